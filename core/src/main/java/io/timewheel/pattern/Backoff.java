@@ -7,19 +7,19 @@ import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 
-/** How long to wait before each attempt. */
+/** Computes the delay before each attempt. */
 @FunctionalInterface
 public interface Backoff {
   /**
-   * The delay before an attempt.
+   * Returns the delay before an attempt.
    *
-   * @param attempt its number; the first is 1
+   * @param attempt the number of the attempt; the first is 1
    * @return the delay
    */
   Duration delay(int attempt);
 
   /**
-   * The same delay before every attempt.
+   * Returns a backoff with the same delay before every attempt.
    *
    * @param delay the delay
    * @return the backoff
@@ -30,9 +30,9 @@ public interface Backoff {
   }
 
   /**
-   * A delay that doubles from attempt to attempt, up to a bound.
+   * Returns a backoff whose delay doubles from attempt to attempt, up to a maximum.
    *
-   * @param first the delay before the first attempt
+   * @param first the delay before the first attempt, more than zero
    * @param max the longest delay, at least {@code first}
    * @return the backoff
    * @throws IllegalArgumentException if {@code first} is not positive, or {@code max} is less
@@ -52,8 +52,8 @@ public interface Backoff {
   }
 
   /**
-   * This backoff with full jitter: each delay is a random part of it, so keys that failed together
-   * are not retried together.
+   * Returns this backoff with full jitter: each delay is a random part of the original one. So keys
+   * that failed together are not retried together.
    *
    * @return the backoff
    */
@@ -62,10 +62,10 @@ public interface Backoff {
   }
 
   /**
-   * This backoff with jitter on a part of each delay: with a part of 0.5, a delay of 10 seconds
-   * becomes a random one between 5 and 10.
+   * Returns this backoff with jitter on a part of each delay. With a part of 0.5, a delay of 10
+   * seconds becomes a random delay between 5 and 10 seconds.
    *
-   * @param part which part of each delay is random: from 0, none, to 1, all of it
+   * @param part the random part of each delay: from 0, none, to 1, all of it
    * @return the backoff
    */
   default Backoff withJitter(double part) {
@@ -73,10 +73,10 @@ public interface Backoff {
   }
 
   /**
-   * This backoff with jitter from a given source on a part of each delay.
+   * Returns this backoff with jitter from a given source on a part of each delay.
    *
-   * @param part which part of each delay is random: from 0, none, to 1, all of it
-   * @param random gives numbers from 0 to 1
+   * @param part the random part of each delay: from 0, none, to 1, all of it
+   * @param random supplies numbers from 0 to 1
    * @return the backoff
    */
   default Backoff withJitter(double part, DoubleSupplier random) {

@@ -24,7 +24,7 @@ final class Checks {
     return TimeUnit.NANOSECONDS.convert(value);
   }
 
-  /** A timeout in nanoseconds: at least 0, and saturating. */
+  /** Returns a timeout in nanoseconds, at least 0 and saturated. */
   static long timeoutNanos(Duration timeout) {
     return Math.max(0, TimeUnit.NANOSECONDS.convert(requireNonNull(timeout, "timeout")));
   }

@@ -11,8 +11,8 @@ import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
- * Turns many calls for a key into one action, debounced or throttled. It replaces a timer task that
- * every event cancels and restarts, and a table of changes that a task scans.
+ * Combines many calls for a key into one action, debounced or throttled. It replaces a timer task
+ * that every event cancels and restarts, and a table of changes that a task scans.
  *
  * <pre>{@code
  * Coalescer<Path> reload = Coalescer.debounced(timer, executor, ofMillis(200), config::load).build();
@@ -22,27 +22,27 @@ import java.util.function.Consumer;
  *
  * Coalescer<UserId> visits = Coalescer.throttled(timer, executor, ofMinutes(1), this::store).build();
  *
- * visits.call(user); // stored in a minute, with whatever else has happened by then
- * visits.flushAndClose(); // at the end of the program: what waits is stored now
+ * visits.call(user); // stored in a minute, with all later visits of that minute
+ * visits.flushAndClose(); // at shutdown: waiting visits are stored now
  * }</pre>
  *
  * <h2>When</h2>
  *
  * <ul>
- *   <li>Debounced, an action waits until its key has been quiet for a time: an index that is built
- *       when an editor pauses. A key that is called again and again within that time waits for
- *       ever. A call at the very moment at which the time is up may be too late to postpone the
- *       action, like a touch of {@link Expirations}.
- *   <li>Throttled, the first call for a key begins an interval. At its end the action is handed to
- *       the executor, and the next call begins the next interval: progress that is sent ten times a
- *       second. So the actions of one key are handed over at least an interval apart, unless they
- *       are flushed.
+ *   <li>A debounced action waits until its key has been quiet for a time. Example: an index that is
+ *       built when an editor pauses. If calls for a key keep coming within that time, its action
+ *       waits forever. A call at the exact moment when the time is up may be too late to postpone
+ *       the action, like a touch of {@link Expirations}.
+ *   <li>For a throttled action, the first call for a key begins an interval. At its end, the action
+ *       is handed to the executor, and the next call begins the next interval. Example: progress
+ *       that is sent ten times a second. So the actions of one key are handed over at least an
+ *       interval apart, unless they are flushed.
  * </ul>
  *
- * <p>After every call an action begins that sees what the caller did before the call, unless it is
- * cancelled or the coalescer closed. The executor decides when: actions run one at a time for all
- * keys, like the listener of {@link Expirations}, and as there, the timer thread runs those for
- * which the queue has no room.
+ * <p>After every call an action begins that sees everything the caller did before the call, unless
+ * it is cancelled or the coalescer is closed. The executor decides when. Actions run one at a time
+ * for all keys, like the listener of {@link Expirations}. If the queue is full, the timer thread
+ * runs the action.
  *
  * @param <K> the type of the keys
  */
@@ -67,12 +67,12 @@ public final class Coalescer<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of a coalescer whose actions begin once their key is quiet.
+   * Returns a builder of a coalescer whose actions begin once their key is quiet.
    *
-   * @param timer where the timeouts are pending
+   * @param timer the timer that measures the quiet time
    * @param executor runs the actions
    * @param quiet how long a key must be quiet, more than zero
-   * @param action what to do
+   * @param action the action, which receives the key
    * @return a builder
    * @param <K> the type of the keys
    */
@@ -83,12 +83,12 @@ public final class Coalescer<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of a coalescer whose actions begin at the end of an interval.
+   * Returns a builder of a coalescer whose actions begin at the end of an interval.
    *
-   * @param timer where the timeouts are pending
+   * @param timer the timer that measures the interval
    * @param executor runs the actions
    * @param interval the time between the actions of a key, more than zero
-   * @param action what to do
+   * @param action the action, which receives the key
    * @return a builder
    * @param <K> the type of the keys
    */
@@ -99,8 +99,9 @@ public final class Coalescer<K> implements AutoCloseable {
   }
 
   /**
-   * Requests the action: debounced, it begins once the key has been quiet for the set time from now
-   * on; throttled, at the end of the interval, which begins now unless it has already begun.
+   * Requests the action. If debounced, it begins once the key has been quiet for the set time from
+   * now. If throttled, it begins at the end of the interval, which begins now unless one is in
+   * progress.
    *
    * @param key the key
    * @throws IllegalStateException if this object or its timer is stopped
@@ -111,15 +112,15 @@ public final class Coalescer<K> implements AutoCloseable {
     // the key was taken, and the action begins after that:
     //
     //   caller                             timer, then executor
-    //   1 what it does before the call     1 takes the key
+    //   1 its work before the call         1 takes the key
     //   2 fence                            2 fence
-    //   3 looks for the key                3 the action looks at what was done
+    //   3 looks for the key                3 the action reads that work
     //
     // With a full fence on both sides, at least one sees the other. The map alone does not keep the
     // order of 1 and 3: it is read without a lock, and with acquire.
     VarHandle.fullFence();
     if (!debounced || !called.touch(key)) {
-      called.add(key, true, delay); // if it is there now, another call has added it
+      called.add(key, true, delay); // if the key is there now, another call has added it
     }
   }
 
@@ -127,13 +128,13 @@ public final class Coalescer<K> implements AutoCloseable {
    * Cancels the action that waits for a key.
    *
    * @param key the key
-   * @return whether it was waiting for its time; if not, the executor may have it
+   * @return whether the action was waiting for its time; if not, the executor may have it
    */
   public boolean cancel(K key) {
     return called.complete(key) != null;
   }
 
-  /** {@return the keys whose action waits for its time; a copy} */
+  /** {@return a copy of the keys whose action waits for its time} */
   public List<K> pending() {
     return List.copyOf(called.snapshot().keySet());
   }
@@ -144,20 +145,20 @@ public final class Coalescer<K> implements AutoCloseable {
   }
 
   /**
-   * Hands over at once every action that waits for its time, once each. An action that is requested
-   * while this runs, by another action or another thread, may wait for its own time.
+   * Hands over every action that waits for its time, at once and once each. An action that is
+   * requested during this call, by another action or another thread, may wait for its own time.
    */
   public void flush() {
     called.expireAll();
   }
 
-  /** Refuses calls from now on, and hands over at once every action that waits for its time. */
+  /** Refuses calls from now on, and hands over every waiting action at once. */
   public void flushAndClose() {
     called.refuse();
     called.expireAll();
   }
 
-  /** Refuses calls from now on, and cancels every action that waits for its time. */
+  /** Refuses calls from now on, and cancels every waiting action. */
   @Override
   public void close() {
     called.close();
@@ -190,7 +191,8 @@ public final class Coalescer<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the handler of what actions and executor throw: by default a log.
+     * Sets the handler of everything that actions and the executor throw. By default, errors are
+     * logged.
      *
      * @param onError the handler
      * @return this builder

@@ -9,7 +9,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Runs the user code of one pattern, and passes whatever it throws to the pattern's handler. */
+/**
+ * Runs the user code of one pattern, and passes everything that it throws to the pattern's handler.
+ */
 final class Errors {
   private static final System.Logger LOGGER = System.getLogger("io.timewheel");
 
@@ -21,16 +23,18 @@ final class Errors {
     this.handler = requireNonNull(handler, "onError");
   }
 
-  /** The default handler. Keeps the key out of the log: it may be a secret. */
+  /**
+   * Logs an error: the default handler. Leaves the key out of the log, because it may be a secret.
+   */
   static void log(String pattern, @Nullable Object key, Throwable error) {
     try {
       LOGGER.log(Level.WARNING, pattern + ": user code threw", error);
     } catch (Throwable e) {
-      // Logs are user code too, and there is nobody left to notify.
+      // Loggers are user code too. Nobody is left to notify.
     }
   }
 
-  /** What a stage failed with, without the wrapper that dependent stages add. */
+  /** Returns the failure of a stage, without the wrapper that dependent stages add. */
   static Throwable causeOf(Throwable error) {
     Throwable cause = error instanceof CompletionException ? error.getCause() : null;
     return cause == null ? error : cause;
@@ -52,7 +56,7 @@ final class Errors {
     }
   }
 
-  /** Runs it on the executor, or here if that rejects it; once in either case. */
+  /** Runs user code once: on the executor, or here if the executor rejects it. */
   void runOn(Executor executor, @Nullable Object key, Runnable userCode) {
     AtomicBoolean begun = new AtomicBoolean();
     Runnable once =

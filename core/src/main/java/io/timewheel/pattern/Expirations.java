@@ -20,55 +20,55 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values that wait under a key for something to happen, each with its timeout: sessions, events,
- * requests. It replaces a map and a timer combined by hand.
+ * A map whose values expire, each after its own timeout: sessions, events, requests. It replaces a
+ * map and a timer combined by hand.
  *
  * <pre>{@code
  * Expirations<String, Session> sessions =
  *     Expirations.create(timer, (id, session) -> session.logOut());
  *
  * sessions.add(id, session, Duration.ofMinutes(30));
- * sessions.touch(id);                     // something came in: 30 minutes from now
+ * sessions.touch(id);                     // on a message: 30 minutes from now
  * Session ended = sessions.complete(id);  // null if it had expired
  * }</pre>
  *
  * <h2>One outcome</h2>
  *
- * Every value that was added ends in one of two ways: it is returned, once, by {@link #complete},
- * {@link #replace}, {@link #removeAll()} or {@link #stop} (or removed by {@link #remove}); or it
- * expires, and the listener is notified, once. The thread that removes it from the map decides.
- * What is returned is gone: its timeout is cancelled, and nothing refers to it.
+ * Every added value has exactly one of two outcomes. {@link #complete}, {@link #replace}, {@link
+ * #removeAll()} or {@link #stop} returns it once (or {@link #remove} removes it). Or it expires,
+ * and the listener is notified once. The thread that removes the value from the map decides. A
+ * returned value has left: its timeout is cancelled, and nothing refers to it.
  *
  * <h2>Touching</h2>
  *
- * A touch looks up the key, reads the clock and writes one field; the timer does not notice. When
- * the timeout fires and the entry was touched, the timeout is re-armed for the rest, in its place,
- * so the timer's limit cannot make a touched entry expire. An entry expires at the first tick at or
- * after the time of its last touch plus its timeout, never earlier, with two exceptions. A touch at
- * the very moment of the expiry may find its entry and still be too late. And of two threads that
- * touch an entry at the same moment, the one that writes last counts, though the other may have
- * read the clock later. A touch publishes nothing else: what a thread did before it need not be
- * visible to the listener.
+ * A touch looks up the key, reads the clock and writes one field. It does not call the timer. If
+ * the entry was touched when the timeout fires, the same timeout is re-armed for the remaining
+ * time. So the timer's limit cannot make a touched entry expire. An entry expires at the first tick
+ * at or after the time of its last touch plus its timeout, never earlier, with two exceptions. A
+ * touch at the exact moment of the expiry may find its entry and still be too late. If two threads
+ * touch an entry at the same moment, the last write counts, although the other thread may have read
+ * the clock later. A touch publishes only the time: earlier writes of the thread may be invisible
+ * to the listener.
  *
  * <h2>The listener</h2>
  *
- * It runs on the executor, or on its own thread, one batch at a time, and on the timer thread only
- * if the queue of expired entries overflows. What does not fit into the queue goes one of three
- * ways:
+ * The listener runs on the executor, or on its own thread, one batch at a time. It runs on the
+ * timer thread only if the queue of expired entries overflows. There are three ways to handle
+ * entries that exceed the queue:
  *
  * <ul>
- *   <li>By default the timer thread runs the listener, which then may run twice at a time: the
- *       timer is late, but nothing is lost.
- *   <li>With {@link Builder#onOverflow}, the timer thread gives it to another listener, which may
- *       count it and drop it: the timer is not late.
- *   <li>With {@link Builder#blockOnOverflow}, the timer thread waits until there is room: the timer
- *       is late, nothing is lost, and the listener runs once at a time. But an interrupt ends the
- *       wait, and a thread that calls {@link #expire} does not wait; what then does not fit goes
- *       one of the two other ways.
+ *   <li>By default, the timer thread runs the listener, which may then run on two threads at once.
+ *       The timer is late, but nothing is lost.
+ *   <li>With {@link Builder#onOverflow}, the timer thread passes them to another listener, which
+ *       may count and drop them. The timer is not late.
+ *   <li>With {@link Builder#blockOnOverflow}, the timer thread waits until there is room. The timer
+ *       is late, nothing is lost, and the listener runs on one thread at a time. But an interrupt
+ *       ends the wait, and a thread that calls {@link #expire} does not wait. Entries that then
+ *       exceed the queue are handled in one of the two other ways.
  * </ul>
  *
- * <p>If the executor drops a run of the listener silently, what is queued waits until more entries
- * expire. If the timer is stopped, nothing expires any more, but can still be completed.
+ * <p>If the executor silently drops a run of the listener, the queued entries wait until more
+ * entries expire. If the timer is stopped, entries no longer expire, but can still be completed.
  *
  * <p>An entry takes 128 bytes plus key and value, including its timeout and the map's node.
  *
@@ -76,9 +76,9 @@ import org.jspecify.annotations.Nullable;
  * @param <V> the type of the values
  */
 public final class Expirations<K, V> implements AutoCloseable {
-  /** Why a value has expired. */
+  /** The reason why a value expired. */
   public enum Cause {
-    /** Its time was up. */
+    /** The timeout of the value elapsed. */
     TIMEOUT,
     /** {@link Expirations#expire} was called. */
     EXPLICIT
@@ -135,8 +135,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   /**
    * Makes expirations with the defaults of {@link #builder}.
    *
-   * @param timer where the timeouts are pending
-   * @param onExpired receives key and value of each entry that expires, on its own thread
+   * @param timer the timer for the timeouts
+   * @param onExpired receives key and value of each expired entry, on its own thread
    * @return new expirations
    * @param <K> the type of the keys
    * @param <V> the type of the values
@@ -147,11 +147,11 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * A builder of expirations whose listener receives one entry after the other. If it throws, it
-   * still receives the others.
+   * Returns a builder of expirations whose listener receives one entry after the other. If the
+   * listener throws, it still receives the other entries.
    *
-   * @param timer where the timeouts are pending
-   * @param onExpired receives key and value of each entry that expires
+   * @param timer the timer for the timeouts
+   * @param onExpired receives key and value of each expired entry
    * @return a builder
    * @param <K> the type of the keys
    * @param <V> the type of the values
@@ -164,11 +164,11 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * A builder of expirations whose listener receives many entries at a time: all that have expired
-   * since it was last called, each with its cause.
+   * Returns a builder of expirations whose listener receives entries in batches. A batch contains
+   * all entries that have expired since the last call, each with its cause.
    *
-   * @param timer where the timeouts are pending
-   * @param maxBatch how many entries a batch may have at most
+   * @param timer the timer for the timeouts
+   * @param maxBatch the maximum number of entries in a batch, more than 0
    * @param onExpired receives each batch, and may keep it
    * @return a builder
    * @param <K> the type of the keys
@@ -184,8 +184,8 @@ public final class Expirations<K, V> implements AutoCloseable {
    *
    * @param key its key
    * @param value the value
-   * @param timeout the time after which it expires
-   * @return whether it was added
+   * @param timeout the time after which the value expires
+   * @return whether the value was added
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
@@ -204,13 +204,13 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Adds a value, or replaces the one that its key has. A replacement takes no place in the timer,
-   * so the timer's limit never refuses it.
+   * Adds a value, or replaces the value of its key. A replacement starts no timeout, so the timer's
+   * limit never refuses it.
    *
    * @param key its key
    * @param value the value
-   * @param timeout the time after which it expires
-   * @return the former value, which will not expire any more; null if there was none
+   * @param timeout the time after which the value expires
+   * @return the former value, which will no longer expire; null if there was none
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if there was no value, and the timer is
    *     at its limit
@@ -240,8 +240,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Comes before the entry is in the map, so no other thread relies on an entry that is then
-   * refused.
+   * Starts the timeout. Called before the entry is in the map, so no other thread relies on an
+   * entry that is then refused.
    */
   private void start(Expiring<K, V> entry) {
     refuseIfStopped();
@@ -254,15 +254,18 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
   }
 
-  /** The entry is in the map. If it can be taken out again, it was not added after all. */
+  /**
+   * Completes an addition. The entry is in the map. If this object was stopped and the entry can be
+   * removed, it was not added after all.
+   */
   private void added(Expiring<K, V> entry) {
-    if (stopped && take(entry, e -> true)) { // after adding: otherwise a stop may miss it
+    if (stopped && take(entry, e -> true)) { // after adding: otherwise, a stop may miss the entry
       throw new IllegalStateException(whyStopped);
     }
   }
 
   /**
-   * Looks up a value, without taking it out.
+   * Returns the value of a key, without removing it.
    *
    * @param key its key
    * @return the value; null if there is none
@@ -273,10 +276,10 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Takes a value out before it expires.
+   * Removes a value before it expires.
    *
    * @param key its key
-   * @return the value; null if it has expired, was taken out before, or never was there
+   * @return the value; null if it has expired, was removed before, or was never added
    */
   public @Nullable V complete(K key) {
     Expiring<K, V> entry = entries.remove(key);
@@ -288,11 +291,11 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Takes a given value out before it expires, and leaves any other value of its key.
+   * Removes a given value before it expires. Keeps any other value of its key.
    *
    * @param key its key
    * @param value a value that is equal to it
-   * @return whether it was taken out
+   * @return whether the value was removed
    */
   public boolean remove(K key, V value) {
     requireNonNull(value, "value");
@@ -301,10 +304,10 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Makes a value expire now, as if its time were up.
+   * Expires a value now, as if its timeout had elapsed.
    *
    * @param key its key
-   * @return whether it was there, and the listener will be notified
+   * @return whether there was a value, and the listener will be notified
    */
   public boolean expire(K key) {
     Expiring<K, V> entry = entries.get(key);
@@ -319,17 +322,17 @@ public final class Expirations<K, V> implements AutoCloseable {
     return taken;
   }
 
-  /** Expires the entries that are there now, and none that the listener adds meanwhile. */
+  /** Expires the present entries, but no entries that the listener adds meanwhile. */
   void expireAll() {
     List.copyOf(entries.values()).forEach(this::expire);
   }
 
   /**
-   * Postpones the expiry of a value to its timeout from now. Cheap enough for every message: see
-   * above.
+   * Postpones the expiry of a value to its timeout from now. Cheap enough to call for every
+   * message; see the description of this class.
    *
    * @param key its key
-   * @return whether it is there
+   * @return whether the key has a value
    */
   public boolean touch(K key) {
     Expiring<K, V> entry = entries.get(key);
@@ -341,12 +344,12 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Gives a value another timeout, from now on. This takes no place in the timer, but a shorter
-   * timeout moves the pending one.
+   * Sets another timeout for a value, from now. This starts no new timeout in the timer, but a
+   * shorter one moves the pending timeout.
    *
    * @param key its key
-   * @param timeout the time from now, and from every later touch, after which it expires
-   * @return whether it is there
+   * @param timeout the time from now, and from every later touch, after which the value expires
+   * @return whether the key has a value
    */
   public boolean touch(K key, Duration timeout) {
     long timeoutNanos = Checks.timeoutNanos(timeout);
@@ -365,7 +368,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Takes out all values. They are the caller's, for instance to fail what waits for them.
+   * Removes all values. They belong to the caller, for instance to fail the operations that wait
+   * for them.
    *
    * @return the values with their keys; none of them expires
    */
@@ -374,14 +378,14 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Takes out all values that match a condition. Looks at every one.
+   * Removes all values that match a condition. Reads every value.
    *
-   * @param condition which ones
+   * @param condition selects the values
    * @return the values with their keys; none of them expires
    */
   public List<Map.Entry<K, V>> removeAll(BiPredicate<? super K, ? super V> condition) {
     requireNonNull(condition, "condition");
-    // Evaluate the condition before taking anything: if it throws, nothing is lost.
+    // Evaluate the condition before removing anything: if it throws, nothing is lost.
     Map<Expiring<K, V>, V> wanted = new HashMap<>();
     for (Expiring<K, V> entry : entries.values()) {
       V value = entry.value();
@@ -399,16 +403,16 @@ public final class Expirations<K, V> implements AutoCloseable {
     return taken;
   }
 
-  /** {@return how many values are there; exact when no other thread adds or takes any} */
+  /** {@return the number of values; exact if no other thread adds or removes any} */
   public long size() {
     return entries.mappingCount();
   }
 
   /**
-   * A copy of what is there: each value that is there throughout the call, and perhaps some that
-   * come or go meanwhile.
+   * Returns a copy of the values. It contains each value that is present throughout the call. It
+   * may contain values that are added or removed meanwhile.
    *
-   * @return the values by their keys, in no order; the caller's own
+   * @return the values by their keys, in no order; owned by the caller
    */
   public Map<K, V> snapshot() {
     Map<K, V> copy = new HashMap<>();
@@ -417,7 +421,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * How long the value least recently added or touched has been waiting. Looks at every one.
+   * Returns how long ago the least recently added or touched value was added or touched. Reads
+   * every value.
    *
    * @return the time; empty if there are no values
    */
@@ -428,8 +433,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Refuses values from now on, and takes out all that there are. What expired before still goes to
-   * the listener.
+   * Refuses values from now on, and removes all values. Values that expired before still go to the
+   * listener.
    *
    * @return the values with their keys; none of them expires
    */
@@ -439,21 +444,22 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Comes before anything is taken out: a thread that adds later sees this, and takes out its own.
+   * Refuses values from now on. Called before any value is removed: a thread that adds a value
+   * later sees this, and removes its own.
    */
   void refuse() {
     stopped = true;
   }
 
-  /** Stops, as {@link #stop} does, and forgets which values were left. */
+  /** Stops, as {@link #stop} does, without returning the values. */
   @Override
   public void close() {
     stop();
   }
 
   /**
-   * If the entry is not due, or not yet in the map, re-arms its timeout. The timer refuses that
-   * only when it is stopped; then the entry stays, and can be completed.
+   * Expires the entry if it is due. If it is not due, or not yet in the map, re-arms its timeout.
+   * Only a stopped timer refuses that; then the entry stays, and can be completed.
    */
   void fired(Expiring<K, V> entry) {
     if (entry.remainingNanos() <= 0 && take(entry, e -> e.remainingNanos() <= 0)) {
@@ -463,7 +469,10 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
   }
 
-  /** The one way out of the map for a given entry: returns whether this call took it. */
+  /**
+   * Removes a given entry from the map. All removals use this method. Returns whether this call
+   * removed it.
+   */
   private boolean take(Expiring<K, V> entry, Predicate<Expiring<K, V>> condition) {
     boolean[] taken = {false};
     entries.computeIfPresent(
@@ -494,7 +503,7 @@ public final class Expirations<K, V> implements AutoCloseable {
     private boolean blocks;
     private PatternErrorHandler onError = Errors::log;
 
-    /** The pattern named to {@link #onError}. */
+    /** The pattern that is passed to {@link #onError}. */
     Class<?> pattern = Expirations.class;
 
     private Builder(Timer timer, int maxBatch, Consumer<? super List<Expired<K, V>>> listener) {
@@ -504,7 +513,7 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sets the executor that runs the listener: by default its own daemon thread.
+     * Sets the executor that runs the listener. By default, the listener has its own daemon thread.
      *
      * @param executor runs the listener, a batch at a time
      * @return this builder
@@ -515,9 +524,9 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sets how many expired entries may wait for the listener: 65,536 by default.
+     * Sets how many expired entries may wait for the listener. The default is 65,536.
      *
-     * @param capacity how many
+     * @param capacity the number of entries, more than 0
      * @return this builder
      */
     public Builder<K, V> capacity(int capacity) {
@@ -526,10 +535,10 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sets the listener for expired entries that do not fit into the queue, or that the executor
-     * rejects: by default the usual listener. The timer thread calls it.
+     * Sets the listener for expired entries that exceed the queue, or that the executor rejects.
+     * The timer thread calls it. The default is the usual listener.
      *
-     * @param onOverflow receives what does not fit
+     * @param onOverflow receives these entries
      * @return this builder
      */
     public Builder<K, V> onOverflow(Consumer<? super List<Expired<K, V>>> onOverflow) {
@@ -538,11 +547,11 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Makes the timer thread wait when the queue is full, until the listener has made room. The
-     * timer is then late for everything, so use this only for a timer that does nothing else. The
-     * executor must run what it accepts, on threads other than the one that waits, or that waits
-     * for ever. An interrupt, such as that of a stop that has run out of patience, ends the wait:
-     * the entry then goes to the overflow listener.
+     * Makes the timer thread wait if the queue is full, until the listener has made room. All
+     * timeouts of the timer are then late, so use this only for a timer that has no other use. The
+     * executor must run all accepted tasks on threads other than the waiting one. Otherwise, the
+     * timer thread waits forever. An interrupt ends the wait, such as that of a stop whose shutdown
+     * timeout has elapsed. The entry then goes to the overflow listener.
      *
      * @return this builder
      */
@@ -552,7 +561,8 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sets the handler of what listeners and executor throw: by default a log.
+     * Sets the handler of everything that listeners and the executor throw. By default, errors are
+     * logged.
      *
      * @param onError the handler
      * @return this builder

@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * A value that expires unless it is first taken out of the map, and the time of its last touch.
+ * A value that expires unless it is removed from the map first, and the time of its last touch.
  *
  * @param <K> the type of the key
  * @param <V> the type of the value
@@ -47,7 +47,7 @@ final class Expiring<K, V> extends TimedEntry {
     return value;
   }
 
-  /** Takes over value and timeout of a newer entry, and gives it the value of this one. */
+  /** Takes the value and timeout of a newer entry, and gives it the value of this one. */
   void exchange(Expiring<K, V> newer) {
     V former = value;
     value = newer.value;
@@ -60,7 +60,7 @@ final class Expiring<K, V> extends TimedEntry {
     touch(nowNanos);
   }
 
-  /** Opaque: the write publishes nothing but the time. */
+  /** Records a touch. The write is opaque, because it publishes nothing except the time. */
   void touch(long nowNanos) {
     TOUCHED.setOpaque(this, nowNanos);
   }
@@ -69,7 +69,7 @@ final class Expiring<K, V> extends TimedEntry {
     return (long) TOUCHED.getOpaque(this);
   }
 
-  /** The time since the last touch. */
+  /** Returns the time since the last touch. */
   long idleNanos() {
     return owner.clock.nanoTime() - touchedNanos();
   }
@@ -78,7 +78,7 @@ final class Expiring<K, V> extends TimedEntry {
     return timeoutNanos - idleNanos();
   }
 
-  /** The delay until there is something to look at: the next tick, if that is overdue. */
+  /** Returns the delay until the entry must be checked; the next tick if that is overdue. */
   long delayNanos() {
     return Math.max(0, remainingNanos());
   }

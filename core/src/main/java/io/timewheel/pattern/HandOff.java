@@ -9,16 +9,16 @@ import java.util.function.Consumer;
 
 /**
  * A bounded queue from the timer thread to a listener that may be slow. A run on the executor
- * empties it, one run at a time, and gives the listener batches in order.
+ * empties it, one run at a time, and passes batches to the listener in order.
  *
- * <p>A thread whose element does not fit gives it to the overflow listener; in a queue that blocks,
- * the timer thread waits for room instead. If the executor rejects the run, the same thread gives
- * everything queued to the overflow listener.
+ * <p>If the queue is full, the calling thread passes its element to the overflow listener. In a
+ * queue that blocks, the timer thread waits for room instead. If the executor rejects the run, the
+ * same thread passes all queued elements to the overflow listener.
  *
- * <p>An executor may drop a run silently. So a run that has not begun is offered again when the
- * second, the third, the fifth, the ninth element arrives after it, and so on.
+ * <p>An executor may silently drop a run. So a run that has not begun is offered again when the
+ * second, third, fifth, ninth element arrives after it, and so on.
  *
- * @param <E> what is handed over
+ * @param <E> the type of the elements
  */
 final class HandOff<E> implements Runnable {
   private final Executor executor;
@@ -33,7 +33,7 @@ final class HandOff<E> implements Runnable {
   private final ArrayDeque<E> queue = new ArrayDeque<>();
   private boolean running;
 
-  /** How many elements came since the executor was offered a run that has not begun. */
+  /** How many elements were added since the executor was offered a run that has not begun. */
   private int waiting;
 
   /**
@@ -58,19 +58,22 @@ final class HandOff<E> implements Runnable {
     this.errors = errors;
   }
 
-  /** For the timer thread, which waits for room if the queue blocks. */
+  /** Adds an element. Called by the timer thread, which waits for room if the queue blocks. */
   void put(E element) {
     put(element, blocks);
   }
 
-  /** For any other thread: it may be the listener's, which would wait for itself. */
+  /**
+   * Adds an element without waiting. Called by other threads: the listener's own thread would wait
+   * for itself.
+   */
   void putAtOnce(E element) {
     put(element, false);
   }
 
   private void put(E element, boolean mayWait) {
     if (mayWait && isStuck()) {
-      offer(false); // if the executor dropped the run, nothing else would ever make room
+      offer(false); // if the executor dropped the run, nothing else would make room
     }
     boolean fits;
     int before;
@@ -93,7 +96,10 @@ final class HandOff<E> implements Runnable {
     return queue.size() >= capacity && !running;
   }
 
-  /** Returns whether there is room. An interrupt ends the wait, and stays set. */
+  /**
+   * Waits for room, and returns whether there is room. An interrupt ends the wait, and its status
+   * stays set.
+   */
   private synchronized boolean awaitRoom() {
     while (queue.size() >= capacity) {
       try {
@@ -106,7 +112,10 @@ final class HandOff<E> implements Runnable {
     return queue.size() < capacity;
   }
 
-  /** If not the first, a rejection says nothing: the run that was offered before may still come. */
+  /**
+   * Offers a run to the executor. If it is not the first offer, a rejection means nothing: the run
+   * that was offered before may still begin.
+   */
   private void offer(boolean first) {
     try {
       executor.execute(this);
@@ -123,7 +132,7 @@ final class HandOff<E> implements Runnable {
     drain(listener);
   }
 
-  /** Does nothing if another run has the queue, or has emptied it. */
+  /** Drains the queue. Does nothing if another run is draining it, or has emptied it. */
   private void drain(Consumer<? super List<E>> to) {
     synchronized (this) {
       if (running || queue.isEmpty()) {
@@ -135,7 +144,7 @@ final class HandOff<E> implements Runnable {
     boolean interrupted = false;
     for (List<E> batch = next(); !batch.isEmpty(); batch = next()) {
       to.accept(batch);
-      interrupted |= Thread.interrupted(); // one call's interrupt must not reach the next
+      interrupted |= Thread.interrupted(); // the interrupt of one call must not reach the next
     }
     if (interrupted) {
       Thread.currentThread().interrupt();

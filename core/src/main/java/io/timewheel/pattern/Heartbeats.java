@@ -14,9 +14,9 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Connections that must not fall silent: a beat when nothing was written for a while; a reconnect,
- * or the end, when nothing was read. It replaces timer tasks that reschedule themselves, and idle
- * handlers that cancel and start a timeout for every message.
+ * Detects idle connections. Sends a heartbeat if nothing was written for a time, and reconnects or
+ * closes if nothing was read. It replaces timer tasks that reschedule themselves, and idle handlers
+ * that cancel and start a timeout for every message.
  *
  * <pre>{@code
  * Heartbeats<Channel> heartbeats =
@@ -30,27 +30,28 @@ import org.jspecify.annotations.Nullable;
  * // when it is closed: connection.close(), or heartbeats.close(channel)
  * }</pre>
  *
- * <h2>What is promised</h2>
+ * <h2>Guarantees</h2>
  *
  * <ul>
- *   <li>When nothing was read, nothing was written, or both, for a callback's time, the callback
- *       runs at the first tick at or after that moment, never earlier; and again after every such
- *       time until a message comes, or the connection is closed here. If a message comes while the
- *       callback waits for the executor, it does not run.
- *   <li>A message costs a reading of the clock and one plain write. The timer does not notice: when
- *       the timeout fires, it looks at what was written, and is re-armed for the rest. Of two
- *       threads that report a message at the same moment, the one that writes last counts.
- *   <li>Callbacks run on the executor. The timeout is re-armed in place before they are handed
- *       over, so the next look comes whatever they do or throw, and whatever the timer's limit. A
- *       callback never runs beside itself: while it is running, or waiting for the executor, the
- *       next beat is skipped. So is one that the executor rejects, and the handler is notified. A
- *       callback that blocks holds up a thread of the executor and nothing else. The executor may
- *       have dropped one that waits, so it is offered again when the alarm was due once, twice,
- *       four times more, and so on; it still runs once.
- *   <li>The first beat comes after a random part of its time, not earlier, so connections that are
- *       opened together do not beat together. Reading has no such jitter.
- *   <li>No callback begins after {@link Connection#close()}, except one that another thread is just
- *       about to begin.
+ *   <li>A callback runs if nothing was read, nothing was written, or neither, for its idle time. It
+ *       runs at the first tick at or after that moment, never earlier. It runs again after every
+ *       further idle time, until a message arrives or the connection is closed here. If a message
+ *       arrives while the callback waits for the executor, it does not run.
+ *   <li>A message costs one clock reading and one plain write, and no call of the timer. When the
+ *       timeout fires, it reads the time of the last message, and is re-armed for the remaining
+ *       time. If two threads report a message at the same moment, the last write counts.
+ *   <li>Callbacks run on the executor. The same timeout is re-armed before they are handed over, so
+ *       the next check happens whatever they do or throw, and whatever the timer's limit. A
+ *       callback never overlaps with itself: while it runs, or waits for the executor, the next
+ *       call is skipped. A call that the executor rejects is skipped too, and the handler is
+ *       notified. A callback that blocks occupies one thread of the executor and delays nothing
+ *       else. The executor may have dropped a waiting call. So the call is offered again when it
+ *       was due once, twice, four times more, and so on. It still runs only once.
+ *   <li>The first heartbeat is sent after a random part of the idle time. So connections that are
+ *       opened together do not send their heartbeats together. Checks for reads have no such
+ *       jitter.
+ *   <li>No callback begins after {@link Connection#close()}, except one that another thread is
+ *       about to begin at that moment.
  *   <li>If the timer is stopped, connections are no longer watched.
  * </ul>
  *
@@ -60,18 +61,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Heartbeats<K> implements AutoCloseable {
   /**
-   * A connection that is watched. All methods may be called from any thread.
+   * A watched connection. All methods may be called from any thread.
    *
    * @param <K> the type of the connections
    */
   public sealed interface Connection<K> extends AutoCloseable permits Watched {
-    /** {@return what was added} */
+    /** {@return the connection that was added} */
     K key();
 
-    /** Something was read. */
+    /** Records that something was read. */
     void read();
 
-    /** Something was written. */
+    /** Records that something was written. */
     void written();
 
     /** Stops watching this connection. */
@@ -79,13 +80,13 @@ public final class Heartbeats<K> implements AutoCloseable {
     void close();
   }
 
-  /** What an alarm listens to. */
+  /** The direction of messages that an alarm watches. */
   enum Direction {
     READ(0),
     WRITE(8),
     ALL(16);
 
-    /** Where the state of its calls is, see {@link Watched}. */
+    /** The position of the state of its calls; see {@link Watched}. */
     final int shift;
 
     Direction(int shift) {
@@ -93,7 +94,7 @@ public final class Heartbeats<K> implements AutoCloseable {
     }
   }
 
-  /** A callback that is due when a direction was silent for a time. */
+  /** A callback that is due after a direction was silent for a time. */
   record Alarm<K>(Direction direction, long idleNanos, Consumer<? super Connection<K>> callback) {}
 
   final Timer timer;
@@ -119,9 +120,9 @@ public final class Heartbeats<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of heartbeats.
+   * Returns a builder of heartbeats.
    *
-   * @param timer where the timeouts are pending
+   * @param timer the timer for the timeouts
    * @param executor runs the callbacks
    * @return a builder
    * @param <K> the type of the connections
@@ -131,7 +132,7 @@ public final class Heartbeats<K> implements AutoCloseable {
   }
 
   /**
-   * Starts watching a connection, in place of an equal one. If this throws, the old one is still
+   * Starts watching a connection, and replaces an equal one. If this throws, the old one is still
    * watched.
    *
    * @param key the connection
@@ -141,12 +142,12 @@ public final class Heartbeats<K> implements AutoCloseable {
    */
   public Connection<K> add(K key) {
     Watched<K> connection = new Watched<>(this, requireNonNull(key, "key"), random.getAsDouble());
-    connection.start(); // before the equal one is given up
+    connection.start(); // before the equal one is replaced
     Watched<K> former = connections.put(key, connection);
     if (former != null) {
       former.settle();
     }
-    if (closed) { // after adding: otherwise closing may miss it
+    if (closed) { // after adding: otherwise, a close may miss it
       forget(connection);
       throw new IllegalStateException("the heartbeats are closed");
     }
@@ -157,10 +158,10 @@ public final class Heartbeats<K> implements AutoCloseable {
   }
 
   /**
-   * Looks up a connection.
+   * Returns the handle of a connection.
    *
    * @param key the connection
-   * @return the handle to notify of its messages; null if it is not watched
+   * @return the handle to notify of its messages; null if the connection is not watched
    */
   public @Nullable Connection<K> get(K key) {
     return connections.get(key);
@@ -185,7 +186,7 @@ public final class Heartbeats<K> implements AutoCloseable {
     return connections.mappingCount();
   }
 
-  /** Stops watching all connections, and refuses more. */
+  /** Stops watching all connections, and refuses new ones. */
   @Override
   public void close() {
     closed = true;
@@ -229,9 +230,10 @@ public final class Heartbeats<K> implements AutoCloseable {
     }
 
     /**
-     * Sets what to do when nothing was read: close, or reconnect.
+     * Sets the callback for a connection from which nothing was read. Typical use: close, or
+     * reconnect.
      *
-     * @param idle for how long nothing was read
+     * @param idle how long nothing was read
      * @param onReadIdle receives the connection, again after every such time
      * @return this builder
      */
@@ -241,9 +243,10 @@ public final class Heartbeats<K> implements AutoCloseable {
     }
 
     /**
-     * Sets what to do when nothing was written: write a beat.
+     * Sets the callback for a connection to which nothing was written. Typical use: write a
+     * heartbeat.
      *
-     * @param idle for how long nothing was written
+     * @param idle how long nothing was written
      * @param onWriteIdle receives the connection, again after every such time
      * @return this builder
      */
@@ -253,9 +256,10 @@ public final class Heartbeats<K> implements AutoCloseable {
     }
 
     /**
-     * Sets what to do when nothing was read and nothing was written: close what nobody uses.
+     * Sets the callback for a connection without reads and writes. Typical use: close unused
+     * connections.
      *
-     * @param idle for how long there was neither
+     * @param idle how long there were neither reads nor writes
      * @param onAllIdle receives the connection, again after every such time
      * @return this builder
      */
@@ -265,9 +269,10 @@ public final class Heartbeats<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the source of randomness for the first beat.
+     * Sets the source of randomness for the first heartbeat.
      *
-     * @param random gives numbers from 0 to 1: which part of its time the first beat waits
+     * @param random supplies numbers from 0 to 1: the part of the idle time before the first
+     *     heartbeat
      * @return this builder
      */
     public Builder<K> random(DoubleSupplier random) {
@@ -276,7 +281,8 @@ public final class Heartbeats<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the handler of what callbacks and executor throw: by default a log.
+     * Sets the handler of everything that callbacks and the executor throw. By default, errors are
+     * logged.
      *
      * @param onError the handler
      * @return this builder

@@ -4,10 +4,9 @@ package io.timewheel.pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A lease from its first hold to its last release, or its loss. Which of these comes first, and
- * whether a renewal may begin, is decided under its own lock, under which no user code runs. A
- * thread that holds that lock may take the lock of the call that the lease is in, never the other
- * way round.
+ * A lease from its first hold to its last release, or its loss. Its own lock decides which of the
+ * two happens first, and whether a renewal may begin. No user code runs under that lock. A thread
+ * that holds it may take the lock of the call that the lease is in, but not in the reverse order.
  *
  * @param <K> the type of the key
  */
@@ -26,7 +25,7 @@ final class Lease<K> {
     renewedNanos = nowNanos;
   }
 
-  /** Returns how often it is held now, or 0 if it has ended. */
+  /** Adds a hold. Returns how often the lease is now held, or 0 if it has ended. */
   synchronized int hold() {
     return ended ? 0 : ++holds;
   }
@@ -39,7 +38,10 @@ final class Lease<K> {
     return renewedNanos;
   }
 
-  /** Ends with the last hold. The action is kept if a renewal has begun and not ended. */
+  /**
+   * Releases a hold, and ends the lease with the last one. If a renewal has begun and not ended,
+   * the action is kept until it ends.
+   */
   synchronized Release release(Runnable action) {
     if (ended || --holds > 0) {
       return Release.NOT_THE_LAST;
@@ -52,7 +54,7 @@ final class Lease<K> {
     return Release.NOW;
   }
 
-  /** When the action of a release is to run. */
+  /** When to run the action of a release. */
   enum Release {
     NOT_THE_LAST,
     NOW,
@@ -66,7 +68,7 @@ final class Lease<K> {
     return first;
   }
 
-  /** Returns whether the lease is in this call now: neither ended nor in another one. */
+  /** Adds the lease to a call. Returns false if the lease has ended or is in another call. */
   synchronized boolean join(RenewalCall<K> joined) {
     boolean joins = !ended && call == null;
     if (joins) {
@@ -75,7 +77,7 @@ final class Lease<K> {
     return joins;
   }
 
-  /** Returns the action of a release that came meanwhile. */
+  /** Ends a renewal. Returns the action of a release that was called meanwhile. */
   synchronized @Nullable Runnable endRenewal(boolean renewed, long begunNanos) {
     call = null;
     if (renewed) {

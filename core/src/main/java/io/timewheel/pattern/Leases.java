@@ -16,8 +16,8 @@ import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 
 /**
- * Leases that are renewed while they are held: the watchdog of a distributed lock. It replaces a
- * renewal timer for each lock.
+ * Renews leases while they are held: the watchdog of a distributed lock. It replaces a renewal
+ * timer for each lock.
  *
  * <pre>{@code
  * Leases<String> leases =
@@ -34,33 +34,33 @@ import java.util.function.BiConsumer;
  * }
  * }</pre>
  *
- * <h2>What is promised</h2>
+ * <h2>Guarantees</h2>
  *
  * <ul>
  *   <li>A held lease is renewed when at most a third of its time has passed, in one call with all
- *       others that are due by the next sweep. A sweep comes every twelfth of the lease time while
- *       anything is held. One timeout serves all leases, from the time this object is built until
- *       it is closed; so the timer's limit can refuse this object, never a lease.
- *   <li>Once {@link #release} returns, no renewal of the lease begins any more. A call that
- *       includes it may still be under way; the action given to {@code release} runs after that has
- *       ended, so no renewal of that lease arrives after the unlock. Do not acquire the key again
- *       before the action has run, which completes the future of the release: the action would undo
- *       the new lock, and it waits only for the renewals of the released lease.
- *   <li>A call that fails has renewed nothing, and is retried at the next sweep, until the lease is
- *       over. A call that hangs holds up the leases in it, the actions of their release, and a
- *       thread of the executor unless it hangs in its stage.
- *   <li>A lease is lost when a call did not name it among those renewed, or when its time is over.
- *       {@code onLost} is notified once, unless it was released before. The time counts from the
- *       moment before the last successful call, so it ends no later than at the server; at first it
- *       counts from {@link #hold}, so call that without delay. A lease that is over is found at
- *       that tick, if the executor has a thread.
- *   <li>Holding is counted: what is held twice must be released twice. The count restarts after a
- *       loss.
- *   <li>Calls begin on the executor; a sweep that it rejects is left to the next one. Each {@code
- *       onLost}, and each action that had to wait, is a task of its own on the executor: a slow one
- *       delays neither renewals nor other such tasks, if there are threads for them. What the
- *       executor rejects runs on the thread that offered it.
- *   <li>If the timer is stopped, nothing is renewed any more, and {@code onLost} is not notified.
+ *       others that are due by the next sweep. A sweep runs every twelfth of the lease time while
+ *       any lease is held. One timeout serves all leases, from the time this object is built until
+ *       it is closed. So the timer's limit can refuse this object, but never a lease.
+ *   <li>Once {@link #release} returns, no further renewal of the lease begins. A call that includes
+ *       the lease may still be in progress. The action passed to {@code release} runs after that
+ *       call has ended, so no renewal of the lease arrives after the unlock. Do not acquire the key
+ *       again before the future of the release completes, when the action has run. Otherwise, the
+ *       action would undo the new lock: it waits only for renewals of the released lease.
+ *   <li>A call that fails has renewed nothing, and is retried at the next sweep, until the lease
+ *       expires. A call that hangs delays its leases and the actions of their release. It also
+ *       occupies a thread of the executor, unless it hangs in its stage.
+ *   <li>A lease is lost if a call does not return it among the renewed leases, or if it expires.
+ *       {@code onLost} is notified once, unless the lease was released before. The time counts from
+ *       the moment before the last successful call, so it ends no later than at the server. Until
+ *       the first renewal, it counts from {@link #hold}, so call that without delay. An expired
+ *       lease is detected at that tick, if the executor has a free thread.
+ *   <li>Holds are counted: a lease that is held twice must be released twice. The count restarts
+ *       after a loss.
+ *   <li>Calls begin on the executor. If it rejects a sweep, the next sweep does the work. Each
+ *       {@code onLost}, and each action that had to wait, is a separate task on the executor. A
+ *       slow task delays neither renewals nor other such tasks if there are threads for them. A
+ *       task that the executor rejects runs on the thread that offered it.
+ *   <li>If the timer is stopped, leases are no longer renewed, and {@code onLost} is not notified.
  * </ul>
  *
  * <p>A lease takes 72 bytes plus its key, including the map's node.
@@ -68,11 +68,11 @@ import java.util.function.BiConsumer;
  * @param <K> the type of the keys
  */
 public final class Leases<K> implements AutoCloseable {
-  /** How a lease was lost. */
+  /** The reason why a lease was lost. */
   public enum Loss {
-    /** The server did not renew it. */
+    /** The server did not renew the lease. */
     REFUSED,
-    /** Its time was over before a renewal succeeded. */
+    /** The lease expired before a renewal succeeded. */
     OVER
   }
 
@@ -87,8 +87,8 @@ public final class Leases<K> implements AutoCloseable {
      * Renews leases in one call.
      *
      * @param keys the keys of the leases
-     * @return those that were renewed; the others are lost
-     * @throws Exception if it is not known which were renewed; then all are retried
+     * @return the keys of the renewed leases; the others are lost
+     * @throws Exception if the outcome is unknown; then all are retried
      */
     Collection<K> renew(List<K> keys) throws Exception;
   }
@@ -104,8 +104,9 @@ public final class Leases<K> implements AutoCloseable {
      * Begins to renew leases in one call.
      *
      * @param keys the keys of the leases
-     * @return those that were renewed; the others are lost. If it fails, all are retried
-     * @throws Exception if it failed at once
+     * @return the keys of the renewed leases; the others are lost. If the stage fails, all are
+     *     retried
+     * @throws Exception if the call failed at once; then all are retried
      */
     CompletionStage<? extends Collection<K>> begin(List<K> keys) throws Exception;
   }
@@ -121,8 +122,9 @@ public final class Leases<K> implements AutoCloseable {
      * Begins to renew a lease.
      *
      * @param key the key
-     * @return whether it was renewed; if not, it is lost. If it fails, it is retried
-     * @throws Exception if it failed at once
+     * @return whether the lease was renewed; if not, it is lost. If the stage fails, the lease is
+     *     retried
+     * @throws Exception if the call failed at once; then the lease is retried
      */
     CompletionStage<Boolean> begin(K key) throws Exception;
   }
@@ -150,16 +152,16 @@ public final class Leases<K> implements AutoCloseable {
     errors = new Errors(Leases.class, settings.onError);
     sweep =
         new Sweep(
-            settings.timer, sweepNanos, executor, errors, leases::isEmpty, this::renewWhatIsDue);
+            settings.timer, sweepNanos, executor, errors, leases::isEmpty, this::renewDueLeases);
   }
 
   /**
-   * A builder of leases that are renewed when the call returns. The calls of a sweep are made one
-   * after the other.
+   * Returns a builder of leases that are renewed when the call returns. The calls of a sweep are
+   * made one after the other.
    *
-   * @param timer where the timeout is pending
+   * @param timer the timer for the sweeps
    * @param executor makes the calls
-   * @param lease the time of a lease
+   * @param lease the time of a lease, more than zero
    * @param renewal renews leases
    * @return a builder
    * @param <K> the type of the keys
@@ -172,12 +174,12 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of leases that are renewed when the stage that the call returns completes. The calls
-   * of a sweep do not wait for each other.
+   * Returns a builder of leases that are renewed when the stage that the call returns completes.
+   * The calls of a sweep do not wait for each other.
    *
-   * @param timer where the timeout is pending
+   * @param timer the timer for the sweeps
    * @param executor begins the calls
-   * @param lease the time of a lease
+   * @param lease the time of a lease, more than zero
    * @param renewal renews leases
    * @return a builder
    * @param <K> the type of the keys
@@ -188,12 +190,12 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of leases with a renewal call each: none waits for another's answer, and none fails
-   * with another.
+   * Returns a builder of leases with a separate renewal call for each: no call waits for another,
+   * and none fails with another.
    *
-   * @param timer where the timeout is pending
+   * @param timer the timer for the sweeps
    * @param executor begins the calls
-   * @param lease the time of a lease
+   * @param lease the time of a lease, more than zero
    * @param renewal renews one lease
    * @return a builder; its {@link Builder#maxBatch} stays 1
    * @param <K> the type of the keys
@@ -213,10 +215,10 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Holds a lease; if it was not held before, acquire it just before this call.
+   * Holds a lease. If it was not held before, acquire it just before this call.
    *
    * @param key the key
-   * @return how often it is held now: 1 if it was not before
+   * @return how often the lease is held now; 1 for the first hold
    * @throws IllegalStateException if this object or its timer is stopped
    */
   public int hold(K key) {
@@ -226,11 +228,11 @@ public final class Leases<K> implements AutoCloseable {
       Lease<K> lease = leases.computeIfAbsent(key, k -> new Lease<>(k, clock.nanoTime()));
       holds = lease.hold();
       if (holds == 0) {
-        leases.remove(key, lease); // it has ended, and is not removed yet
+        leases.remove(key, lease); // the lease has ended, and is not removed yet
       }
     }
     boolean willBeRenewed = sweep.wake();
-    if (closed || !willBeRenewed) { // after adding: otherwise closing may miss it
+    if (closed || !willBeRenewed) { // after adding: otherwise, a close may miss the lease
       release(key);
       throw new IllegalStateException(closed ? "the leases are closed" : "the timer is stopped");
     }
@@ -238,14 +240,14 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Gives back a hold. Once the last is given back, the lease is no longer renewed.
+   * Releases a hold. After the last release, the lease is no longer renewed.
    *
-   * <p>A renewal of it may still be under way. So do not unlock when this returns, or the renewal
-   * may arrive at the server after the unlock: give the unlock to {@link #release(Object,
+   * <p>A renewal of the lease may still be in progress. Do not unlock when this returns: the
+   * renewal may arrive at the server after the unlock. Pass the unlock to {@link #release(Object,
    * Runnable)}.
    *
    * @param key the key
-   * @return whether it was the last; also false if the lease was lost, or never held
+   * @return whether it was the last hold; false if the lease was lost, or never held
    */
   public boolean release(K key) {
     Lease<K> lease = leases.get(requireNonNull(key, "key"));
@@ -253,13 +255,13 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Gives back a hold and, if it was the last, runs an action, the unlock, as soon as no renewal of
-   * the lease is under way: usually at once, on the calling thread; otherwise on the executor, when
-   * the renewal has ended. Do not acquire and hold the key again before the action has run: see
-   * above.
+   * Releases a hold. If it was the last, runs an action, the unlock, as soon as no renewal of the
+   * lease is in progress. It usually runs at once, on the calling thread. Otherwise, it runs on the
+   * executor when the renewal has ended. Do not acquire and hold the key again before the action
+   * has run; see the description of this class.
    *
    * @param key the key
-   * @param unlock what to do when nothing renews the lease any more
+   * @param unlock the action to run when no call renews the lease
    * @return completes with true when the action has run; with false at once if there was nothing to
    *     unlock, because the hold was not the last, or the lease was lost or never held; fails if
    *     the action threw, and the handler is notified too
@@ -297,10 +299,10 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * How often a lease is held.
+   * Returns how often a lease is held.
    *
    * @param key the key
-   * @return how often; 0 if it is not, or was lost
+   * @return the number of holds; 0 if the lease is not held, or was lost
    */
   public int holds(K key) {
     Lease<K> lease = leases.get(requireNonNull(key, "key"));
@@ -313,8 +315,8 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Begins no further call, and refuses leases. What is held can still be released; {@code onLost}
-   * is no longer notified.
+   * Begins no further call, and refuses leases. Leases that are held can still be released. {@code
+   * onLost} is no longer notified.
    */
   @Override
   public void close() {
@@ -322,8 +324,8 @@ public final class Leases<K> implements AutoCloseable {
     sweep.settle();
   }
 
-  /** Runs on the executor. */
-  private void renewWhatIsDue() {
+  /** Renews the due leases. Runs on the executor. */
+  private void renewDueLeases() {
     if (closed) {
       return;
     }
@@ -346,14 +348,17 @@ public final class Leases<K> implements AutoCloseable {
       long scanNanos = clock.nanoTime() - nowNanos;
       sweep.hasten(leaseNanos - oldestNanos - scanNanos);
     }
-    // The calls do not wait for these, nor these for a call that hangs.
+    // The calls do not wait for these notifications, nor do these wait for a call that hangs.
     lost.forEach(lease -> tell(lease, Loss.OVER));
     for (int from = 0; from < due.size() && !closed; from += maxBatch) {
       new RenewalCall<>(this, due.subList(from, Math.min(due.size(), from + maxBatch))).begin();
     }
   }
 
-  /** Returns whether this has ended the lease; then {@code onLost} must be notified. */
+  /**
+   * Ends a lease that was lost. Returns whether this call ended it; then {@code onLost} must be
+   * notified.
+   */
   boolean lose(Lease<K> lease) {
     boolean lost = !closed && lease.end();
     if (lost) {
@@ -399,25 +404,24 @@ public final class Leases<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the maximum number of leases renewed in one call: 1,000 by default.
+     * Sets the maximum number of leases renewed in one call. The default is 1,000.
      *
-     * @param maxBatch how many
+     * @param maxBatch the number of leases, more than 0
      * @return this builder
-     * @throws IllegalStateException if the leases have a renewal call each
+     * @throws IllegalStateException if each lease has its own renewal call
      */
     public Builder<K> maxBatch(int maxBatch) {
       if (perKey) {
-        throw new IllegalStateException("maxBatch is 1 if leases are renewed by a call each");
+        throw new IllegalStateException("maxBatch is 1 if each lease has its own renewal call");
       }
       this.maxBatch = Checks.positive("maxBatch", maxBatch);
       return this;
     }
 
     /**
-     * Sets the callback for leases that were lost while they were held. Without one they are lost
-     * in silence.
+     * Sets the callback for leases that were lost while they were held. By default, there is none.
      *
-     * @param onLost receives each once, and how it was lost
+     * @param onLost receives each lost key once, and the reason
      * @return this builder
      */
     public Builder<K> onLost(BiConsumer<? super K, ? super Loss> onLost) {
@@ -426,8 +430,8 @@ public final class Leases<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the handler of what renewals, callbacks and the executor throw: by default a log. If a
-     * renewal of several leases fails, the key is the list of theirs.
+     * Sets the handler of everything that renewals, callbacks and the executor throw. By default,
+     * errors are logged. If a renewal of several leases fails, the key is the list of their keys.
      *
      * @param onError the handler
      * @return this builder

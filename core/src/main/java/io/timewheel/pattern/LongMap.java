@@ -6,10 +6,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A map from primitive longs, with open addressing and linear probing; not thread-safe. No slot is
- * ever marked as deleted: a removal moves up what follows it, so a map with much coming and going
- * stays as fast as a new one. The table is at most eight times as long as its content, or 16 slots,
- * so draining takes time in proportion to the content.
+ * A map from primitive longs, with open addressing and linear probing. Not thread-safe. No slot is
+ * ever marked as deleted: a removal moves up the entries that follow. So a map with many additions
+ * and removals stays as fast as a new one. The table is at most eight times as long as its content,
+ * or 16 slots, so draining takes time in proportion to the content.
  *
  * @param <V> the type of the values
  */
@@ -28,7 +28,7 @@ final class LongMap<V> {
     return value(indexOf(key));
   }
 
-  /** Returns whether the key was free. */
+  /** Adds a value if the key is free. Returns whether it was free. */
   boolean putIfAbsent(long key, V value) {
     int index = indexOf(key);
     if (values[index] != null) {
@@ -56,7 +56,9 @@ final class LongMap<V> {
     return removed;
   }
 
-  /** Whatever follows the hole moves into it if its search begins at the hole or before. */
+  /**
+   * Closes a gap. An entry after the gap moves into it if its search begins at the gap or before.
+   */
   private void close(int hole) {
     int mask = values.length - 1;
     values[hole] = null;
@@ -99,7 +101,7 @@ final class LongMap<V> {
     }
   }
 
-  /** Where the key is, or else the free place at which it would be put. */
+  /** Returns the position of the key, or the free position at which to put it. */
   private int indexOf(long key) {
     int mask = values.length - 1;
     int index = home(key);
@@ -114,8 +116,8 @@ final class LongMap<V> {
   }
 
   /**
-   * The finalizer of MurmurHash3: every bit of the key reaches the lower bits, so ids are spread
-   * whichever of their bits they differ in.
+   * Returns the MurmurHash3 finalizer of a key. Every bit of the key reaches the lower bits, so IDs
+   * are spread, whichever bits differ.
    */
   static long spread(long key) {
     long hash = (key ^ (key >>> 33)) * 0xFF51AFD7ED558CCDL;

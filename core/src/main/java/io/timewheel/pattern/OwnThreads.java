@@ -6,7 +6,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** The daemon threads of a pattern that was given no executor; they end when they are idle. */
+/** Makes the daemon threads of a pattern without an executor. They end when they are idle. */
 final class OwnThreads {
   private OwnThreads() {}
 
@@ -27,7 +27,7 @@ final class OwnThreads {
     return own;
   }
 
-  /** As many threads as there are processors, two at least: for callbacks that may be slow. */
+  /** Returns a pool for callbacks that may be slow: one thread per processor, at least two. */
   static Executor createPool(String name) {
     return create(name, Math.max(2, Runtime.getRuntime().availableProcessors()));
   }

@@ -4,18 +4,18 @@ package io.timewheel.pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notified of what user code and executors throw at a pattern. The pattern carries on. The default
- * logs a warning that names the pattern, and not the key, which may be a secret.
+ * Receives everything that user code and executors throw at a pattern. The pattern continues. The
+ * default handler logs a warning that contains the name of the pattern. It does not log the key,
+ * which may be a secret.
  */
 @FunctionalInterface
 public interface PatternErrorHandler {
   /**
-   * Handles an error, on the thread that threw it. What this method throws is logged.
+   * Handles an error, on the thread that threw it. An exception of this method is logged.
    *
    * @param pattern the simple name of the pattern's class, such as {@code Leases}
-   * @param key the key in question; the list of them if it was a batch; null if it was none in
-   *     particular
-   * @param error what was thrown
+   * @param key the key; a list of keys for a batch; null if no particular key is concerned
+   * @param error the exception or error
    */
   void handle(String pattern, @Nullable Object key, Throwable error);
 }

@@ -9,8 +9,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call that renews leases. Until it begins, a lease that is released can be withdrawn from it.
- * It ends once, though a stage may complete twice: the second time its leases may be in another
+ * One call that renews leases. Until it begins, a released lease can be withdrawn from it. The call
+ * ends once, although a stage may complete twice: by the second time, its leases may be in another
  * call.
  *
  * @param <K> the type of the keys
@@ -24,7 +24,9 @@ final class RenewalCall<K> {
   private final Set<Lease<K>> withdrawn = new HashSet<>();
   private boolean begun;
 
-  /** Includes those of the leases that are neither released meanwhile nor in another call. */
+  /**
+   * Makes a call for those of the leases that are neither released meanwhile nor in another call.
+   */
   RenewalCall(Leases<K> owner, List<Lease<K>> due) {
     this.owner = owner;
     for (Lease<K> lease : due) {
@@ -34,7 +36,10 @@ final class RenewalCall<K> {
     }
   }
 
-  /** Returns whether the call has yet to begin, and so will be made without this lease. */
+  /**
+   * Withdraws a lease. Returns whether the call has yet to begin, and so will be made without this
+   * lease.
+   */
   synchronized boolean withdraw(Lease<K> lease) {
     return !begun && withdrawn.add(lease);
   }
@@ -43,7 +48,7 @@ final class RenewalCall<K> {
     long begunNanos = owner.clock.nanoTime();
     List<K> keys = new ArrayList<>(leases.size());
     synchronized (this) {
-      begun = true; // all at once, and nothing happens between this and the call
+      begun = true; // all at once, with nothing between this and the call
       leases.removeAll(withdrawn);
       leases.forEach(lease -> keys.add(lease.key));
     }
@@ -65,8 +70,8 @@ final class RenewalCall<K> {
     if (!ended.compareAndSet(false, true)) {
       return;
     }
-    // End the renewal of all before any user code runs, which may be slow: a lease that still
-    // seemed to be in this call would not be renewed meanwhile, and would be lost.
+    // End the renewal of all leases before any user code runs, which may be slow. A lease that
+    // still seemed to be in this call would not be renewed meanwhile, and would be lost.
     List<Runnable> handOvers = new ArrayList<>();
     for (Lease<K> lease : leases) {
       boolean isRenewed = renewed != null && renewed.contains(lease.key);

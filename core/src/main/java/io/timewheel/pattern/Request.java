@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
 /**
- * A request in flight. The thread that takes it out of its channel completes its future.
+ * A request in flight. The thread that removes it from its channel completes its future.
  *
  * @param <V> the type of the answer
  */
@@ -28,7 +28,7 @@ final class Request<V> extends TimedEntry {
     timeoutNanos = Checks.timeoutNanos(timeout);
   }
 
-  /** Throws what the timer throws. */
+  /** Starts the timeout. Throws the exceptions of the timer. */
   void start() {
     start(channel.owner.timer, () -> timeoutNanos);
   }
@@ -40,7 +40,7 @@ final class Request<V> extends TimedEntry {
     }
   }
 
-  /** Called for our own cancellations too, which have taken it before. */
+  /** Called for this class's own cancellations too, which have removed the request before. */
   @Override
   public void cancelled(Timeout timeout) {
     if (channel.take(this)) {
@@ -58,7 +58,7 @@ final class Request<V> extends TimedEntry {
     answer.completeExceptionally(new CancellationException("the timer was stopped"));
   }
 
-  /** Takes its request out of the channel when the user completes it. */
+  /** The future of a request. Removes the request from the channel when the user completes it. */
   private static final class Answer<V> extends CompletableFuture<V> {
     private final Request<V> request;
 
@@ -85,8 +85,9 @@ final class Request<V> extends TimedEntry {
     }
 
     /**
-     * Both overloads lead here. The inherited method would complete the future and leave the
-     * request in its channel. As in the JDK, a supplier that is no longer needed is not called.
+     * Completes this future. Both overloads lead here. The inherited method would complete the
+     * future and leave the request in its channel. As in the JDK, a supplier that is no longer
+     * needed is not called.
      */
     @Override
     public CompletableFuture<V> completeAsync(Supplier<? extends V> supplier, Executor executor) {
@@ -105,7 +106,7 @@ final class Request<V> extends TimedEntry {
       return this;
     }
 
-    /** Dependent futures are ordinary ones. */
+    /** Returns an ordinary future: dependent futures belong to no request. */
     @Override
     public <U> CompletableFuture<U> newIncompleteFuture() {
       return new CompletableFuture<>();

@@ -16,8 +16,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests in flight of a remote procedure call client: each has an id, a future for its
- * answer, and a timeout. It replaces a global map of futures and a timer combined by hand.
+ * The requests in flight of an RPC client. Each has an ID, a future for its answer, and a timeout.
+ * It replaces a global map of futures and a timer combined by hand.
  *
  * <pre>{@code
  * Requests<Response> requests =
@@ -30,45 +30,46 @@ import org.jspecify.annotations.Nullable;
  * // when the socket closes:  channel.close(new ClosedChannelException());
  * }</pre>
  *
- * <p>Each channel keeps its own ids, under its own lock. Closing one fails its requests and looks
- * at no others.
+ * <p>Each channel has its own IDs, under its own lock. Closing a channel fails its requests and
+ * reads no others.
  *
  * <h2>One outcome</h2>
  *
- * A future is completed once: by its answer or failure; with a {@link TimeoutException} when its
- * time is up; with the cause given when its channel was closed; with a {@link
- * CancellationException} when the timer is stopped; or by the user, who may cancel or complete it
- * at any time. Whichever comes first takes the request out of the channel and its timeout out of
- * the timer. An answer that finds no request, or comes second, goes to the hook for late answers.
+ * A future is completed once, by the first of these events: its answer or failure arrives; it times
+ * out with a {@link TimeoutException}; its channel is closed with a given cause; the timer is
+ * stopped, which causes a {@link CancellationException}; or the user cancels or completes it. That
+ * event also removes the request from the channel and its timeout from the timer. An answer without
+ * a request in flight goes to the hook for late answers.
  *
  * <h2>Threads</h2>
  *
- * Each future that times out is completed by a task of its own on the executor, so a dependent that
- * blocks holds up one thread of the executor, and no other request if there is another thread. The
- * executor decides how many may wait for it: a future that it rejects is completed on the timer
- * thread, so none is left incomplete; to rule that out, give it an unbounded queue, as the default
- * has. A future whose task it drops silently is never completed. Everything else happens on the
- * calling thread: dependents of a future run there, under no lock.
+ * Each future that times out is completed by a separate task on the executor. A dependent that
+ * blocks occupies one thread of the executor, and delays no other request if there is another
+ * thread. The executor limits how many tasks may wait. If it rejects a task, the future is
+ * completed on the timer thread, so none is left incomplete. To rule that out, use an executor with
+ * an unbounded queue, as the default has. A future whose task the executor silently drops is never
+ * completed. All other completions happen on the calling thread. Dependents of a future run there,
+ * under no lock.
  *
- * <p>A request in flight takes at most 160 bytes, including its future, its timeout and its place
+ * <p>A request in flight takes at most 160 bytes, including its future, its timeout and its entry
  * in the channel.
  *
  * @param <V> the type of the answers
  */
 public final class Requests<V> implements AutoCloseable {
   /**
-   * Notified of answers that come too late.
+   * Receives answers that arrive too late.
    *
    * @param <V> the type of the answers
    */
   @FunctionalInterface
   public interface LateAnswers<V> {
     /**
-     * Takes an answer to a request that is not in flight (any more).
+     * Receives an answer to a request that is not, or is no longer, in flight.
      *
-     * @param channel the channel on which it came
-     * @param id the id of the request
-     * @param answer the answer; null only if null was given to {@link Channel#complete}
+     * @param channel the channel on which the answer arrived
+     * @param id the ID of the request
+     * @param answer the answer; null only if null was passed to {@link Channel#complete}
      */
     void late(Channel<V> channel, long id, @Nullable V answer);
   }
@@ -89,9 +90,9 @@ public final class Requests<V> implements AutoCloseable {
   }
 
   /**
-   * A builder of requests.
+   * Returns a builder of requests.
    *
-   * @param timer where the timeouts are pending
+   * @param timer the timer for the timeouts
    * @return a builder
    * @param <V> the type of the answers
    */
@@ -100,7 +101,8 @@ public final class Requests<V> implements AutoCloseable {
   }
 
   /**
-   * Opens a channel: a connection, say, or one of a few stripes on which a client spreads its ids.
+   * Opens a channel: for a connection, or for one of a few stripes over which a client spreads its
+   * IDs.
    *
    * @return a new channel, without requests
    * @throws IllegalStateException if this object is closed
@@ -108,19 +110,19 @@ public final class Requests<V> implements AutoCloseable {
   public Channel<V> channel() {
     Channel<V> channel = new Channel<>(this);
     channels.add(channel);
-    if (closed) { // after adding: otherwise closing may miss it
+    if (closed) { // after adding: otherwise, a close may miss it
       channels.remove(channel);
       throw new IllegalStateException("the requests are closed");
     }
     return channel;
   }
 
-  /** {@return how many requests are in flight on all channels; looks at every channel} */
+  /** {@return the number of requests in flight on all channels; reads every channel} */
   public long size() {
     return channels.stream().mapToLong(Channel::size).sum();
   }
 
-  /** Closes all channels; their requests fail with a {@link CancellationException}. */
+  /** Closes all channels. Their requests fail with a {@link CancellationException}. */
   @Override
   public void close() {
     closed = true;
@@ -133,7 +135,10 @@ public final class Requests<V> implements AutoCloseable {
     errors.run(id, () -> lateAnswers.late(channel, id, answer));
   }
 
-  /** A future is completed once, so an executor that takes it and then rejects it does no harm. */
+  /**
+   * Completes a future on the executor. A future is completed once, so an executor that accepts the
+   * task and then rejects it does no harm.
+   */
   void handOver(Request<V> request, Runnable completion) {
     try {
       executor.execute(completion);
@@ -160,12 +165,13 @@ public final class Requests<V> implements AutoCloseable {
     }
 
     /**
-     * Registers a request, before it is sent. On a closed channel the future has failed already.
+     * Registers a request before it is sent. On a closed channel, the returned future has already
+     * failed.
      *
-     * @param id its id
+     * @param id the ID of the request
      * @param timeout how long to wait for the answer
      * @return the future of the answer
-     * @throws IllegalArgumentException if a request of this id is in flight on this channel
+     * @throws IllegalArgumentException if a request with this ID is in flight on this channel
      * @throws IllegalStateException if the timer is stopped
      * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
      */
@@ -189,11 +195,11 @@ public final class Requests<V> implements AutoCloseable {
     /**
      * Registers a request under the caller's deadline.
      *
-     * @param id its id
-     * @param deadline how long to wait for the answer; if it has passed, the request times out at
-     *     the next tick
+     * @param id the ID of the request
+     * @param deadline the time until which to wait for the answer; if it has passed, the request
+     *     times out at the next tick
      * @return the future of the answer
-     * @throws IllegalArgumentException if a request of this id is in flight on this channel
+     * @throws IllegalArgumentException if a request with this ID is in flight on this channel
      * @throws IllegalStateException if the timer is stopped
      * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
      */
@@ -201,11 +207,11 @@ public final class Requests<V> implements AutoCloseable {
       return start(id, requireNonNull(deadline, "deadline").remaining());
     }
 
-    /** Returns why the channel is closed, if it is. */
+    /** Adds a request. Returns the cause if the channel is closed, otherwise null. */
     private synchronized @Nullable Throwable enter(Request<V> request) {
       if (closed == null && !requests.putIfAbsent(request.id, request)) {
         throw new IllegalArgumentException(
-            "id: " + request.id + " (expected: one of no request in flight)");
+            "id: " + request.id + " (expected: an ID of no request in flight)");
       }
       return closed;
     }
@@ -213,11 +219,12 @@ public final class Requests<V> implements AutoCloseable {
     /**
      * Completes a request with its answer.
      *
-     * @param id its id
-     * @param answer the answer; may be null, as that of a {@code Requests<Void>} must be
-     * @return true if the future now has this answer; false if it came late, and went to the hook
+     * @param id the ID of the request
+     * @param answer the answer; may be null, as for a {@code Requests<Void>}
+     * @return true if the future now has this answer; false if the answer was late, and went to the
+     *     hook
      */
-    @SuppressWarnings("NullAway") // the type parameter cannot say that futures may hold null
+    @SuppressWarnings("NullAway") // the type parameter cannot express that futures may hold null
     public boolean complete(long id, @Nullable V answer) {
       Request<V> request = take(id);
       boolean inTime = request != null && request.answer.complete(answer);
@@ -230,9 +237,9 @@ public final class Requests<V> implements AutoCloseable {
     /**
      * Fails a request.
      *
-     * @param id its id
-     * @param cause why
-     * @return true if the future now has failed with this; false if it was completed before
+     * @param id the ID of the request
+     * @param cause the cause of the failure
+     * @return true if the future has now failed with this cause; false if it was completed before
      */
     public boolean fail(long id, Throwable cause) {
       requireNonNull(cause, "cause");
@@ -240,16 +247,16 @@ public final class Requests<V> implements AutoCloseable {
       return request != null && request.answer.completeExceptionally(cause);
     }
 
-    /** {@return how many requests are in flight on this channel} */
+    /** {@return the number of requests in flight on this channel} */
     public synchronized int size() {
       return requests.size();
     }
 
     /**
-     * Closes this channel: fails all its requests, and those that are started from now on.
+     * Closes this channel. Fails all its requests, and those started from now on.
      *
-     * @param cause why
-     * @return how many were in flight
+     * @param cause the cause of the failures
+     * @return how many requests were in flight
      */
     public int close(Throwable cause) {
       requireNonNull(cause, "cause");
@@ -275,7 +282,10 @@ public final class Requests<V> implements AutoCloseable {
       return request;
     }
 
-    /** The same for a given request: its id may have been used again. */
+    /**
+     * Removes a given request. Unlike removal by ID, this leaves a later request with the same ID.
+     * Returns whether this call removed it.
+     */
     boolean take(Request<V> request) {
       synchronized (this) {
         if (requests.get(request.id) != request) {
@@ -304,10 +314,10 @@ public final class Requests<V> implements AutoCloseable {
     }
 
     /**
-     * Sets the executor that completes the futures of requests that time out: by default a pool of
-     * daemon threads, as many as there are processors, two at least.
+     * Sets the executor that completes the futures of requests that time out. The default is a pool
+     * with one daemon thread per processor, at least two.
      *
-     * @param executor completes each future in a task of its own
+     * @param executor completes each future in a separate task
      * @return this builder
      */
     public Builder<V> executor(Executor executor) {
@@ -316,9 +326,9 @@ public final class Requests<V> implements AutoCloseable {
     }
 
     /**
-     * Sets the hook for late answers, which is called by the thread that brings the answer.
+     * Sets the hook for late answers, called by the thread that delivers the answer.
      *
-     * @param lateAnswers receives each
+     * @param lateAnswers receives each late answer
      * @return this builder
      */
     public Builder<V> onLate(LateAnswers<V> lateAnswers) {
@@ -327,8 +337,8 @@ public final class Requests<V> implements AutoCloseable {
     }
 
     /**
-     * Sets the handler of what the hook and the executor throw: by default a log. The key is the id
-     * of the request.
+     * Sets the handler of everything that the hook and the executor throw. By default, errors are
+     * logged. The key is the ID of the request.
      *
      * @param onError the handler
      * @return this builder

@@ -21,8 +21,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Things that failed and are tried again until they succeed: registrations, deliveries, reconnects.
- * It replaces timer tasks that reschedule themselves.
+ * Retries failed operations until they succeed: registrations, deliveries, reconnects. It replaces
+ * timer tasks that reschedule themselves.
  *
  * <pre>{@code
  * Retries<Url> registrations =
@@ -34,34 +34,34 @@ import org.jspecify.annotations.Nullable;
  *         .onExhausted((url, error) -> log.error("gave up " + url, error))
  *         .build();
  *
- * registrations.add(url);    // it has failed just now: the first attempt is after the first delay
- * registrations.cancel(url); // not wanted any more
+ * registrations.add(url);    // after a failure: the first attempt follows the first delay
+ * registrations.cancel(url); // no longer needed
  * }</pre>
  *
- * <h2>What is promised</h2>
+ * <h2>Guarantees</h2>
  *
  * <ul>
- *   <li>A key is tried once at a time: the wait for the next attempt begins when the last has
+ *   <li>Attempts for a key do not overlap: the wait for the next attempt begins when the last has
  *       ended. A key that is added again while it is being tried is not tried twice.
- *   <li>A key ends in one of three ways, and can then be added again: an attempt succeeds, and
- *       {@code onSuccess} is notified, once; {@link #cancel} or {@link #cancelAll} returns it; or
- *       it is exhausted, and {@code onExhausted} is notified, once. It is exhausted by its last
- *       attempt, by a failure that {@code abortOn} accepts, if the next attempt would begin after
+ *   <li>A key has one of three outcomes, and can then be added again. An attempt succeeds, and
+ *       {@code onSuccess} is notified once. {@link #cancel} or {@link #cancelAll} removes it. Or it
+ *       is exhausted, and {@code onExhausted} is notified once. A key is exhausted if its last
+ *       attempt fails, if {@code abortOn} accepts a failure, if the next attempt would begin after
  *       its time limit, or if the backoff throws.
- *   <li>Attempts run on the executor, and on the timer thread only if that is where the executor
- *       runs its tasks, as {@code Runnable::run} does. One that the executor rejects, or takes and
- *       does not begin, does not count: it is offered again after one second, two, four, and so on
- *       up to a minute, and the handler is notified of each rejection. {@code onSuccess} and {@code
- *       onExhausted} run on the executor too, and on the thread that found the end only if the
- *       executor rejects them.
- *   <li>An attempt that exceeds its time limit has failed with a {@link TimeoutException}. The
- *       timer ends it on the executor. If the executor has no thread free, the end comes when it
- *       has one, or when the attempt returns or throws, and is a timeout all the same. Cancelling
- *       and time limits interrupt nothing: an attempt that has begun continues, and its outcome is
- *       ignored. The key may be tried again alongside it.
- *   <li>A key takes one place in the timer from beginning to end, even while it is tried; the
- *       timer's limit can refuse it only when it is added. If the timer is stopped, keys that wait
- *       are forgotten, and one whose attempt then fails is exhausted.
+ *   <li>Attempts run on the executor. They run on the timer thread only if the executor is direct,
+ *       like {@code Runnable::run}. An attempt that the executor rejects, or accepts and does not
+ *       begin, does not count. It is offered again after one, two, four seconds, and so on up to a
+ *       minute, and the handler is notified of each rejection. {@code onSuccess} and {@code
+ *       onExhausted} run on the executor too. If the executor rejects them, they run on the thread
+ *       that determined the outcome.
+ *   <li>An attempt that exceeds its time limit fails with a {@link TimeoutException}. The timer
+ *       ends it on the executor. If the executor has no free thread, the attempt ends when there is
+ *       one, or when the attempt returns or throws. It is a timeout in each case. Cancelling and
+ *       time limits do not interrupt: an attempt that has begun continues, and its outcome is
+ *       ignored. The key may be tried again at the same time.
+ *   <li>A key counts as one pending timeout from beginning to end, even while it is tried. The
+ *       timer's limit can refuse it only when it is added. If the timer is stopped, waiting keys
+ *       are dropped, and a key whose running attempt then fails is exhausted.
  * </ul>
  *
  * <p>A key takes 128 bytes plus itself, including its timeout and the map's node.
@@ -77,11 +77,11 @@ public final class Retries<K> implements AutoCloseable {
   @FunctionalInterface
   public interface Attempt<K> {
     /**
-     * Tries; returning is success.
+     * Makes an attempt. Returning normally is success.
      *
-     * @param key what to try
+     * @param key the key to try
      * @param attempt the number of this attempt; the first is 1
-     * @throws Exception if it failed
+     * @throws Exception if the attempt failed
      */
     void run(K key, int attempt) throws Exception;
   }
@@ -94,12 +94,12 @@ public final class Retries<K> implements AutoCloseable {
   @FunctionalInterface
   public interface AsyncAttempt<K> {
     /**
-     * Begins to try.
+     * Begins an attempt.
      *
-     * @param key what to try
+     * @param key the key to try
      * @param attempt the number of this attempt; the first is 1
-     * @return its outcome
-     * @throws Exception if it failed at once
+     * @return the outcome of the attempt
+     * @throws Exception if the attempt failed at once
      */
     CompletionStage<?> begin(K key, int attempt) throws Exception;
   }
@@ -137,11 +137,11 @@ public final class Retries<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of retries whose attempts end when they return or throw.
+   * Returns a builder of retries whose attempts end when they return or throw.
    *
-   * @param timer where the timeouts are pending
+   * @param timer the timer for the delays
    * @param executor runs the attempts
-   * @param attempt what to try
+   * @param attempt makes an attempt
    * @return a builder
    * @param <K> the type of the keys
    */
@@ -157,11 +157,11 @@ public final class Retries<K> implements AutoCloseable {
   }
 
   /**
-   * A builder of retries whose attempts end with the stage that they return.
+   * Returns a builder of retries whose attempts end with the stage that they return.
    *
-   * @param timer where the timeouts are pending
+   * @param timer the timer for the delays
    * @param executor begins the attempts
-   * @param attempt what to try
+   * @param attempt begins an attempt
    * @return a builder
    * @param <K> the type of the keys
    */
@@ -173,8 +173,8 @@ public final class Retries<K> implements AutoCloseable {
   /**
    * Starts retrying a key, unless it is already being retried.
    *
-   * @param key what to try
-   * @return true if it was not being tried; its first attempt follows after the first delay
+   * @param key the key to try
+   * @return true if the key was not being retried; its first attempt follows after the first delay
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
@@ -184,11 +184,11 @@ public final class Retries<K> implements AutoCloseable {
 
   /**
    * Starts retrying a key until a deadline, or until the time limit of all keys if that is earlier,
-   * unless it is already being retried.
+   * unless the key is already being retried.
    *
-   * @param key what to try
-   * @param deadline no attempt is due later than this
-   * @return true if it was not being tried; its first attempt follows after the first delay
+   * @param key the key to try
+   * @param deadline the latest time at which an attempt may be due
+   * @return true if the key was not being retried; its first attempt follows after the first delay
    * @throws IllegalStateException if this object or its timer is stopped
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
@@ -216,18 +216,18 @@ public final class Retries<K> implements AutoCloseable {
       end = e;
     }
     if (end == null) {
-      retry.start(delayNanos); // before it is in the map, so no other thread relies on one refused
+      retry.start(delayNanos); // first, so no other thread relies on a refused key
     }
     if (retries.putIfAbsent(key, retry) != null) {
       retry.settle();
       return false;
     }
-    if (closed && take(retry)) { // after adding: otherwise closing may miss it
+    if (closed && take(retry)) { // after adding: otherwise, a close may miss it
       throw new IllegalStateException("the retries are closed");
     }
     if (end != null) {
       exhausted(retry, end);
-    } else if (timer.isStopped() && take(retry)) { // otherwise the stop may have missed it
+    } else if (timer.isStopped() && take(retry)) { // otherwise, the stop may have missed it
       throw new IllegalStateException("the timer is stopped");
     }
     return true;
@@ -262,12 +262,12 @@ public final class Retries<K> implements AutoCloseable {
     return cancelled;
   }
 
-  /** {@return how many keys wait or are being tried} */
+  /** {@return the number of keys that wait or are being tried} */
   public long size() {
     return retries.mappingCount();
   }
 
-  /** Refuses keys from now on, and cancels all that there are. */
+  /** Refuses keys from now on, and cancels all present keys. */
   @Override
   public void close() {
     closed = true;
@@ -278,7 +278,10 @@ public final class Retries<K> implements AutoCloseable {
     return retries.get(retry.key) == retry;
   }
 
-  /** The thread that takes a retry out of the map decides its end. */
+  /**
+   * Removes a retry from the map. Returns whether this call removed it: the thread that succeeds
+   * decides the outcome.
+   */
   boolean take(Retry<K> retry) {
     if (!retries.remove(retry.key, retry)) {
       return false;
@@ -294,9 +297,7 @@ public final class Retries<K> implements AutoCloseable {
     }
   }
 
-  /**
-   * The executor has rejected the attempt before it began: it is offered again, if there is time.
-   */
+  /** Handles a rejection of an attempt before it began: offers it again, if there is time. */
   void rejected(Retry<K> retry, Throwable error) {
     errors.handle(retry.key, error);
     if (retry.isOver() || timer.isStopped()) {
@@ -304,7 +305,7 @@ public final class Retries<K> implements AutoCloseable {
     }
   }
 
-  /** The attempt has failed: begins the wait for another, or ends the key. */
+  /** Handles a failed attempt: begins the wait for another, or ends the key. */
   void failed(Retry<K> retry, Throwable error) {
     if (retry.isSettled()) {
       return;
@@ -361,9 +362,9 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets how long to wait before each attempt: by default one second.
+     * Sets the delays before the attempts. The default is one second each.
      *
-     * @param backoff gives the delays
+     * @param backoff supplies the delays
      * @return this builder
      */
     public Builder<K> backoff(Backoff backoff) {
@@ -372,9 +373,9 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the maximum number of attempts for a key: by default unlimited.
+     * Sets the maximum number of attempts for a key. By default, it is unlimited.
      *
-     * @param maxAttempts how often, more than 0
+     * @param maxAttempts the number of attempts, more than 0
      * @return this builder
      */
     public Builder<K> maxAttempts(int maxAttempts) {
@@ -384,9 +385,9 @@ public final class Retries<K> implements AutoCloseable {
 
     /**
      * Sets how long a key is tried at most: no attempt is due later than this after {@link
-     * Retries#add}. An attempt in progress is not cut short.
+     * Retries#add}. An attempt in progress is not cut short. By default, there is no limit.
      *
-     * @param limit how long, more than zero
+     * @param limit the time, more than zero
      * @return this builder
      */
     public Builder<K> timeLimit(Duration limit) {
@@ -395,10 +396,10 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets how long one attempt may take: after that it fails with a {@link TimeoutException}. By
-     * default it may take for ever.
+     * Sets how long one attempt may take. After that, it fails with a {@link TimeoutException}. By
+     * default, there is no limit.
      *
-     * @param limit how long, more than zero, from the beginning of the attempt
+     * @param limit the time from the beginning of the attempt, more than zero
      * @return this builder
      */
     public Builder<K> attemptTimeLimit(Duration limit) {
@@ -407,9 +408,9 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets which failures are final, so that a key is exhausted at once: by default none.
+     * Sets which failures are final, so that a key is exhausted at once. By default, none is.
      *
-     * @param abortOn is asked about the failure of each attempt
+     * @param abortOn returns whether a failure of an attempt is final
      * @return this builder
      */
     public Builder<K> abortOn(Predicate<? super Throwable> abortOn) {
@@ -418,9 +419,9 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the callback for keys that succeeded.
+     * Sets the callback for keys that succeeded. By default, there is none.
      *
-     * @param onSuccess receives each once, and may add it again
+     * @param onSuccess receives each key once, and may add it again
      * @return this builder
      */
     public Builder<K> onSuccess(Consumer<? super K> onSuccess) {
@@ -429,10 +430,9 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the callback for keys that are given up, with their last error. Without one they are
-     * given up in silence.
+     * Sets the callback for exhausted keys, with their last error. By default, there is none.
      *
-     * @param onExhausted receives each once, and may add it again
+     * @param onExhausted receives each key once, and may add it again
      * @return this builder
      */
     public Builder<K> onExhausted(BiConsumer<? super K, ? super Throwable> onExhausted) {
@@ -441,8 +441,8 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets the handler of what the callbacks and the executor throw: by default a log. It is not
-     * notified of what attempts throw.
+     * Sets the handler of everything that the callbacks and the executor throw. By default, errors
+     * are logged. It is not notified of errors of attempts.
      *
      * @param onError the handler
      * @return this builder

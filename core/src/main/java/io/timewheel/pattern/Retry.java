@@ -7,29 +7,31 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A key that is tried until it is taken out of the map, one attempt at a time. Its timeout is
- * pending from beginning to end, even while an attempt runs: so the timer's limit can refuse no
- * attempt, and a time limit ends the attempt.
+ * A key that is tried until it is removed from the map, one attempt at a time. Its timeout is
+ * pending from beginning to end, even while an attempt runs. So the timer's limit can refuse no
+ * attempt, and a time limit can end the attempt.
  *
- * <p>What happens next is decided under the entry's own lock, under which no user code runs.
+ * <p>The next step is decided under the entry's own lock, under which no user code runs.
  *
  * @param <K> the type of the key
  */
 final class Retry<K> extends TimedEntry {
   private enum Phase {
-    /** The attempt will be handed over when its time comes, or was, and has not begun. */
+    /** The attempt waits for its time, or was handed over and has not begun. */
     WAITING,
     RUNNING,
-    /** The attempt has ended, and its outcome is being looked at. */
+    /** The attempt has ended, and its outcome is being evaluated. */
     ENDED
   }
 
-  /** An executor that has not begun what it took after this time may have dropped it. */
-  private static final long PATIENCE_NANOS = 1_000_000_000;
+  /**
+   * The time after which an executor may have dropped a task that it accepted and has not begun.
+   */
+  private static final long OFFER_INTERVAL_NANOS = 1_000_000_000;
 
-  private static final long MAX_PATIENCE_NANOS = 60 * PATIENCE_NANOS;
+  private static final long MAX_PATIENCE_NANOS = 60 * OFFER_INTERVAL_NANOS;
 
-  /** Enough to exceed the longest patience. */
+  /** Enough to exceed the longest interval between two offers. */
   private static final int MAX_DOUBLINGS = 6;
 
   final Retries<K> owner;
@@ -42,7 +44,7 @@ final class Retry<K> extends TimedEntry {
   private Phase phase = Phase.WAITING;
   private int attempt = 1;
 
-  /** How often the current attempt, or the end of its time, was handed over. */
+  /** How often the current attempt, or its timeout, was handed over. */
   private int offers;
 
   /** The reading of the clock at which there is something to do next. */
@@ -55,17 +57,17 @@ final class Retry<K> extends TimedEntry {
     nextNanos = nowNanos + NEVER;
   }
 
-  /** The number of the current attempt, or the next one. */
+  /** Returns the number of the current attempt, or the next one. */
   synchronized int attempt() {
     return attempt;
   }
 
-  /** Whether a delay would lead beyond the time for which the key is tried. */
+  /** Returns whether a delay would end after the time limit of the key. */
   boolean isTooLate(long delayNanos) {
     return delayNanos > giveUpNanos - owner.clock.nanoTime();
   }
 
-  /** Starts the wait for the first attempt; throws what the timer throws. */
+  /** Starts the wait for the first attempt. Throws the exceptions of the timer. */
   void start(long delayNanos) {
     waitFor(delayNanos);
     start(owner.timer, this::delayNanos);
@@ -92,7 +94,7 @@ final class Retry<K> extends TimedEntry {
 
   @Override
   void fired() {
-    // If it is not in the map yet, or not any more, it looks again, unless it is settled by then.
+    // If the retry is not in the map, look again later, unless it is settled by then.
     Runnable due = owner.isTrying(this) ? due() : null;
     rearm(this::delayNanos);
     if (due != null) {
@@ -100,12 +102,16 @@ final class Retry<K> extends TimedEntry {
     }
   }
 
-  /** What to hand over now, if anything; and again later, in case it is dropped. */
+  /**
+   * Returns the task to hand over now; null if there is none. Prepares to offer it again, in case
+   * it is dropped.
+   */
   private synchronized @Nullable Runnable due() {
     if (delayNanos() > 0 || phase == Phase.ENDED) {
       return null;
     }
-    waitFor(Math.min(PATIENCE_NANOS << Math.min(offers++, MAX_DOUBLINGS), MAX_PATIENCE_NANOS));
+    waitFor(
+        Math.min(OFFER_INTERVAL_NANOS << Math.min(offers++, MAX_DOUBLINGS), MAX_PATIENCE_NANOS));
     int number = attempt;
     return phase == Phase.WAITING ? () -> begin(number) : () -> timeOut(number);
   }
@@ -114,7 +120,7 @@ final class Retry<K> extends TimedEntry {
     try {
       owner.executor.execute(due);
     } catch (Throwable e) {
-      if (isWaiting()) { // otherwise the executor ran it after all
+      if (isWaiting()) { // otherwise, the executor ran it after all
         owner.rejected(this, e);
       }
     }
@@ -124,7 +130,7 @@ final class Retry<K> extends TimedEntry {
     return phase == Phase.WAITING;
   }
 
-  /** Whether the time for which the key is tried is over. */
+  /** Returns whether the time limit of the key has passed. */
   synchronized boolean isOver() {
     return giveUpNanos - nextNanos < 0;
   }
@@ -138,7 +144,7 @@ final class Retry<K> extends TimedEntry {
     hasten(owner.attemptLimitNanos);
     try {
       CompletionStage<?> stage = owner.attempt.begin(key, number);
-      // Not whenComplete: that would wrap the error of every failed attempt, for nobody.
+      // Not whenComplete: it would wrap the error of every failed attempt, for no reader.
       stage.handle((result, error) -> ended(number, begunNanos, error));
     } catch (Throwable e) {
       ended(number, begunNanos, e);
@@ -146,8 +152,8 @@ final class Retry<K> extends TimedEntry {
   }
 
   /**
-   * The attempt has an outcome. It is a timeout if it comes after the limit, even if the executor
-   * had no thread to end the attempt before.
+   * Records the outcome of an attempt. It is a timeout if it arrives after the limit, even if the
+   * executor had no thread to end the attempt earlier.
    */
   private boolean ended(int number, long begunNanos, @Nullable Throwable error) {
     boolean late = owner.clock.nanoTime() - begunNanos > owner.attemptLimitNanos;
@@ -155,10 +161,13 @@ final class Retry<K> extends TimedEntry {
   }
 
   private boolean timeOut(int number) {
-    return ended(number, new TimeoutException("attempt " + number + " has taken too long"));
+    return ended(number, new TimeoutException("attempt " + number + " took too long"));
   }
 
-  /** Returns whether it had not ended before: a stage may complete twice. */
+  /**
+   * Records the outcome. Returns whether the attempt had not ended before: a stage may complete
+   * twice.
+   */
   private boolean ended(int number, @Nullable Throwable error) {
     boolean first = change(number, Phase.RUNNING, Phase.ENDED);
     if (first) {
@@ -181,7 +190,10 @@ final class Retry<K> extends TimedEntry {
     return changes;
   }
 
-  /** Called by a stopping timer, unless this is settled. A running attempt may still succeed. */
+  /**
+   * Called by a timer that stops, unless this retry is settled. A running attempt may still
+   * succeed.
+   */
   @Override
   public void cancelled(Timeout timeout) {
     if (isWaiting()) {

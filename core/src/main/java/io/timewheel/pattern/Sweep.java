@@ -9,11 +9,11 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Work that is repeated on an executor while there is something to do. One timeout is pending from
- * beginning to end, so the timer can refuse a sweep when it is made, but never a thread that wakes
+ * beginning to end. So the timer can refuse a sweep when it is made, but never a thread that wakes
  * it. With nothing to do, the timeout is parked: pending, but never due.
  *
- * <p>A thread first adds something and then checks whether the sweep is parked; a sweep first says
- * that it parks and then checks whether there is something.
+ * <p>A thread first adds work and then checks whether the sweep is parked. A sweep first announces
+ * that it parks and then checks whether there is work.
  */
 final class Sweep extends TimedEntry {
   private final long periodNanos;
@@ -24,10 +24,10 @@ final class Sweep extends TimedEntry {
 
   private final AtomicBoolean parked = new AtomicBoolean(true);
 
-  /** How often it fired since the executor was offered a run that has not begun. */
+  /** How often the timeout fired since the executor was offered a run that has not begun. */
   private final AtomicInteger firings = new AtomicInteger();
 
-  /** Throws what the timer throws. */
+  /** Makes a parked sweep. Throws the exceptions of the timer. */
   Sweep(
       Timer timer,
       long periodNanos,
@@ -43,7 +43,10 @@ final class Sweep extends TimedEntry {
     start(timer, () -> NEVER);
   }
 
-  /** There is something to do. Returns whether it will be done: false if the timer is stopped. */
+  /**
+   * Wakes the sweep because there is work. Returns whether the work will be done: false if the
+   * timer is stopped.
+   */
   boolean wake() {
     if (parked.get() && parked.compareAndSet(true, false)) {
       hasten(periodNanos);

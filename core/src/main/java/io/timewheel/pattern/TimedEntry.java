@@ -16,9 +16,8 @@ import org.jspecify.annotations.Nullable;
  * An entry with one timeout for life: started once, re-armed in place by the run that it fires, and
  * cancelled when the entry is settled. The pattern decides which thread may settle it.
  *
- * <p>A run that re-arms keeps its place in the timer, so the limit on pending timeouts can refuse
- * an entry only when it is started. A run re-arms before it hands anything over: user code may then
- * take as long as it likes.
+ * <p>A re-armed timeout stays counted, so the limit on pending timeouts can refuse an entry only
+ * when it is started. A run re-arms before it hands anything over, so user code may take any time.
  *
  * <h2>Races with settling and hastening</h2>
  *
@@ -37,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * both sides could see the old values.
  */
 abstract class TimedEntry implements TimerTask {
-  /** A delay that does not end: the timeout keeps its place and does not fire. */
+  /** A delay that never ends: the timeout stays pending and does not fire. */
   static final long NEVER = Long.MAX_VALUE;
 
   private static final int SETTLED = -1;
@@ -57,7 +56,7 @@ abstract class TimedEntry implements TimerTask {
   /** How often the entry was hastened, or SETTLED. */
   private volatile int changes;
 
-  /** Starts the timeout; throws what the timer throws, and then the entry has none. */
+  /** Starts the timeout. Throws the exceptions of the timer; then the entry has no timeout. */
   final void start(Timer timer, LongSupplier delayNanos) {
     int seen = changes;
     Timeout started = timer.newTimeout(this, delayNanos.getAsLong(), NANOSECONDS);
@@ -65,7 +64,7 @@ abstract class TimedEntry implements TimerTask {
     lookAgain(started, seen, delayNanos);
   }
 
-  /** The timeout has fired. To be pending again, this must {@link #rearm}. */
+  /** Called when the timeout has fired. To make it pending again, this must call {@link #rearm}. */
   abstract void fired();
 
   @Override
@@ -76,7 +75,10 @@ abstract class TimedEntry implements TimerTask {
     }
   }
 
-  /** Makes the timeout pending again, from inside {@link #fired}; false if the timer is stopped. */
+  /**
+   * Makes the timeout pending again, from inside {@link #fired}. Returns false if the timer is
+   * stopped.
+   */
   final boolean rearm(LongSupplier delayNanos) {
     Timeout fired = requireNonNull(timeout);
     int seen = changes;
@@ -93,13 +95,13 @@ abstract class TimedEntry implements TimerTask {
       pending.reschedule(delayNanos.getAsLong(), NANOSECONDS);
       VarHandle.fullFence();
     }
-    // Also if it was settled before: then the settler found nothing pending.
+    // Also if the entry was settled before: then the settler found nothing pending.
     if (changes == SETTLED) {
       pending.cancel();
     }
   }
 
-  /** Makes the timeout fire after this delay, unless it fires earlier. Any thread may call this. */
+  /** Makes the timeout fire after a delay, unless it fires earlier. Any thread may call this. */
   final void hasten(long delayNanos) {
     int seen = changes;
     while (seen != SETTLED && !CHANGES.compareAndSet(this, seen, (seen + 1) & Integer.MAX_VALUE)) {
@@ -112,7 +114,7 @@ abstract class TimedEntry implements TimerTask {
     }
   }
 
-  /** After this, nothing is pending; idempotent. */
+  /** Settles the entry: after this, nothing is pending. Idempotent. */
   final void settle() {
     changes = SETTLED;
     Timeout pending = timeout;
@@ -125,16 +127,16 @@ abstract class TimedEntry implements TimerTask {
     return changes == SETTLED;
   }
 
-  /** Whether the timer was stopped, so that the entry fires no more. */
+  /** Returns whether the timer was stopped, so the entry no longer fires. */
   final boolean isStopped() {
     Timeout last = timeout;
     return last != null && last.timer().isStopped();
   }
 
   /**
-   * Whether to offer a task to an executor again that took it but has not begun it, although its
-   * entry fired this often since: it may have dropped the task. The gaps double, so the queue of an
-   * executor that is just busy does not fill up with offers. A task that was offered twice does
+   * Returns whether to offer a task again to an executor that accepted it but has not begun it,
+   * after its entry fired this often. The executor may have dropped the task. The gaps double, so
+   * the queue of a busy executor does not fill up with offers. A task that was offered twice does
    * nothing the second time.
    */
   static boolean isToBeOffered(int firings) {

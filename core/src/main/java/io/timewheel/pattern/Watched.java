@@ -6,17 +6,18 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * A connection with one timeout for everything that is watched on it.
+ * A connection with one timeout for all its alarms.
  *
  * <p>The times of the last messages are opaque: they publish nothing else. The run of the timeout
  * writes the times from which idleness counts, before it re-arms.
  *
  * <h2>Calls</h2>
  *
- * For each direction, a call is not due (0), or offered to the executor and not begun (how often
- * the alarm was due since, from 1), or running. The run of the timeout counts, the executor begins
- * and ends. A call checks again whether it is needed when it begins: a message may have come while
- * it waited for the executor.
+ * A call of a callback is in one of three states for each direction. It is not due (0). Or it was
+ * offered to the executor and has not begun; the state is the number of times the alarm was due
+ * since, from 1. Or it is running. The run of the timeout counts; the executor begins and ends
+ * calls. When a call begins, it checks again whether it is needed, because a message may have
+ * arrived while it waited for the executor.
  *
  * @param <K> the type of the key
  */
@@ -24,7 +25,10 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
   private static final int IDLE = 0;
   private static final int RUNNING = 0xFF;
 
-  /** The count of offers that were not begun goes up to here, and then on from half of it. */
+  /**
+   * The count of offers that were not begun goes up to this number, and then continues from half of
+   * it.
+   */
   private static final int MANY = 0x80;
 
   private static final VarHandle READ_NANOS;
@@ -55,7 +59,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
   @SuppressWarnings("unused")
   private volatile int calls;
 
-  // When the callback was last due, or the connection was added.
+  // The time when the callback was last due, or when the connection was added.
   private long readIdleFromNanos;
   private long writeIdleFromNanos;
   private long allIdleFromNanos;
@@ -67,7 +71,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
     readNanos = nowNanos;
     readIdleFromNanos = nowNanos;
     allIdleFromNanos = nowNanos;
-    // As if it had been idle already for the other part of its time.
+    // As if the connection had already been idle for the other part of its time.
     long writeIdleNanos = owner.writeIdle.idleNanos();
     double idlePart = writeIdleNanos == NEVER ? 0 : 1 - part;
     writeIdleFromNanos = nowNanos - (long) (writeIdleNanos * idlePart);
@@ -94,7 +98,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
     owner.forget(this);
   }
 
-  /** Throws what the timer throws. */
+  /** Starts the timeout. Throws the exceptions of the timer. */
   void start() {
     start(owner.timer, this::delayNanos);
   }
@@ -117,7 +121,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
     return alarm.idleNanos() - Math.min(silentNanos(alarm, nowNanos), nowNanos - fromNanos);
   }
 
-  /** The time since the last message, which may be newer than the time that was read before. */
+  /** Returns the time since the last message, which may be newer than {@code nowNanos}. */
   private long silentNanos(Heartbeats.Alarm<K> alarm, long nowNanos) {
     long sinceRead = Math.max(0, nowNanos - (long) READ_NANOS.getOpaque(this));
     long sinceWritten = Math.max(0, nowNanos - (long) WRITTEN_NANOS.getOpaque(this));
@@ -151,7 +155,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
     }
   }
 
-  /** Called by a stopping timer; our own cancellations have settled it before. */
+  /** Called by a timer that stops. Cancellations by this class have settled the entry before. */
   @Override
   public void cancelled(Timeout timeout) {
     owner.forget(this);
@@ -165,7 +169,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
     try {
       owner.executor.execute(() -> begin(alarm));
     } catch (Throwable e) {
-      if (change(alarm, 1, IDLE)) { // otherwise it runs, or was offered before
+      if (change(alarm, 1, IDLE)) { // otherwise, it runs or was offered before
         owner.errors.handle(key, e);
       }
     }
@@ -177,7 +181,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
       offered = state(alarm);
     }
     if (offered == IDLE || offered == RUNNING) {
-      return; // offered twice, and begun before
+      return; // it was offered twice, and has begun before
     }
     long silentNanos = silentNanos(alarm, owner.clock.nanoTime());
     if (!isSettled() && silentNanos >= alarm.idleNanos()) {
@@ -205,7 +209,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
     return false;
   }
 
-  /** Counts one offer more, unless the call is running; returns the state before. */
+  /** Counts one more offer, unless the call is running. Returns the state before. */
   private int countOffer(Heartbeats.Alarm<K> alarm) {
     int before = state(alarm);
     while (before != RUNNING

@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Ready-made uses of timers: keyed, safe from any thread, on any {@link io.timewheel.Timer}, even
- * one without a thread.
+ * Ready-made uses of timers. They are keyed, thread-safe, and work on any {@link
+ * io.timewheel.Timer}, even one without a thread.
  *
  * <table>
- *   <caption>What to use</caption>
- *   <tr><th>Class</th><th>For</th></tr>
- *   <tr><td>{@link io.timewheel.pattern.Expirations}</td>
- *     <td>values that wait under a key, each for its time: sessions, events</td></tr>
- *   <tr><td>{@link io.timewheel.pattern.Requests}</td>
- *     <td>requests in flight, by numeric id, on connections that may close</td></tr>
- *   <tr><td>{@link io.timewheel.pattern.Retries}</td>
- *     <td>keys that failed and are tried again, with a {@link io.timewheel.pattern.Backoff}</td></tr>
- *   <tr><td>{@link io.timewheel.pattern.Heartbeats}</td>
- *     <td>connections that must not fall silent</td></tr>
- *   <tr><td>{@link io.timewheel.pattern.Leases}</td>
- *     <td>leases that are renewed while they are held</td></tr>
- *   <tr><td>{@link io.timewheel.pattern.Coalescer}</td>
- *     <td>one action for many events: debounced, after the last, or throttled, once per interval</td></tr>
+ * <caption>What to use</caption>
+ * <tr><th>Class</th><th>For</th></tr>
+ * <tr><td>{@link io.timewheel.pattern.Expirations}</td>
+ * <td>values that expire, each after its own timeout: sessions, events</td></tr>
+ * <tr><td>{@link io.timewheel.pattern.Requests}</td>
+ * <td>requests in flight, by numeric ID, on connections that may close</td></tr>
+ * <tr><td>{@link io.timewheel.pattern.Retries}</td>
+ * <td>keys that failed and are tried again, with a {@link io.timewheel.pattern.Backoff}</td></tr>
+ * <tr><td>{@link io.timewheel.pattern.Heartbeats}</td>
+ * <td>connections that need heartbeats and idle checks</td></tr>
+ * <tr><td>{@link io.timewheel.pattern.Leases}</td>
+ * <td>leases that are renewed while they are held</td></tr>
+ * <tr><td>{@link io.timewheel.pattern.Coalescer}</td>
+ * <td>one action for many events: debounced, after the last, or throttled, once per interval</td></tr>
  * </table>
  *
- * <p>The client of remote procedure calls of the module {@code examples}, {@code RpcClient}, in
- * short:
+ * <p>The RPC client of the module {@code examples}, {@code RpcClient}, in short:
  *
  * <pre>{@code
  * Requests<String> requests =
@@ -54,12 +53,12 @@
  *         .build();
  * }</pre>
  *
- * <h2>What all have in common</h2>
+ * <h2>Common rules</h2>
  *
- * Time is the timer's; there is no other clock to set. User code runs on an executor, under no
- * lock; what it throws goes to the {@link io.timewheel.pattern.PatternErrorHandler} with its key,
- * and stops nothing. An entry takes one place in the timer for life: the timer's limit can refuse
- * it only when it is added. An entry that has ended is gone from the timer when the call returns.
+ * All patterns use the clock of the timer. User code runs on an executor, under no lock. Its
+ * exceptions go to the {@link io.timewheel.pattern.PatternErrorHandler} with the key, and stop
+ * nothing. An entry counts as one pending timeout for life: the timer's limit can refuse it only
+ * when it is added. When a call that ends an entry returns, the entry is no longer in the timer.
  */
 @NullMarked
 package io.timewheel.pattern;

@@ -105,7 +105,7 @@ class RequestsTest {
     CompletableFuture<String> first = channel.start(7, ofMillis(10));
     assertThatIllegalArgumentException()
         .isThrownBy(() -> channel.start(7, ofMillis(10)))
-        .withMessage("id: 7 (expected: one of no request in flight)");
+        .withMessage("id: 7 (expected: an ID of no request in flight)");
     Channel<String> other = requests.channel();
     other.start(7, ofMillis(10));
 

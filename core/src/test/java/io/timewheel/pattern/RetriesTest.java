@@ -392,7 +392,7 @@ class RetriesTest {
     stages.get(1).completeExceptionally(new Exception());
     rig.liveMillis(1_000);
     assertThat(attempts).containsExactly("a1@10", "a2@35", "a3@80");
-    assertThat(exhausted).containsExactly("a attempt 3 has taken too long");
+    assertThat(exhausted).containsExactly("a attempt 3 took too long");
     rig.assertNothingPending();
   }
 
@@ -410,7 +410,7 @@ class RetriesTest {
     rig.liveMillis(1);
     rig.takes = true;
     rig.liveMillis(1_000);
-    assertThat(exhausted).containsExactly("a attempt 1 has taken too long");
+    assertThat(exhausted).containsExactly("a attempt 1 took too long");
   }
 
   /** A direct executor runs attempts on the timer thread, which cannot end them meanwhile. */
@@ -451,7 +451,7 @@ class RetriesTest {
             .build();
     direct.add("a");
     rig.advanceMillis(1_000);
-    assertThat(exhausted).containsExactly("a attempt 1 has taken too long");
+    assertThat(exhausted).containsExactly("a attempt 1 took too long");
     assertThat(direct.size()).isZero();
     rig.assertNothingPending();
   }
@@ -480,7 +480,7 @@ class RetriesTest {
     rig.advanceMillis(6);
     stages.get(1).completeExceptionally(new Exception("late"));
     rig.runTasks();
-    assertThat(exhausted).containsExactly("a attempt 2 has taken too long");
+    assertThat(exhausted).containsExactly("a attempt 2 took too long");
     assertThat(rig.errors).isEmpty();
     rig.assertNothingPending();
   }
