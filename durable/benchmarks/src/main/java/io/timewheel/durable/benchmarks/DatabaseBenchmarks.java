@@ -23,13 +23,14 @@ final class DatabaseBenchmarks {
       """
       durable/benchmarks/database [options]
         --only SECTIONS    schedule,fire,recur,effects,lag,bytes,snapshot,nodes-fire,nodes-schedule
-        --subjects NAMES   timewheel,effects,effects-batch,effects-jdbc-batch,db-scheduler,
-                           db-scheduler-best,quartz,quartz-best,jobrunr,jobrunr-best
+        --subjects NAMES   timewheel,effects,effects-batch,effects-jdbc-batch,bare,bare-batch,
+                           db-scheduler,db-scheduler-best,quartz,quartz-best,jobrunr,jobrunr-best,
+                           dbos,dbos-best
         --variants TEXT    only variants that contain this, such as "64 callers"
         --server NAME      postgresql or mariadb alone; both, unless told
         --seconds N        how long what has no end of its own is measured (5)
         --snapshot-seconds N  how long a snapshot is held open (60)
-        --rounds N         of ours; the peers, MariaDB, snapshot and nodes have one (2)
+        --rounds N         rounds of the rows that a target compares; the others have one (3)
         --out FILE         the results (durable/benchmarks/target/database.json)
         --report FILE      measure nothing: print the tables of a file
         --write            results and tables replace durable/benchmarks/results/database.json

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.benchmarks;
 
+import static io.timewheel.durable.benchmarks.DatabaseSubject.BARE;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.BARE_BATCH;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.DBOS;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.DBOS_BEST;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.DB_SCHEDULER;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.DB_SCHEDULER_BEST;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.EFFECTS;
@@ -13,13 +17,20 @@ import static io.timewheel.durable.benchmarks.DatabaseSubject.QUARTZ;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.QUARTZ_BEST;
 
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 
 /** What is measured on a shared database, in which order, and how much of it. */
 final class DatabasePlan {
-  /** How many rounds ours has; what is a multiple away needs no median. */
-  static final int ROUNDS = 2;
+  /**
+   * Rounds of the subjects that a target compares. The other peers, several times slower, have one.
+   */
+  static final int ROUNDS = 3;
+
+  private static final Set<DatabaseSubject> ONCE =
+      EnumSet.of(DB_SCHEDULER, QUARTZ, QUARTZ_BEST, JOBRUNR, JOBRUNR_BEST, DBOS, DBOS_BEST);
 
   /**
    * One row of one column of a table.
@@ -59,8 +70,7 @@ final class DatabasePlan {
    */
   static List<Cell> of(ServerPlace.Server server, long seconds, long snapshotSeconds, int rounds) {
     boolean all = server == ServerPlace.Server.POSTGRESQL;
-    DatabasePlan plan =
-        new DatabasePlan(server, 1_000 * seconds, snapshotSeconds, all ? rounds : 1);
+    DatabasePlan plan = new DatabasePlan(server, 1_000 * seconds, snapshotSeconds, rounds);
     plan.schedule(all);
     plan.fire(all);
     plan.recur();
@@ -79,10 +89,12 @@ final class DatabasePlan {
     for (int callers : several) {
       String variant = callers + (callers == 1 ? " caller" : " callers");
       schedule(variant, OURS, callers, 1);
+      schedule(variant, BARE, callers, 1);
       schedule(variant, DB_SCHEDULER_BEST, callers, 1);
       if (all) {
         schedule(variant, QUARTZ_BEST, callers, 1);
         schedule(variant, JOBRUNR_BEST, callers, 1);
+        schedule(variant, DBOS_BEST, callers, 1);
       }
     }
     add(
@@ -93,6 +105,7 @@ final class DatabasePlan {
         "warmupMillis=6000,millis=" + millis);
     String lists = "lists of 1,000";
     schedule(lists, OURS, 2, 1_000);
+    schedule(lists, BARE, 2, 1_000);
     schedule(lists, DB_SCHEDULER_BEST, 2, 1_000);
     if (all) {
       schedule(lists, QUARTZ_BEST, 2, 1_000);
@@ -118,6 +131,8 @@ final class DatabasePlan {
       burst(DatabaseSection.FIRE, "due at once", QUARTZ_BEST, 2_000);
       burst(DatabaseSection.FIRE, "due at once", JOBRUNR, 5_000);
       burst(DatabaseSection.FIRE, "due at once", JOBRUNR_BEST, 5_000);
+      burst(DatabaseSection.FIRE, "due at once", DBOS, 2_000);
+      burst(DatabaseSection.FIRE, "due at once", DBOS_BEST, 5_000);
     }
   }
 
@@ -140,13 +155,23 @@ final class DatabasePlan {
     burst(DatabaseSection.EFFECTS, "due at once", EFFECTS, 20_000);
     burst(DatabaseSection.EFFECTS, "due at once", EFFECTS_BATCH, 50_000);
     burst(DatabaseSection.EFFECTS, "due at once", EFFECTS_JDBC_BATCH, 50_000);
+    burst(DatabaseSection.EFFECTS, "due at once", BARE, 20_000);
+    burst(DatabaseSection.EFFECTS, "due at once", BARE_BATCH, 50_000);
   }
 
   private void lag(boolean all) {
     List<DatabaseSubject> slow =
         all
             ? List.of(
-                OURS, DB_SCHEDULER, DB_SCHEDULER_BEST, QUARTZ, QUARTZ_BEST, JOBRUNR, JOBRUNR_BEST)
+                OURS,
+                DB_SCHEDULER,
+                DB_SCHEDULER_BEST,
+                QUARTZ,
+                QUARTZ_BEST,
+                JOBRUNR,
+                JOBRUNR_BEST,
+                DBOS,
+                DBOS_BEST)
             : List.of(OURS, DB_SCHEDULER_BEST);
     slow.forEach(subject -> lag(200, subject));
     lag(2_000, OURS);
@@ -172,6 +197,7 @@ final class DatabasePlan {
     bytes(DB_SCHEDULER, 500_000);
     bytes(QUARTZ, 20_000);
     bytes(JOBRUNR, 20_000);
+    bytes(DBOS, 20_000);
   }
 
   private void bytes(DatabaseSubject subject, int timers) {
@@ -206,8 +232,7 @@ final class DatabasePlan {
           variant,
           Workload.SCHEDULE,
           OURS,
-          "callers=64,batch=1,warmupMillis=6000,millis=%d,nodes=%d".formatted(millis, nodes),
-          1);
+          "callers=64,batch=1,warmupMillis=6000,millis=%d,nodes=%d".formatted(millis, nodes));
     }
   }
 
@@ -217,7 +242,7 @@ final class DatabasePlan {
       Workload workload,
       DatabaseSubject subject,
       String parameters) {
-    add(section, variant, workload, subject, parameters, subject.isPeer() ? 1 : rounds);
+    add(section, variant, workload, subject, parameters, ONCE.contains(subject) ? 1 : rounds);
   }
 
   private void add(

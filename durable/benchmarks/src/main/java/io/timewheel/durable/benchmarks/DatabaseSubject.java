@@ -11,12 +11,16 @@ enum DatabaseSubject {
   EFFECTS_BATCH("effects-batch", "Ours, `batchHandler`", Ledger::inBatches),
   EFFECTS_JDBC_BATCH(
       "effects-jdbc-batch", "Ours, `batchHandler` with JDBC batches", Ledger::inJdbcBatches),
+  BARE("bare", "Bare JDBC, one by one, 8 threads", BareSubject::oneByOne),
+  BARE_BATCH("bare-batch", "Bare JDBC, batches of 500", BareSubject::inBatches),
   DB_SCHEDULER("db-scheduler", "db-scheduler", DbSchedulerSubject::byDefault),
   DB_SCHEDULER_BEST("db-scheduler-best", "db-scheduler, tuned", DbSchedulerSubject::atItsBest),
   QUARTZ("quartz", "Quartz, clustered", QuartzSubject::byDefault),
   QUARTZ_BEST("quartz-best", "Quartz, clustered, tuned", QuartzSubject::atItsBest),
   JOBRUNR("jobrunr", "JobRunr", JobRunrSubject::byDefault),
-  JOBRUNR_BEST("jobrunr-best", "JobRunr, tuned", JobRunrSubject::atItsBest);
+  JOBRUNR_BEST("jobrunr-best", "JobRunr, tuned", JobRunrSubject::atItsBest),
+  DBOS("dbos", "DBOS Transact", DbosSubject::byDefault),
+  DBOS_BEST("dbos-best", "DBOS Transact, tuned", DbosSubject::atItsBest);
 
   /** Opens a subject on a database. */
   @FunctionalInterface

@@ -3,6 +3,7 @@ package io.timewheel.durable.benchmarks;
 
 import io.timewheel.durable.jdbc.TransactionFiring;
 import io.timewheel.durable.jdbc.TransactionTimers;
+import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -15,8 +16,15 @@ import java.util.function.Function;
  * timer.
  */
 final class Ledger {
-  private static final int HANDLERS = 8;
-  private static final int MAX_BATCH = 500;
+  /** Handlers, and so transactions, that run one by one at the same time. */
+  static final int HANDLERS = 8;
+
+  /** Handlers of batches that run at the same time. */
+  static final int BATCH_HANDLERS = 2;
+
+  /** Timers in a batch, at most. */
+  static final int MAX_BATCH = 500;
+
   private static final String INSERT = "INSERT INTO ledger VALUES (?, ?)";
 
   private Ledger() {}
@@ -30,7 +38,7 @@ final class Ledger {
         timers ->
             timers.handler(
                 (firing, connection) -> {
-                  insert(firing, connection);
+                  insert(connection, firing.id(), firing.attempt());
                   onFire.fired(firing.id());
                 }));
   }
@@ -42,7 +50,7 @@ final class Ledger {
         onFire,
         (firings, connection) -> {
           for (TransactionFiring firing : firings) {
-            insert(firing, connection);
+            insert(connection, firing.id(), firing.attempt());
           }
         });
   }
@@ -56,7 +64,7 @@ final class Ledger {
         (firings, connection) -> {
           try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
             for (TransactionFiring firing : firings) {
-              set(statement, firing);
+              set(statement, firing.id(), firing.attempt());
               statement.addBatch();
             }
             statement.executeBatch();
@@ -73,8 +81,8 @@ final class Ledger {
     return open(
         place,
         nodes,
-        2 * MAX_BATCH,
-        2,
+        BATCH_HANDLERS * MAX_BATCH,
+        BATCH_HANDLERS,
         timers ->
             timers.batchHandler(
                 (firings, connection) -> {
@@ -91,7 +99,7 @@ final class Ledger {
       int connections,
       Function<TransactionTimers, FinishingHandler> handler)
       throws Exception {
-    place.database().execute("CREATE TABLE ledger (id varchar(64), attempt integer)");
+    create(place.database());
     return ClusterSubject.start(
         place,
         nodes,
@@ -101,16 +109,21 @@ final class Ledger {
                 TimewheelSubject.HANDLER, handler.apply(TransactionTimers.of(store)), limit));
   }
 
-  private static void insert(TransactionFiring firing, Connection connection) throws SQLException {
+  /** Creates the table of effects. */
+  static void create(Database database) throws SQLException {
+    database.execute("CREATE TABLE ledger (id varchar(64), attempt integer)");
+  }
+
+  /** Inserts the effect of one attempt. */
+  static void insert(Connection connection, String id, int attempt) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(INSERT)) {
-      set(statement, firing);
+      set(statement, id, attempt);
       statement.executeUpdate();
     }
   }
 
-  private static void set(PreparedStatement statement, TransactionFiring firing)
-      throws SQLException {
-    statement.setString(1, firing.id());
-    statement.setInt(2, firing.attempt());
+  private static void set(PreparedStatement statement, String id, int attempt) throws SQLException {
+    statement.setString(1, id);
+    statement.setInt(2, attempt);
   }
 }

@@ -74,8 +74,10 @@ final class ServerPlace implements Place {
   public long bytes() throws SQLException {
     return database.number(
         kind == Server.POSTGRESQL
-            ? "SELECT sum(pg_total_relation_size(oid)) FROM pg_class"
-                + " WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace"
+            ? "SELECT sum(pg_total_relation_size(c.oid))"
+                + " FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace"
+                + " WHERE c.relkind = 'r' AND n.nspname NOT LIKE 'pg!_%' ESCAPE '!'"
+                + " AND n.nspname <> 'information_schema'"
             : "SELECT sum(data_length + index_length) FROM information_schema.tables"
                 + " WHERE table_schema = database()");
   }
