@@ -40,6 +40,7 @@ import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.BackupSchedule;
+import io.timewheel.server.store.HistogramScans;
 import io.timewheel.server.store.StoreProbe;
 import io.timewheel.server.store.StoreReads;
 import io.timewheel.server.webhook.SecretSource;
@@ -86,6 +87,8 @@ public final class TimewheelServer implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-store-probe"));
   private final ExecutorService counter =
       Executors.newSingleThreadExecutor(thread("timewheel-wheel-counter"));
+  private final ExecutorService scanners =
+      Executors.newFixedThreadPool(HistogramScans.AT_A_TIME, thread("timewheel-histogram"));
   private final ScheduledExecutorService backupThread =
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-backup"));
   private final InstantSource clock;
@@ -124,7 +127,8 @@ public final class TimewheelServer implements AutoCloseable {
     new ConsoleResource().addTo(router);
     new TimerResource(reads, webhookSecrets).addTo(router);
     new TimerVerbResource(reads).addTo(router);
-    new TimerListResource(reads, System::nanoTime).addTo(router);
+    HistogramScans scans = new HistogramScans(reads, scanners);
+    new TimerListResource(reads, scans, System::nanoTime).addTo(router);
     new BatchResource(reads, webhookSecrets).addTo(router);
     new BulkResource(reads).addTo(router);
     queues.addTo(router);
@@ -327,6 +331,7 @@ public final class TimewheelServer implements AutoCloseable {
       pulse.shutdownNow();
       prober.shutdownNow();
       counter.shutdownNow();
+      scanners.shutdownNow();
       backupThread.shutdown(); // a backup that has begun is not cut short
       metrics.close();
     }

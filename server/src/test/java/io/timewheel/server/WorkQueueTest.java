@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
@@ -27,15 +30,15 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A store whose histograms do not come back, and all other requests meanwhile. */
+/** A store whose lists do not come back, and all other requests meanwhile. */
 @Timeout(120)
 class WorkQueueTest {
   private static final int AT_A_TIME = 2;
-  private static final String HISTOGRAM = "/v1/namespaces/shop/histogram";
+  private static final String LIST = "/v1/namespaces/shop/timers";
   private static final String TIMER = "/v1/namespaces/shop/timers/a";
   private static final String SPEC = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
 
-  private final AtomicInteger counting = new AtomicInteger();
+  private final AtomicInteger listing = new AtomicInteger();
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final HttpClient client = HttpClient.newHttpClient();
   private TimewheelServer server;
@@ -47,16 +50,16 @@ class WorkQueueTest {
     }
 
     @Override
-    public long[] histogram(@Nullable String namespace, long[] bounds) {
-      if ("shop".equals(namespace)) {
-        counting.incrementAndGet();
+    public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+      if ("shop".equals(query.namespace())) {
+        listing.incrementAndGet();
         try {
           goOn.await();
         } catch (InterruptedException e) {
           throw new AssertionError(e);
         }
       }
-      return super.histogram(namespace, bounds);
+      return super.page(query, after, limit);
     }
   }
 
@@ -95,16 +98,16 @@ class WorkQueueTest {
     return client.sendAsync(request, BodyHandlers.ofString());
   }
 
-  private List<CompletableFuture<HttpResponse<String>>> histograms(int count) {
+  private List<CompletableFuture<HttpResponse<String>>> lists(int count) {
     List<CompletableFuture<HttpResponse<String>>> sent = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      sent.add(send("GET", HISTOGRAM, null));
+      sent.add(send("GET", LIST, null));
     }
     return sent;
   }
 
-  private void awaitCounting() {
-    while (counting.get() < AT_A_TIME) {
+  private void awaitListing() {
+    while (listing.get() < AT_A_TIME) {
       Thread.onSpinWait();
     }
   }
@@ -112,9 +115,9 @@ class WorkQueueTest {
   @Test
   void lookupsAboveTheLimitAreRefusedAndProbesClaimsAndWritesAreServed() throws IOException {
     start(3, Duration.ofHours(1));
-    var sent = histograms(AT_A_TIME);
-    awaitCounting();
-    sent.addAll(histograms(4));
+    var sent = lists(AT_A_TIME);
+    awaitListing();
+    sent.addAll(lists(4));
     CompletableFuture.anyOf(sent.toArray(CompletableFuture[]::new)).join();
     var refused = sent.stream().filter(CompletableFuture::isDone).toList();
     assertThat(refused).hasSize(1);
@@ -128,7 +131,7 @@ class WorkQueueTest {
     assertThat(send("GET", TIMER, null).join().statusCode()).isEqualTo(200);
     String claim = "/v1/namespaces/shop/queues/q/firings:claim";
     assertThat(send("POST", claim, "{\"wait\":\"PT0S\"}").join().statusCode()).isEqualTo(200);
-    assertThat(counting).as("histograms under way").hasValue(AT_A_TIME);
+    assertThat(listing).as("lists under way").hasValue(AT_A_TIME);
 
     goOn.countDown();
     assertThat(sent)
@@ -139,13 +142,13 @@ class WorkQueueTest {
   @Test
   void aLookupThatHasNoTurnInTimeIsRefused() throws IOException {
     start(3, Duration.ofMillis(50));
-    var sent = histograms(AT_A_TIME);
-    awaitCounting();
-    HttpResponse<String> refused = send("GET", HISTOGRAM, null).join();
+    var sent = lists(AT_A_TIME);
+    awaitListing();
+    HttpResponse<String> refused = send("GET", LIST, null).join();
     assertThat(refused.statusCode()).isEqualTo(503);
     assertThat(refused.headers().firstValue("Retry-After")).hasValue("1");
     goOn.countDown();
     assertThat(sent).allSatisfy(each -> assertThat(each.join().statusCode()).isEqualTo(200));
-    assertThat(counting).as("the refused one is not counted").hasValue(AT_A_TIME);
+    assertThat(listing).as("the refused one is not read").hasValue(AT_A_TIME);
   }
 }

@@ -689,6 +689,23 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
+   * Counts timers that wait for their time or for their next attempt, by the time at which they
+   * fire.
+   *
+   * @param namespace the namespace; null for all
+   * @param bounds 2 to 100,001 ascending times: bucket i begins at the i-th and ends before the
+   *     next
+   * @return the exact count of each bucket, one fewer than there are bounds
+   */
+  public long[] histogram(@Nullable String namespace, List<Instant> bounds) {
+    Limits.count("buckets", bounds.size() - 1, MAX_BUCKETS);
+    if (namespace != null) {
+      Limits.name("namespace", namespace);
+    }
+    return requests.histogram(namespace, bounds);
+  }
+
+  /**
    * When a timer would run if it were scheduled now.
    *
    * @param spec what would be asked for

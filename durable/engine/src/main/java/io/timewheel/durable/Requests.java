@@ -245,6 +245,18 @@ final class Requests {
     return ask(() -> store.histogram(namespace, bounds));
   }
 
+  long[] histogram(@Nullable String namespace, List<Instant> bounds) {
+    long[] millis = bounds.stream().mapToLong(EpochMillis::ceil).toArray();
+    for (int i = 1; i < millis.length; i++) {
+      if (millis[i] <= millis[i - 1]) {
+        throw new InvalidArgumentException(
+            "bounds: %s after %s (expected: ascending by a millisecond at least)"
+                .formatted(bounds.get(i), bounds.get(i - 1)));
+      }
+    }
+    return ask(() -> store.histogram(namespace, millis));
+  }
+
   List<Instant> preview(TimerSpec spec, int count) {
     Change.Schedule change = change(spec);
     Instant first = Instant.ofEpochMilli(change.dueAt());

@@ -160,6 +160,8 @@ class BadInputTest {
         bad("from", () -> timer.histogram(null, null, NOW, 1)),
         bad("buckets: 0", () -> timer.histogram(null, NOW, NOW.plusSeconds(1), 0)),
         bad("to: " + NOW, () -> timer.histogram(null, NOW, NOW, 1)),
+        bad("buckets: 0", () -> timer.histogram(null, List.of(NOW))),
+        bad("bounds: " + NOW, () -> timer.histogram(null, List.of(NOW, NOW))),
         bad("namespace: 0 bytes", () -> timer.histogram("", NOW, NOW.plusSeconds(1), 1)),
         bad("queue", () -> timer.claim("ns", null, 1, SECOND, SECOND)),
         bad("max: 0", () -> timer.claim("ns", "q", 0, SECOND, SECOND)),

@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** What users see of a durable timer, on a clock that stands until it is told to move. */
@@ -271,6 +272,9 @@ class DurableTimerTest {
     assertThat(second.nextPage()).isEmpty();
     assertThat(scene.timer.histogram("shop", START, START.plus(Duration.ofHours(11)), 11))
         .containsExactly(0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+    List<Instant> bounds =
+        Stream.of(0, 1, 3, 11).map(h -> START.plus(Duration.ofHours(h))).toList();
+    assertThat(scene.timer.histogram("shop", bounds)).containsExactly(0, 2, 8);
     assertThat(shop.pageAfter(first.timers().get(5))).isEqualTo(token);
     for (TimerFilter other : List.of(TimerFilter.unfinished(), shop.prefix("t"))) {
       assertThatThrownBy(() -> scene.timer.list(other, 6, token))

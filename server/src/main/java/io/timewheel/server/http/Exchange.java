@@ -234,7 +234,8 @@ public final class Exchange {
     }
   }
 
-  boolean isAnswered() {
+  /** {@return whether it was answered, be it with a problem} */
+  public boolean isAnswered() {
     return answered.get();
   }
 

@@ -6,20 +6,21 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Queue;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** A queue in which owners take turns, whatever the number of their elements. Not thread-safe. */
-final class FairQueue<T> {
+public final class FairQueue<T> {
   private final Map<String, Queue<T>> byOwner = new LinkedHashMap<>();
   private int size;
 
-  void add(String owner, T element) {
+  public void add(String owner, T element) {
     byOwner.computeIfAbsent(owner, same -> new ArrayDeque<>()).add(element);
     size++;
   }
 
   /** {@return the first element of the owner whose turn it is; null if there is none} */
-  @Nullable T poll() {
+  public @Nullable T poll() {
     Iterator<Map.Entry<String, Queue<T>>> owners = byOwner.entrySet().iterator();
     if (!owners.hasNext()) {
       return null;
@@ -36,8 +37,13 @@ final class FairQueue<T> {
     return element;
   }
 
+  /** {@return an element that fits; null if there is none} */
+  public @Nullable T find(Predicate<T> fits) {
+    return byOwner.values().stream().flatMap(Queue::stream).filter(fits).findFirst().orElse(null);
+  }
+
   /** {@return whether the element was in the queue} */
-  boolean remove(String owner, T element) {
+  public boolean remove(String owner, T element) {
     Queue<T> elements = byOwner.get(owner);
     if (elements == null || !elements.remove(element)) {
       return false;
@@ -49,11 +55,11 @@ final class FairQueue<T> {
     return true;
   }
 
-  int size() {
+  public int size() {
     return size;
   }
 
-  int size(String owner) {
+  public int size(String owner) {
     Queue<T> elements = byOwner.get(owner);
     return elements == null ? 0 : elements.size();
   }

@@ -16,10 +16,13 @@ import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Query;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.http.Work;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.security.Role;
+import io.timewheel.server.store.HistogramScans;
+import io.timewheel.server.store.HistogramScans.Span;
 import io.timewheel.server.store.StoreReads;
 import io.timewheel.server.webhook.DeliveryName;
 import io.timewheel.server.webhook.StoredTarget;
@@ -49,21 +52,26 @@ public final class TimerListResource {
   private static final long MAX_LOOKUP_NANOS = Duration.ofSeconds(1).toNanos();
 
   private final StoreReads reads;
+  private final HistogramScans scans;
   private final LongSupplier nanoTime;
 
   /**
    * Makes the resource.
    *
+   * @param scans count timers by their time
    * @param nanoTime limits the lookups for timers that a filter rarely finds
    */
-  public TimerListResource(StoreReads reads, LongSupplier nanoTime) {
+  public TimerListResource(StoreReads reads, HistogramScans scans, LongSupplier nanoTime) {
     this.reads = reads;
+    this.scans = scans;
     this.nanoTime = nanoTime;
   }
 
   public void addTo(Router router) {
     router.add(Route.of("GET", TIMERS, Role.READ), this::list);
-    router.add(Route.of("GET", "/v1/namespaces/{ns}/histogram", Role.READ), this::histogram);
+    router.add(
+        Route.of("GET", "/v1/namespaces/{ns}/histogram", Role.READ).with(Work.PROMPT),
+        this::histogram);
   }
 
   private void list(Exchange exchange) {
@@ -231,26 +239,25 @@ public final class TimerListResource {
     Instant until = query.instant("to");
     Instant to = until == null ? from.plus(Duration.ofHours(1)) : until;
     int buckets = query.number("buckets", BUCKETS, MAX_BUCKETS);
-    long fromMillis = millis(from);
-    long span = millis(to) - fromMillis;
-    if (span < buckets) {
+    Span span = new Span(millis(from), millis(to), buckets);
+    if (span.toMillis() - span.fromMillis() < buckets) {
       throw Query.wrong("to", to.toString(), "a millisecond for each bucket at least");
     }
-    long[] counts = reads.ask(timer -> timer.histogram(namespace, from, to, buckets));
+    exchange.on(
+        scans.count(exchange.caller(), namespace, span, exchange::isAnswered),
+        counts -> histogram(exchange, span, counts));
+  }
+
+  private static void histogram(Exchange exchange, Span span, long[] counts) {
     JsonPage page = new JsonPage("buckets");
-    for (int i = 0; i < buckets; i++) {
+    for (int i = 0; i < counts.length; i++) {
       page.add(
           new HistogramAnswer.Bucket(
-              bound(fromMillis, span, i, buckets),
-              bound(fromMillis, span, i + 1, buckets),
+              Instant.ofEpochMilli(span.bound(i)),
+              Instant.ofEpochMilli(span.bound(i + 1)),
               counts[i]));
     }
     exchange.send(200, Json.MEDIA_TYPE, page.end(null), Callback.NOOP);
-  }
-
-  /** As the engine divides the span. */
-  private static Instant bound(long fromMillis, long span, int i, int buckets) {
-    return Instant.ofEpochMilli(fromMillis + span / buckets * i + span % buckets * i / buckets);
   }
 
   /** Rounds up, as the engine does. */

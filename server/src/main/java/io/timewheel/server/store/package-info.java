@@ -3,8 +3,8 @@
 /**
  * The place of the timers. The entry is {@link io.timewheel.server.store.StoreLocation}, a
  * directory or a {@code SharedDatabase}, which opens the store. {@code StoreReads} bounds the reads
- * of requests, {@code StoreCopies} names and deletes copies of the directory, and {@code
- * TemporaryFiles} deletes files with the process.
+ * of requests, {@code HistogramScans} shares those that count, {@code StoreCopies} names and
+ * deletes copies of the directory, and {@code TemporaryFiles} deletes files with the process.
  */
 @NullMarked
 package io.timewheel.server.store;

@@ -31,6 +31,15 @@ class FairQueueTest {
   }
 
   @Test
+  void findsAnElementOfAnyOwner() {
+    queue.add("a", "a1");
+    queue.add("b", "b1");
+    assertThat(queue.find(element -> element.startsWith("b"))).isEqualTo("b1");
+    assertThat(queue.find(element -> element.startsWith("c"))).isNull();
+    assertThat(queue.size()).isEqualTo(2);
+  }
+
+  @Test
   void whatIsRemovedHasNoTurn() {
     queue.add("a", "a1");
     queue.add("b", "b1");

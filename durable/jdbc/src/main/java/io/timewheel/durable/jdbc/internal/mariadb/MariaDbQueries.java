@@ -98,7 +98,8 @@ public final class MariaDbQueries extends Queries {
   }
 
   @Override
-  public long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
+  public long[] histogram(
+      Connection connection, int shards, @Nullable String namespace, long[] bounds)
       throws SQLException {
     String sql =
         "SELECT interval(fire_at"

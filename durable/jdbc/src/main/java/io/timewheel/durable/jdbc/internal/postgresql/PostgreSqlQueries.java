@@ -17,14 +17,16 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** What PostgreSQL is asked apart from the commit of a write batch. */
 public final class PostgreSqlQueries extends Queries {
-  private static final String HISTOGRAM =
+  /** The shards let PostgreSQL read a short span by the due index, which begins with the shard. */
+  public static final String HISTOGRAM =
       """
       SELECT width_bucket(fire_at, ?::bigint[]), count(*) FROM timewheel_timer
-      WHERE state IN (?, ?) AND fire_at >= ? AND fire_at < ?\
+      WHERE state IN (?, ?) AND fire_at >= ? AND fire_at < ? AND shard = ANY (?::integer[])\
       """;
 
   /**
@@ -83,7 +85,8 @@ public final class PostgreSqlQueries extends Queries {
   }
 
   @Override
-  public long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
+  public long[] histogram(
+      Connection connection, int shards, @Nullable String namespace, long[] bounds)
       throws SQLException {
     String sql = HISTOGRAM + (namespace == null ? "" : " AND namespace = ?") + " GROUP BY 1";
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
@@ -92,8 +95,9 @@ public final class PostgreSqlQueries extends Queries {
       statement.setInt(3, Codes.STATES.of(TimerState.RETRYING));
       statement.setLong(4, bounds[0]);
       statement.setLong(5, bounds[bounds.length - 1]);
+      statement.setObject(6, IntStream.range(0, shards).toArray());
       if (namespace != null) {
-        statement.setString(6, namespace);
+        statement.setString(7, namespace);
       }
       long[] buckets = new long[bounds.length - 1];
       try (ResultSet rows = statement.executeQuery()) {

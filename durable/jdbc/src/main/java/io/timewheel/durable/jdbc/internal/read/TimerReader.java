@@ -122,7 +122,8 @@ public final class TimerReader {
 
   /** As {@link TimerStore#histogram}. */
   public long[] histogram(@Nullable String namespace, long[] bounds) {
-    return transactions.read(connection -> queries.histogram(connection, namespace, bounds));
+    return transactions.read(
+        connection -> queries.histogram(connection, shards, namespace, bounds));
   }
 
   /** As {@link TimerStore#counts}. */

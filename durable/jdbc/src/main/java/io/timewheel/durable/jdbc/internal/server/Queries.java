@@ -158,7 +158,9 @@ public abstract class Queries {
     return pages.read(connection, query, order, after, limit);
   }
 
-  public abstract long[] histogram(Connection connection, @Nullable String namespace, long[] bounds)
+  /** Counts waiting timers by their time, in shards that are numbered from 0. */
+  public abstract long[] histogram(
+      Connection connection, int shards, @Nullable String namespace, long[] bounds)
       throws SQLException;
 
   public Map<String, Map<TimerState, Long>> counts(Connection connection) throws SQLException {
