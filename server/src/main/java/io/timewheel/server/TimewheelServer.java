@@ -258,6 +258,10 @@ public final class TimewheelServer implements AutoCloseable {
     return reads.waiting();
   }
 
+  Quotas.Share quotaShare() {
+    return quotas.share();
+  }
+
   List<Route> routes() {
     return router.routes();
   }

@@ -273,6 +273,7 @@ public final class TimerSpec {
 
   /**
    * Refuses a new timer while its namespace has so many unfinished ones, on all nodes together.
+   * Commits of the same moment on a shared database may exceed the limit once by their timers.
    *
    * @param timers how many there may be, this one included
    * @return this

@@ -74,6 +74,11 @@ public final class Quotas {
     this.nanoTime = nanoTime;
   }
 
+  /** {@return the place of this node among the live ones} */
+  public Share share() {
+    return share;
+  }
+
   /** Takes note of the live nodes. */
   public void share(Share now) {
     share = now;
