@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** The agent of this JVM: its options, its figures, and where it prints. */
+final class Agent {
+  private static final Duration MAX_TICK = Duration.ofDays(1);
+  private static final int MAX_SLOTS = 1 << 20;
+
+  private static volatile @Nullable Agent current;
+
+  private final Options options;
+  private final PrintStream out;
+  private final ConcurrentSkipListMap<String, TimerFigures> figures = new ConcurrentSkipListMap<>();
+
+  Agent(Options options, PrintStream out) {
+    this.options = options;
+    this.out = out;
+  }
+
+  static Agent current() {
+    Agent agent = current;
+    if (agent == null) {
+      throw new IllegalStateException("no agent");
+    }
+    return agent;
+  }
+
+  /** Makes this the agent that changed classes find. */
+  void install() {
+    current = this;
+  }
+
+  Options options() {
+    return options;
+  }
+
+  /**
+   * Makes the engine of a timer; core's limits on the tick and the slots are narrower than Netty's.
+   */
+  Object[] attach(Object timer, long tickNanos, int slots, @Nullable AtomicLong pending) {
+    TimerFigures ofClass =
+        figures.computeIfAbsent(
+            timer.getClass().getName(), name -> new TimerFigures(name, options.measures()));
+    Duration own = Duration.ofNanos(tickNanos);
+    Duration wanted = options.tick() == null ? own : options.tick();
+    Duration tick = wanted.compareTo(MAX_TICK) > 0 ? MAX_TICK : wanted;
+    WheelEngine engine =
+        new WheelEngine(options, ofClass, tick, Math.min(slots, MAX_SLOTS), pending);
+    ofClass.add(engine);
+    return engine.parts();
+  }
+
+  /** Prints how a class was treated. */
+  void note(String text) {
+    if (options.report() != Options.Report.NONE) {
+      print(text);
+    }
+  }
+
+  /**
+   * Not to a logger: an agent that made the first one would decide which log manager the
+   * application gets.
+   */
+  private void print(String text) {
+    out.println("[timewheel-agent] " + text);
+  }
+
+  /** Prints the figures of all timers. */
+  void report() {
+    List<TimerFigures> all = List.copyOf(figures.values());
+    print(
+        (options.compares() ? "the application's own timers" : "timers on Timewheel")
+            + (all.isEmpty() ? ": none" : ":"));
+    for (TimerFigures each : all) {
+      print("  " + each);
+    }
+  }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+
+/**
+ * The members that {@link Weaver} adds to a {@code HashedWheelTimeout}; see {@link TimerSeam}. The
+ * interfaces of the JDK are those through which the engine, in another class loader, calls the
+ * timeout.
+ */
+@SuppressWarnings({"unused", "NullAway"})
+final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Object> {
+  /**
+   * The states in which a timeout ends; {@link Shape} checks that the application's class has the
+   * same.
+   */
+  static final int ST_CANCELLED = 1;
+
+  static final int ST_EXPIRED = 2;
+
+  private TimerSeam timer;
+  private long deadline;
+
+  /** The timeout of the engine behind this one. */
+  @Woven private Object timewheelHandle;
+
+  public void expire() {}
+
+  /** Generated: ends the count of this timeout as pending if {@link #expire} does not. */
+  void timewheelExpiring() {}
+
+  /**
+   * Generated: ends the count of this timeout as pending; notifies the task in versions that do.
+   */
+  void timewheelCancelled() {}
+
+  /** Returns the nanoseconds from now to the deadline. */
+  @Override
+  @Woven
+  public long getAsLong() {
+    return timer.timewheelRemaining(deadline);
+  }
+
+  /** Runs the task unless the timeout was cancelled. */
+  @Override
+  @Woven
+  public boolean getAsBoolean() {
+    expire();
+    return true;
+  }
+
+  /** Records the engine's timeout. */
+  @Override
+  @Woven
+  public void accept(Object handle) {
+    timewheelHandle = handle;
+  }
+
+  /** Called with the outcome of each attempt to change the state. Only one attempt succeeds. */
+  @Woven
+  private boolean timewheelSettled(boolean changed, int state) {
+    if (changed && state == ST_EXPIRED) {
+      timer.timewheelExpired(deadline);
+      if (timer.timewheelDrives) {
+        timewheelExpiring();
+      }
+    } else if (changed && state == ST_CANCELLED && timer.timewheelDrives) {
+      timer.timewheelCancel(timewheelHandle);
+      try {
+        timewheelCancelled();
+      } catch (Throwable e) {
+        timer.timewheelCancel(e);
+      }
+    }
+    return changed;
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import java.util.Collection;
+import java.util.Queue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.Supplier;
+
+/**
+ * The members that {@link Weaver} adds to a {@code HashedWheelTimer}. This class is never used
+ * itself.
+ *
+ * <p>The code must fit into a class file of Java 6: no lambdas, no string concatenation by {@code
+ * +}, no access to private members of other classes, and no types except those of the JDK and the
+ * seams.
+ */
+@SuppressWarnings({"unused", "NullAway", "unchecked"})
+final class TimerSeam {
+  private WorkerSeam worker;
+  private Thread workerThread;
+  private long tickDuration;
+  private int mask;
+  private Queue<Object> timeouts;
+  private Queue<Object> cancelledTimeouts;
+  private volatile long startTime;
+  private CountDownLatch startTimeInitialized;
+
+  /** The engine; null if there is none, and the timer is as the application has it. */
+  @Woven private Object timewheel;
+
+  /** True if the engine runs the timeouts; false if the application's own wheel does. */
+  @Woven boolean timewheelDrives;
+
+  /** Generated: returns the count of pending timeouts, null in versions without it. */
+  AtomicLong timewheelPending() {
+    return null;
+  }
+
+  /** Called at the end of the constructor. */
+  @Woven
+  private void timewheelAttach() {
+    try {
+      Object[] parts =
+          (Object[])
+              ClassLoader.getSystemClassLoader()
+                  .loadClass("io.timewheel.agent.Bridge")
+                  .getMethod("attach", Object.class, long.class, int.class, AtomicLong.class)
+                  .invoke(null, this, tickDuration, mask + 1, timewheelPending());
+      timewheel = parts[0];
+      if (parts.length == 3) {
+        timeouts = (Queue<Object>) parts[1];
+        cancelledTimeouts = (Queue<Object>) parts[2];
+        timewheelDrives = true;
+      }
+    } catch (Throwable e) {
+      // The timer runs on its own wheel.
+    }
+  }
+
+  /** Called by the worker; returns false if the application's own loop is to run. */
+  @Woven
+  boolean timewheelRun() {
+    Object engine = timewheel;
+    if (engine == null || !((BooleanSupplier) engine).getAsBoolean()) {
+      return false;
+    }
+    long start = System.nanoTime();
+    startTime = start == 0 ? 1 : start; // zero means that the timer has not started
+    startTimeInitialized.countDown();
+    ((Runnable) engine).run();
+    return true;
+  }
+
+  /**
+   * Called at the start of {@code stop()}. The engine is a lock: only one of two callers gets the
+   * timeouts.
+   */
+  @Woven
+  private void timewheelStop() {
+    Object engine = timewheel;
+    if (engine != null && Thread.currentThread() != workerThread) {
+      synchronized (engine) {
+        worker.timewheelLeft(((Supplier<Collection<Object>>) engine).get());
+      }
+    }
+  }
+
+  /** Returns the nanoseconds from now to a deadline, which counts from the start of the timer. */
+  @Woven
+  long timewheelRemaining(long deadline) {
+    return deadline - (System.nanoTime() - startTime);
+  }
+
+  /** Called when a timeout expires, before its task runs. */
+  @Woven
+  void timewheelExpired(long deadline) {
+    Object engine = timewheel;
+    if (engine != null) {
+      ((LongConsumer) engine).accept(-timewheelRemaining(deadline));
+    }
+  }
+
+  /** Ends the count of one timeout as pending. */
+  @Woven
+  void timewheelNotPending() {
+    AtomicLong pending = timewheelPending();
+    if (pending != null) {
+      pending.decrementAndGet();
+    }
+  }
+
+  /** Removes a timeout from the engine, or passes on what its task threw when it was notified. */
+  @Woven
+  void timewheelCancel(Object handleOrError) {
+    ((Consumer<Object>) timewheel).accept(handleOrError);
+  }
+
+  @Override
+  @Woven
+  public String toString() {
+    Object engine = timewheel;
+    String text = super.toString();
+    return engine == null ? text : text.concat(" ").concat(engine.toString());
+  }
+}

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import static java.util.Objects.requireNonNull;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.objectweb.asm.AnnotationVisitor;
+import org.objectweb.asm.ClassReader;
+import org.objectweb.asm.ClassVisitor;
+import org.objectweb.asm.ClassWriter;
+import org.objectweb.asm.FieldVisitor;
+import org.objectweb.asm.Label;
+import org.objectweb.asm.MethodVisitor;
+import org.objectweb.asm.Opcodes;
+import org.objectweb.asm.Type;
+import org.objectweb.asm.commons.ClassRemapper;
+import org.objectweb.asm.commons.SimpleRemapper;
+
+/**
+ * Changes the class files of one timer and its two nested classes, whose shapes {@link
+ * Shape#problem} has found right. It copies the members of the seams, and inserts one call into
+ * each of five methods:
+ *
+ * <pre>
+ *   timer     constructor           at the end    timewheelAttach()
+ *             stop()                at the start  timewheelStop()
+ *   worker    run()                 at the start  if (timer.timewheelRun()) return;
+ *   timeout   compareAndSetState()  at the end    timewheelSettled(changed, state)
+ * </pre>
+ */
+final class Weaver {
+  private static final String TIMER_SEAM = Type.getInternalName(TimerSeam.class);
+  private static final String WORKER_SEAM = Type.getInternalName(WorkerSeam.class);
+  private static final String TIMEOUT_SEAM = Type.getInternalName(TimeoutSeam.class);
+
+  private final Shape timer;
+  private final Shape worker;
+  private final Shape timeout;
+
+  Weaver(Shape timer, Shape worker, Shape timeout) {
+    this.timer = timer;
+    this.worker = worker;
+    this.timeout = timeout;
+  }
+
+  byte[] timer(byte[] classFile) {
+    return weave(classFile, timer, TimerSeam.class, TimerVisitor::new);
+  }
+
+  byte[] worker(byte[] classFile) {
+    return weave(classFile, worker, WorkerSeam.class, WorkerVisitor::new);
+  }
+
+  byte[] timeout(byte[] classFile) {
+    return weave(classFile, timeout, TimeoutSeam.class, TimeoutVisitor::new);
+  }
+
+  private interface Visitors {
+    ClassVisitor on(ClassVisitor next);
+  }
+
+  private byte[] weave(byte[] classFile, Shape shape, Class<?> seam, Visitors visitors) {
+    ClassReader reader = new ClassReader(classFile);
+    ClassWriter writer = new ClassWriter(reader, ClassWriter.COMPUTE_MAXS);
+    ClassVisitor adding =
+        new ClassVisitor(Opcodes.ASM9, writer) {
+          @Override
+          public void visitEnd() {
+            copySeam(seam, shape, writer);
+            super.visitEnd();
+          }
+        };
+    reader.accept(visitors.on(adding), 0);
+    return writer.toByteArray();
+  }
+
+  // The seams
+
+  private void copySeam(Class<?> seam, Shape target, ClassWriter writer) {
+    SimpleRemapper names =
+        new SimpleRemapper(
+            Opcodes.ASM9,
+            Map.of(TIMER_SEAM, timer.name, WORKER_SEAM, worker.name, TIMEOUT_SEAM, timeout.name));
+    ClassVisitor renamed = new ClassRemapper(writer, names);
+    new ClassReader(read(seam)).accept(new WovenMembers(renamed, target), ClassReader.SKIP_DEBUG);
+  }
+
+  private static byte[] read(Class<?> seam) {
+    String resource = "/" + Type.getInternalName(seam) + ".class";
+    try (InputStream in = requireNonNull(Weaver.class.getResourceAsStream(resource), resource)) {
+      return in.readAllBytes();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Copies the members that are marked {@link Woven}, unless the target has them. */
+  private static final class WovenMembers extends ClassVisitor {
+    private static final String WOVEN = Type.getDescriptor(Woven.class);
+    private final ClassVisitor target;
+    private final Shape shape;
+
+    WovenMembers(ClassVisitor target, Shape shape) {
+      super(Opcodes.ASM9);
+      this.target = target;
+      this.shape = shape;
+    }
+
+    @Override
+    public FieldVisitor visitField(
+        int access, String name, String type, @Nullable String generic, @Nullable Object value) {
+      return new FieldVisitor(Opcodes.ASM9) {
+        @Override
+        public @Nullable AnnotationVisitor visitAnnotation(String annotation, boolean visible) {
+          if (annotation.equals(WOVEN)) {
+            target
+                .visitField(
+                    access | Opcodes.ACC_SYNTHETIC | Opcodes.ACC_TRANSIENT, name, type, null, null)
+                .visitEnd();
+          }
+          return null;
+        }
+      };
+    }
+
+    @Override
+    public @Nullable MethodVisitor visitMethod(
+        int access,
+        String name,
+        String descriptor,
+        @Nullable String generic,
+        String @Nullable [] exceptions) {
+      if (shape.hasMethod(name + descriptor)) {
+        return null;
+      }
+      return new MethodVisitor(Opcodes.ASM9) {
+        /** An annotation comes before the code, so that this can pass the code on. */
+        @Override
+        public @Nullable AnnotationVisitor visitAnnotation(String annotation, boolean visible) {
+          if (annotation.equals(WOVEN)) {
+            mv = target.visitMethod(access, name, descriptor, null, exceptions);
+          }
+          return null;
+        }
+      };
+    }
+  }
+
+  // The insertions
+
+  private final class TimerVisitor extends ClassVisitor {
+    TimerVisitor(ClassVisitor next) {
+      super(Opcodes.ASM9, next);
+    }
+
+    /** The two queues are set once more by {@code timewheelAttach()}. */
+    @Override
+    public FieldVisitor visitField(
+        int access, String name, String type, @Nullable String generic, @Nullable Object value) {
+      boolean isQueue = name.equals("timeouts") || name.equals("cancelledTimeouts");
+      int open = isQueue ? access & ~Opcodes.ACC_FINAL : access;
+      return super.visitField(open, name, type, generic, value);
+    }
+
+    @Override
+    public MethodVisitor visitMethod(
+        int access,
+        String name,
+        String descriptor,
+        @Nullable String generic,
+        String @Nullable [] exceptions) {
+      MethodVisitor next = super.visitMethod(access, name, descriptor, generic, exceptions);
+      if (name.equals("<init>")) {
+        return new ConstructorVisitor(next);
+      }
+      if ((name + descriptor).equals("stop()Ljava/util/Set;")) {
+        return new MethodVisitor(Opcodes.ASM9, next) {
+          @Override
+          public void visitCode() {
+            super.visitCode();
+            visitVarInsn(Opcodes.ALOAD, 0);
+            visitMethodInsn(Opcodes.INVOKESPECIAL, timer.name, "timewheelStop", "()V", false);
+          }
+        };
+      }
+      return next;
+    }
+
+    @Override
+    public void visitEnd() {
+      String type = "Ljava/util/concurrent/atomic/AtomicLong;";
+      MethodVisitor pending = cv.visitMethod(0, "timewheelPending", "()" + type, null, null);
+      pending.visitCode();
+      if (timer.hasField("pendingTimeouts", type)) {
+        pending.visitVarInsn(Opcodes.ALOAD, 0);
+        pending.visitFieldInsn(Opcodes.GETFIELD, timer.name, "pendingTimeouts", type);
+      } else {
+        pending.visitInsn(Opcodes.ACONST_NULL);
+      }
+      pending.visitInsn(Opcodes.ARETURN);
+      pending.visitMaxs(0, 0);
+      pending.visitEnd();
+      super.visitEnd();
+    }
+  }
+
+  /** Attaches the engine in the constructor that does not call another. */
+  private final class ConstructorVisitor extends MethodVisitor {
+    private boolean delegates;
+
+    ConstructorVisitor(MethodVisitor next) {
+      super(Opcodes.ASM9, next);
+    }
+
+    @Override
+    public void visitMethodInsn(
+        int opcode, String owner, String name, String descriptor, boolean isInterface) {
+      super.visitMethodInsn(opcode, owner, name, descriptor, isInterface);
+      delegates |= name.equals("<init>") && owner.equals(timer.name);
+    }
+
+    @Override
+    public void visitInsn(int opcode) {
+      if (opcode == Opcodes.RETURN && !delegates) {
+        visitVarInsn(Opcodes.ALOAD, 0);
+        visitMethodInsn(Opcodes.INVOKESPECIAL, timer.name, "timewheelAttach", "()V", false);
+      }
+      super.visitInsn(opcode);
+    }
+  }
+
+  private final class WorkerVisitor extends ClassVisitor {
+    WorkerVisitor(ClassVisitor next) {
+      super(Opcodes.ASM9, next);
+    }
+
+    @Override
+    public MethodVisitor visitMethod(
+        int access,
+        String name,
+        String descriptor,
+        @Nullable String generic,
+        String @Nullable [] exceptions) {
+      MethodVisitor next = super.visitMethod(access, name, descriptor, generic, exceptions);
+      if (!(name + descriptor).equals("run()V")) {
+        return next;
+      }
+      return new MethodVisitor(Opcodes.ASM9, next) {
+        @Override
+        public void visitCode() {
+          super.visitCode();
+          String timerType = "L" + timer.name + ";";
+          Label own = new Label();
+          visitVarInsn(Opcodes.ALOAD, 0);
+          visitFieldInsn(
+              Opcodes.GETFIELD,
+              worker.name,
+              requireNonNull(worker.fieldOfType(timerType)),
+              timerType);
+          visitMethodInsn(Opcodes.INVOKEVIRTUAL, timer.name, "timewheelRun", "()Z", false);
+          visitJumpInsn(Opcodes.IFEQ, own);
+          visitInsn(Opcodes.RETURN);
+          visitLabel(own);
+          visitFrame(Opcodes.F_SAME, 0, null, 0, null);
+          // No two frames may be at the same place, and the method may begin with one, of a loop.
+          visitInsn(Opcodes.NOP);
+        }
+      };
+    }
+  }
+
+  private final class TimeoutVisitor extends ClassVisitor {
+    TimeoutVisitor(ClassVisitor next) {
+      super(Opcodes.ASM9, next);
+    }
+
+    @Override
+    public void visit(
+        int version,
+        int access,
+        String name,
+        @Nullable String generic,
+        String superName,
+        String[] interfaces) {
+      String[] added = new ClassReader(read(TimeoutSeam.class)).getInterfaces();
+      String[] all = new String[interfaces.length + added.length];
+      System.arraycopy(interfaces, 0, all, 0, interfaces.length);
+      System.arraycopy(added, 0, all, interfaces.length, added.length);
+      // Not the generic signature, which would lack them: nothing reads that of a private class.
+      super.visit(version, access, name, null, superName, all);
+    }
+
+    @Override
+    public MethodVisitor visitMethod(
+        int access,
+        String name,
+        String descriptor,
+        @Nullable String generic,
+        String @Nullable [] exceptions) {
+      MethodVisitor next = super.visitMethod(access, name, descriptor, generic, exceptions);
+      if (!(name + descriptor).equals("compareAndSetState(II)Z")) {
+        return next;
+      }
+      return new MethodVisitor(Opcodes.ASM9, next) {
+        @Override
+        public void visitInsn(int opcode) {
+          if (opcode == Opcodes.IRETURN) {
+            visitVarInsn(Opcodes.ALOAD, 0);
+            visitInsn(Opcodes.SWAP);
+            visitVarInsn(Opcodes.ILOAD, 2);
+            visitMethodInsn(
+                Opcodes.INVOKESPECIAL, timeout.name, "timewheelSettled", "(ZI)Z", false);
+          }
+          super.visitInsn(opcode);
+        }
+      };
+    }
+
+    @Override
+    public void visitEnd() {
+      String cancelled = "removeAfterCancellation";
+      boolean notifies = timeout.hasMethod(cancelled + "()V");
+      generate("timewheelExpiring", timeout.expireRemoves() ? null : this::notPending);
+      generate(
+          "timewheelCancelled",
+          notifies ? method -> call(method, timeout, cancelled) : this::notPending);
+      super.visitEnd();
+    }
+
+    private void notPending(MethodVisitor method) {
+      String timerType = "L" + timer.name + ";";
+      method.visitFieldInsn(Opcodes.GETFIELD, timeout.name, "timer", timerType);
+      call(method, timer, "timewheelNotPending");
+    }
+
+    private void call(MethodVisitor method, Shape owner, String called) {
+      int call = owner.isPrivate(called + "()V") ? Opcodes.INVOKESPECIAL : Opcodes.INVOKEVIRTUAL;
+      method.visitMethodInsn(call, owner.name, called, "()V", false);
+    }
+
+    /** Adds a method that does something with this object. */
+    private void generate(String name, @Nullable Consumer<MethodVisitor> body) {
+      MethodVisitor method = cv.visitMethod(0, name, "()V", null, null);
+      method.visitCode();
+      if (body != null) {
+        method.visitVarInsn(Opcodes.ALOAD, 0);
+        body.accept(method);
+      }
+      method.visitInsn(Opcodes.RETURN);
+      method.visitMaxs(0, 0);
+      method.visitEnd();
+    }
+  }
+}

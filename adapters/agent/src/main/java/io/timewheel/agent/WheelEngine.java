@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
+
+import io.timewheel.HashedWheelTimer;
+import io.timewheel.HierarchicalWheelTimer;
+import io.timewheel.Timeout;
+import io.timewheel.TimerTask;
+import io.timewheel.WheelTimer;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.AbstractQueue;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs the timeouts of one application timer, or only watches them if that keeps its own wheel.
+ *
+ * <p>The application's classes see this object as interfaces of the JDK, and this class sees them
+ * in the same way; {@link TimerSeam} and {@link TimeoutSeam} are the other side.
+ *
+ * <p>The application's timeout keeps its own state, and so decides a race of cancel and expiry. The
+ * engine only removes a cancelled timeout from the wheel.
+ */
+final class WheelEngine
+    implements BooleanSupplier,
+        Runnable,
+        Supplier<Collection<Object>>,
+        LongConsumer,
+        Consumer<Object> {
+  private static final String STOPPED = "cannot be started once stopped";
+
+  private final TimerFigures figures;
+
+  /** Null if the application's timer keeps its own wheel. */
+  private final @Nullable WheelTimer wheel;
+
+  private final @Nullable AtomicLong applicationPending;
+  private final String settings;
+
+  /** The loop of the wheel's thread, which the application's thread runs. */
+  private @Nullable Runnable loop;
+
+  private volatile @Nullable Thread thread;
+  private volatile boolean stopped;
+
+  WheelEngine(
+      Options options,
+      TimerFigures figures,
+      Duration tick,
+      int slots,
+      @Nullable AtomicLong applicationPending) {
+    this.figures = figures;
+    String name = figures.nextName();
+    this.applicationPending = applicationPending;
+    if (options.compares()) {
+      wheel = null;
+      settings = "[own wheel, watched by Timewheel]";
+    } else {
+      wheel = wheel(options, name, tick, slots);
+      settings = "[Timewheel, tick " + Options.text(tick) + "]";
+    }
+  }
+
+  private WheelTimer wheel(Options options, String name, Duration tick, int slots) {
+    WheelTimer.Builder<?> builder =
+        options.wheel() == Options.Wheel.HASHED
+            ? HashedWheelTimer.builder().ticksPerWheel(slots)
+            : HierarchicalWheelTimer.builder();
+    builder.tick(tick).name(name).threadFactory(this::keepLoop);
+    Integer stripes = options.stripes();
+    if (stripes != null) {
+      builder.stripes(stripes);
+    }
+    return builder instanceof HashedWheelTimer.Builder hashed
+        ? hashed.build()
+        : ((HierarchicalWheelTimer.Builder) builder).build();
+  }
+
+  private Thread keepLoop(Runnable wheelLoop) {
+    loop = wheelLoop;
+    return new NeverStarted(wheelLoop);
+  }
+
+  /** What the constructor of the application's timer receives. */
+  Object[] parts() {
+    return wheel == null
+        ? new Object[] {this}
+        : new Object[] {this, new Intake(this::start), new Intake(cancelled -> {})};
+  }
+
+  // Called by the application's timer
+
+  /** The application's thread has begun; returns true if it is to {@link #run} this. */
+  @Override
+  public boolean getAsBoolean() {
+    thread = Thread.currentThread();
+    return wheel != null;
+  }
+
+  @Override
+  public void run() {
+    Runnable body = loop;
+    if (body != null) {
+      body.run();
+    }
+  }
+
+  /** Stops the wheel, and interrupts the task that runs; returns the timeouts that were pending. */
+  @Override
+  public Collection<Object> get() {
+    if (!stopped) {
+      stopped = true;
+      Thread ending = thread;
+      figures.stopped(this, ending);
+    }
+    List<Object> left = new ArrayList<>();
+    if (wheel != null) {
+      for (Timeout timeout : wheel.stop(Duration.ZERO)) {
+        left.add(((Entry) timeout.task()).timeout);
+      }
+    }
+    return left;
+  }
+
+  /** A timeout expires, this late. */
+  @Override
+  public void accept(long lateNanos) {
+    figures.late(lateNanos);
+  }
+
+  @Override
+  public String toString() {
+    return settings;
+  }
+
+  // Called for each timeout
+
+  /** The application puts a timeout into its queue. */
+  private void start(Object timeout) {
+    WheelTimer started = wheel;
+    if (started == null) {
+      throw new IllegalStateException(STOPPED);
+    }
+    Entry entry = new Entry((BooleanSupplier) timeout);
+    @SuppressWarnings("unchecked")
+    Consumer<Object> handle = (Consumer<Object>) timeout;
+    try {
+      handle.accept(started.newTimeout(entry, ((LongSupplier) timeout).getAsLong(), NANOSECONDS));
+    } catch (IllegalStateException e) {
+      throw started.isStopped() ? new IllegalStateException(STOPPED, e) : e;
+    }
+  }
+
+  /** A timeout was cancelled, or the task that was notified of that threw. */
+  @Override
+  public void accept(@Nullable Object handleOrError) {
+    // Null if a stop cancelled it before this thread has seen it.
+    if (handleOrError instanceof Timeout handle) {
+      handle.cancel();
+    } else if (handleOrError instanceof Throwable error) {
+      System.getLogger("io.timewheel.agent").log(Level.WARNING, "a cancelled task threw", error);
+    }
+  }
+
+  // Figures
+
+  long pending() {
+    if (wheel != null) {
+      return wheel.pendingTimeouts();
+    }
+    return applicationPending == null ? 0 : applicationPending.get();
+  }
+
+  @Nullable Thread thread() {
+    return thread;
+  }
+
+  boolean isStopped() {
+    return stopped;
+  }
+
+  /** The task of the engine's timeout. */
+  private record Entry(BooleanSupplier timeout) implements TimerTask {
+    @Override
+    public void run(Timeout expired) {
+      boolean unused = timeout.getAsBoolean();
+    }
+
+    /** The class of the application's task, which a public interface of the application returns. */
+    @Override
+    public Class<?> taskClass() {
+      for (Class<?> type : timeout.getClass().getInterfaces()) {
+        try {
+          return type.getMethod("task").invoke(timeout).getClass();
+        } catch (ReflectiveOperationException e) {
+          // another interface
+        }
+      }
+      return timeout.getClass();
+    }
+  }
+
+  /** Stands in for the thread of the wheel, whose loop the application's thread runs. */
+  private static final class NeverStarted extends Thread {
+    NeverStarted(Runnable loop) {
+      super(null, loop, "timewheel-agent-unused", 0, false);
+    }
+
+    @Override
+    public void start() {
+      // The application starts its own thread.
+    }
+  }
+
+  /** A queue that passes on what it is given, and is always empty. */
+  private static final class Intake extends AbstractQueue<Object> {
+    private final Consumer<Object> sink;
+
+    Intake(Consumer<Object> sink) {
+      this.sink = sink;
+    }
+
+    @Override
+    public boolean offer(Object element) {
+      sink.accept(element);
+      return true;
+    }
+
+    @Override
+    public @Nullable Object poll() {
+      return null;
+    }
+
+    @Override
+    public @Nullable Object peek() {
+      return null;
+    }
+
+    @Override
+    public Iterator<Object> iterator() {
+      return Collections.emptyIterator();
+    }
+
+    @Override
+    public int size() {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The jar, in front of an application in a JVM of its own. */
+@Tag("jar")
+class AgentJarTest {
+  @Test
+  void replacesTheTimerOfAnApplication() throws Exception {
+    ChildJvm.Output output = ChildJvm.withAgent("").run(NettyApplication.class);
+
+    assertThat(output.text())
+        .contains("[timewheel-agent] replaced io.netty.util.HashedWheelTimer of file:")
+        .contains("(tick: the application's own)")
+        .containsPattern("timer: io.netty.util.HashedWheelTimer@.* \\[Timewheel, tick 100 ms]")
+        .contains("cancelled: true")
+        .contains("left: true");
+    assertThat(output.exitCode()).isZero();
+  }
+
+  @Test
+  void usesTheTickOfTheOptionAndReportsAtExit() throws Exception {
+    ChildJvm.Output output = ChildJvm.withAgent("tick=1ms,report=exit").run(NettyApplication.class);
+
+    assertThat(output.text())
+        .contains("[Timewheel, tick 1 ms]")
+        .contains("[timewheel-agent] timers on Timewheel:")
+        .contains("io.netty.util.HashedWheelTimer: 1 timer(s), 0 pending, 100 expired, late p50 ");
+  }
+
+  @Test
+  void comparesWithoutReplacing() throws Exception {
+    ChildJvm.Output output = ChildJvm.withAgent("report=compare").run(NettyApplication.class);
+
+    assertThat(output.text())
+        .contains("[timewheel-agent] watches io.netty.util.HashedWheelTimer")
+        .contains("[own wheel, watched by Timewheel]")
+        .contains("[timewheel-agent] the application's own timers:")
+        .contains("io.netty.util.HashedWheelTimer: 1 timer(s)")
+        .contains(" 100 expired, late p50 ");
+  }
+
+  @Test
+  void leavesAnExcludedTimerAlone() throws Exception {
+    ChildJvm.Output output =
+        ChildJvm.withAgent("exclude=com.example.*:io.netty.*").run(NettyApplication.class);
+
+    assertThat(output.text())
+        .contains("[timewheel-agent] left alone: io.netty.util.HashedWheelTimer: the options")
+        .contains("left: true")
+        .doesNotContain("[Timewheel");
+  }
+
+  @Test
+  void stopsTheJvmForAnInvalidOption() throws Exception {
+    ChildJvm.Output output = ChildJvm.withAgent("tick=0ms").run(NettyApplication.class);
+
+    assertThat(output.lines())
+        .containsExactly(
+            "[timewheel-agent] tick: 0ms (expected: a number and ns, us, ms or s, as in 1ms; more"
+                + " than zero, at most 86400s)");
+    assertThat(output.exitCode()).isEqualTo(2);
+  }
+
+  @Test
+  void jarHasNothingOutsideItsPackage() throws IOException {
+    try (JarFile jar = new JarFile(ChildJvm.jar())) {
+      List<String> foreign =
+          jar.stream()
+              .map(JarEntry::getName)
+              .filter(name -> name.endsWith(".class"))
+              .filter(name -> !name.startsWith("io/timewheel/agent/"))
+              .toList();
+
+      assertThat(foreign).isEmpty();
+    }
+  }
+}

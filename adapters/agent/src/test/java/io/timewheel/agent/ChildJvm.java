@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a main class of the tests in a JVM of its own, with or without the agent. */
+final class ChildJvm {
+  private final List<String> command = new ArrayList<>();
+  private String classPath = System.getProperty("java.class.path");
+
+  /** The result of a run: the exit code, and all that the JVM printed. */
+  record Output(int exitCode, String text) {
+    List<String> lines() {
+      return text.lines().toList();
+    }
+  }
+
+  private ChildJvm() {
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-ea");
+  }
+
+  static ChildJvm withAgent(String options) {
+    return new ChildJvm().jvm("-javaagent:" + jar() + "=" + options);
+  }
+
+  static ChildJvm withoutAgent() {
+    return new ChildJvm();
+  }
+
+  static String jar() {
+    return System.getProperty("timewheel.agent.jar");
+  }
+
+  ChildJvm jvm(String... options) {
+    command.addAll(List.of(options));
+    return this;
+  }
+
+  ChildJvm classPath(String path) {
+    classPath = path;
+    return this;
+  }
+
+  Output run(Class<?> main, String... arguments) throws IOException, InterruptedException {
+    return run(main.getName(), arguments);
+  }
+
+  Output run(String main, String... arguments) throws IOException, InterruptedException {
+    command.addAll(List.of("-cp", classPath, main));
+    command.addAll(List.of(arguments));
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    process.waitFor(1, TimeUnit.MINUTES);
+    return new Output(process.exitValue(), text);
+  }
+}
