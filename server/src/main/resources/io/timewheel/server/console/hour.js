@@ -3,14 +3,14 @@
 
 import { trend } from "./chart.js";
 import { h, put, text } from "./dom.js";
-import { MINUTE, SECOND, compact, duration, durationMillis, hourMinute, isoDuration, millisOf, number, rate } from "./format.js";
+import { MINUTE, SECOND, compact, duration, durationMillis, hourMinute, isoDuration, millisOf, number, plural, rate } from "./format.js";
 
 const LATE = SECOND;
 
 /** {charts, table, set(stats), setNow(stats)}: stats with minutes, or without. */
 export function hour() {
   const throughput = panel("Throughput", {
-    lines: [{ kind: "second", name: "scheduled" }, { kind: "first", name: "fired" }, { kind: "bad", name: "failed" }],
+    lines: [{ kind: "second", name: "scheduled" }, { kind: "first", name: "attempts" }, { kind: "bad", name: "failed" }],
     format: (value) => (value < 10 ? String(value) : compact(value)),
   });
   const lag = panel("Lag", {
@@ -20,7 +20,7 @@ export function hour() {
     limit: { value: LATE },
   });
   const rows = h("tbody", {});
-  const columns = ["Minute", "Scheduled", "Fired", "Failed attempts", "Median lag", "Lag of 99 %"];
+  const columns = ["Minute", "Scheduled", "Attempts", "Failed attempts", "Median lag", "Lag of 99 %"];
   const table = h("details", { class: "twin whole" }, h("summary", {}, "Show the last hour as a table"),
     h("div", { class: "scroll panel", tabindex: "0", role: "region", "aria-label": "The last hour, as a table" },
       h("table", {}, h("thead", {}, h("tr", {}, columns.map((label, i) => h("th", { scope: "col", class: i > 0 ? "right" : "" }, label)))), rows)));
@@ -39,7 +39,7 @@ export function hour() {
     charts: [throughput.element, lag.element],
     table,
     setNow({ rates, lag: past }) {
-      throughput.say(rates ? [rate(rates.fired), `fired a second, ${rate(rates.scheduled)} scheduled, ${rate(rates.failed)} failed`]
+      throughput.say(rates ? [rate(rates.fired), `attempts a second, ${rate(rates.failed)} failed; ${rate(rates.scheduled)} timers scheduled`]
         : ["–", "too many namespaces are active to measure this one"]);
       lag.say(past?.count > 0 ? [isoDuration(past.p99), `for 99 %, median ${isoDuration(past.p50)}, longest ${isoDuration(past.max)}`]
         : ["–", "no timer came due within the last hour"]);
@@ -53,11 +53,12 @@ export function hour() {
       throughput.chart.set(
         full.map((each) => ({
           at: middle(each),
-          values: [each.scheduled / 60, each.fired / 60, each.failed / 60],
-          label: `${hourMinute(millisOf(each.at))}: ${number(each.fired)} fired, ${number(each.scheduled)} scheduled, ${number(each.failed)} failed in this minute`,
+          // A line of zeros would cover the other lines.
+          values: [each.scheduled / 60, each.fired / 60, each.failed > 0 ? each.failed / 60 : undefined],
+          label: `${hourMinute(millisOf(each.at))}: ${plural(each.fired, "attempt")}, ${number(each.failed)} failed; ${plural(each.scheduled, "timer")} scheduled in this minute`,
         })),
         now,
-        most?.fired > 0 ? `At most ${rate(most.fired / 60)} fired a second, at ${hourMinute(millisOf(most.at))}.` : "No timer fired in a full minute.");
+        most?.fired > 0 ? `At most ${rate(most.fired / 60)} attempts a second, at ${hourMinute(millisOf(most.at))}.` : "No attempt in a full minute.");
       const late = minutes.filter((each) => each.lagP99).reduce((best, each) =>
         (!best || durationMillis(each.lagP99) > durationMillis(best.lagP99) ? each : best), undefined);
       // A lag under a millisecond has no place on a logarithmic scale.

@@ -146,7 +146,7 @@ function tiles(namespace, signal) {
       const first = known && oldest(known);
       const wait = first && Math.max(0, now - millisOf(first.at));
       ready.set(first ? duration(wait < 1000 ? wait : Math.floor(wait / 1000) * 1000) : known ? "None" : "–",
-        first ? first.words : known ? "no timer waits in a queue" : "",
+        first ? first.words : !known ? "" : known.some((queue) => queue.ready > 0) ? "paused queues alone have ready timers" : "no timer waits in a queue",
         first && link(["queues"], { ns: namespace }), wait > MINUTE ? "warn" : "");
       if (!coming) {
         peak.set("–", "");
@@ -166,7 +166,7 @@ function tiles(namespace, signal) {
 function attention(namespace) {
   const list = h("ul", { class: "problems" });
   const none = h("p", { class: "nothing" }, icon("good"), "No timer is overdue, retrying, failed, blocked or paused, and no queue is behind.");
-  const element = h("section", { class: "attention" }, h("h2", {}, "Needs attention"), list, none);
+  const element = h("section", { class: "attention whole" }, h("h2", {}, "Needs attention"), list, none);
   let before = "";
   return {
     element,
@@ -194,10 +194,11 @@ function problemRow(problem, namespace, stats) {
     h("span", { class: "problem-count" }, problem.count === undefined ? icon("warn") : compact(problem.count)),
     h("div", {},
       h("h3", {}, problem.title, named && [": ", name(named)]),
-      h("p", {}, problem.meaning),
-      h("p", { class: "step" }, h("strong", {}, "First step: "), problem.step)),
-    (problem.state || queue) && h("a", { class: "button small", href: link(["timers"], query),
-      "aria-label": `Show timers: ${problem.title}${named ? ` ${named}` : ""}` }, "Show timers"));
+      h("p", {}, problem.meaning)),
+    h("p", { class: "step" }, h("strong", {}, "First step: "), problem.step),
+    problem.page ? h("a", { class: "button small", href: link([problem.page], { ns: namespace }) }, "Show queues")
+      : (problem.state || queue) && h("a", { class: "button small", href: link(["timers"], query),
+        "aria-label": `Show timers: ${problem.title}${named ? ` ${named}` : ""}` }, "Show timers"));
 }
 
 // Queues
@@ -206,8 +207,9 @@ function queues(namespace, signal) {
   const table = queueTable(!namespace, signal);
   const none = h("p", { class: "muted" }, "No timer waits in a queue.");
   const all = h("a", { href: link(["queues"], { ns: namespace }) }, "Show all queues");
-  const element = h("section", { class: "waiting" }, h("div", { class: "section-head" }, h("h2", {}, "Queues"), all),
-    h("div", { class: "panel" }, none, table.element));
+  const partial = h("p", { class: "notice" });
+  const element = h("section", { class: "waiting whole" }, h("div", { class: "section-head" }, h("h2", {}, "Queues"), all),
+    partial, h("div", { class: "panel" }, none, table.element));
   return {
     element,
     set(answer) {
@@ -216,6 +218,9 @@ function queues(namespace, signal) {
       none.hidden = known.length > 0;
       table.element.hidden = known.length === 0;
       table.set(known.slice(0, QUEUES_SHOWN));
+      const unread = answer?.omittedReady ?? 0;
+      partial.hidden = unread === 0;
+      text(partial, `This page does not include the queues of ${plural(unread, "namespace")} with fewer ready timers. Choose a namespace to see its queues.`);
     },
   };
 }

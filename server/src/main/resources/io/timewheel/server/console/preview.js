@@ -26,7 +26,7 @@ export function runRows(instants, zone, withClocks) {
 export function preview() {
   const list = h("ol", { class: "runs" });
   const problem = h("p", { class: "error-text", role: "status" });
-  const element = h("section", { class: "preview", "aria-label": "Next runs", hidden: true }, h("h3", {}, "Next runs"), problem, list);
+  const element = h("section", { class: "preview", "aria-label": "Next runs", hidden: true }, h("h2", {}, "Next runs"), problem, list);
   let waiting;
   let asking;
   let before = "";

@@ -15,12 +15,12 @@ const NAMESPACES = 20;
 export const title = () => "Queues";
 
 /**
- * Reads the queues of a namespace, or of all (empty): {queues, omitted}. Of many namespaces, it reads those with the most
- * ready timers; omitted counts the others.
+ * Reads the queues of a namespace, or of all (empty): {queues, omitted, omittedReady}. Of many namespaces, it reads those with
+ * the most ready timers. omitted counts the other namespaces, and omittedReady those of them that have ready timers.
  */
 export async function readQueues(namespace, signal) {
   const names = [];
-  let omitted = 0;
+  let omitted = [];
   if (namespace) {
     names.push(namespace);
   } else {
@@ -28,11 +28,15 @@ export async function readQueues(namespace, signal) {
     const waiting = ({ states = {} }) => (states.ready ?? 0) * 1e6 + (states.running ?? 0);
     found.sort((a, b) => waiting(b) - waiting(a));
     names.push(...found.slice(0, NAMESPACES).map((each) => each.namespace));
-    omitted = found.length - names.length;
+    omitted = found.slice(NAMESPACES);
   }
   const answers = await Promise.all(names.map((each) => api.get(api.namespacePath(each, "/queues"), {}, signal)));
   const queues = answers.flatMap((answer, i) => answer.queues.map((queue) => ({ ...queue, namespace: names[i] })));
-  return { queues: queues.sort(oldestFirst), omitted };
+  return {
+    queues: queues.sort(oldestFirst),
+    omitted: omitted.length,
+    omittedReady: omitted.filter(({ states }) => states?.ready > 0).length,
+  };
 }
 
 function oldestFirst(a, b) {
@@ -64,11 +68,9 @@ export function queueTable(several, signal, onAction) {
       inner = new AbortController();
       put(body, queues.map((queue) => h("tr", {},
         h("th", { scope: "row" }, queueLink(queue, several), queue.paused && h("span", { class: "tag warn" }, "Paused")),
-        h("td", { class: "right" }, number(queue.ready)),
-        h("td", { class: "right" }, queue.oldestReadyAt ? ago(queue.oldestReadyAt, inner.signal) : h("span", { class: "muted" }, "none")),
-        h("td", { class: "right" }, number(queue.running)),
-        h("td", { class: "right" }, number(queue.waitingClaims)),
-        onAction && h("td", { class: "right" }, onAction(queue)))));
+        [number(queue.ready), queue.oldestReadyAt ? ago(queue.oldestReadyAt, inner.signal) : h("span", { class: "muted" }, "none"),
+          number(queue.running), number(queue.waitingClaims)].map((value, i) => h("td", { class: "right", "data-label": columns[i + 1][0] }, value)),
+        onAction && h("td", { class: "right action" }, onAction(queue)))));
     },
   };
 }
@@ -169,8 +171,8 @@ export function show(main, route, signal) {
   refresh();
 }
 
-/** The figures of queues in a word or two, for a tile: {value, words, queue}. */
+/** The queue that has waited longest: {at, words}; undefined if none waits. Paused queues wait on purpose. */
 export function oldest(queues) {
-  const queue = queues.find((each) => each.oldestReadyAt);
-  return queue && { queue, at: queue.oldestReadyAt, words: `in ${queue.name}, ${compact(queue.ready)} ready` };
+  const queue = queues.find((each) => each.oldestReadyAt && !each.paused);
+  return queue && { at: queue.oldestReadyAt, words: `in ${queue.name}, ${compact(queue.ready)} ready` };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One timer: what it is, what happened to it, what comes, and what can be done.
+// One timer: its definition, its history, its next runs, and the verbs that its state allows.
 
 import * as api from "./api.js";
 import { ask, labelled } from "./dialog.js";
@@ -151,7 +151,7 @@ export function show(main, route, signal) {
   load();
 }
 
-// What happened
+// History
 
 const ENDS = {
   succeeded: ["Succeeded", "good"],
@@ -174,7 +174,7 @@ function timeline(timer, signal) {
       attempt.error && h("pre", { class: "error-text", tabindex: "0", "aria-label": `Error of attempt ${attempt.attempt}` }, attempt.error));
   });
   const waits = { scheduled: timer.dueAt, ready: timer.dueAt, retrying: timer.fireAt ?? timer.dueAt }[timer.state];
-  return h("section", {}, h("h2", {}, "What happened"),
+  return h("section", {}, h("h2", {}, "History"),
     h("ol", { class: "timeline" },
       item("info", time(timer.createdAt), [h("strong", {}, "Scheduled"), ` as version ${timer.version}`]),
       attempts,
@@ -182,21 +182,23 @@ function timeline(timer, signal) {
         [h("strong", {}, "Now"), badge(timer.state), h("span", { class: "muted" }, stateMeaning(timer.state))])));
 }
 
-// What comes
+// Next runs
 
 function next(timer) {
-  if (!timer.next || timer.next.length === 0) {
+  // The server counts the present run among the next ones until its last attempt.
+  const instants = (timer.next ?? []).filter((instant) => millisOf(instant) > live.now());
+  if (instants.length === 0) {
     return null;
   }
   const zone = timer.cron ? (timer.zone ?? "UTC") : zoneName();
   const known = knowsZone(zone) ? zone : "UTC";
-  const rows = runRows(timer.next, known, Boolean(timer.cron));
+  const rows = runRows(instants, known, Boolean(timer.cron));
   return h("section", {}, h("h2", {}, "Next runs"),
-    h("p", { class: "muted" }, `On the clocks of ${known}${known === zone ? "" : `, since this browser does not know ${zone}`}.`),
+    h("p", { class: "muted" }, `Times in ${known}${known === zone ? "" : `: this browser does not know ${zone}`}.`),
     h("ol", { class: "runs" }, rows));
 }
 
-// What it is
+// Definition
 
 function facts(timer) {
   const fact = (label, ...value) => h("div", {}, h("dt", {}, label), h("dd", {}, value));
@@ -204,7 +206,7 @@ function facts(timer) {
   const pre = (label, value) => h("pre", { tabindex: "0", "aria-label": label }, JSON.stringify(value, null, 2));
   const { target = {}, retry } = timer;
   return [
-    block("What it is", h("dl", { class: "facts panel" },
+    block("Definition", h("dl", { class: "facts panel" },
       fact("Id", name(timer.id)),
       fact("Namespace", name(timer.namespace)),
       timer.cron && fact("Cron", h("code", {}, timer.cron)),

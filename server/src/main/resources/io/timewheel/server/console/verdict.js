@@ -9,6 +9,9 @@ const LATE = 1000;
 /** A consumer that is this far behind needs a person. */
 const BEHIND = MINUTE;
 
+/** This many queues have a row of their own under the problems. */
+const QUEUES_NAMED = 3;
+
 /** One of two texts, by a count. */
 const by = (count, one, many) => (count === 1 ? one : many);
 
@@ -76,9 +79,15 @@ export function lost(stats) {
   };
 }
 
+/** A row for each of the first queues, and one row for the others. */
+function queueRows(queues, rowOf, others) {
+  const rest = queues.length - QUEUES_NAMED;
+  return rest > 1 ? [...queues.slice(0, QUEUES_NAMED).map(rowOf), { count: rest, page: "queues", ...others }] : queues.map(rowOf);
+}
+
 /**
- * All that needs a person, worst first: [{key, level, count, title, meaning, step, state, queue}]. A state or a queue names
- * what to list.
+ * The problems, worst first: [{key, level, count, title, meaning, step, state, queue, page}]. A state or a queue names the
+ * timers to list, and a page the page to open.
  */
 export function problems(stats, queues) {
   const count = (state) => stats.states?.[state] ?? 0;
@@ -124,16 +133,22 @@ export function problems(stats, queues) {
         "Start the server with --webhook-secrets. The timers continue within a minute."),
       state: "blocked",
     },
-    ...behind(queues, now).map((queue) => ({
+    ...queueRows(behind(queues, now), (queue) => ({
       key: `queue ${queue.namespace} ${queue.name}`,
       level: "warn",
-      count: queue.ready,
       title: "Queue behind",
       queue,
-      meaning: `The oldest ready timer has waited for ${duration(floor(now - millisOf(queue.oldestReadyAt)))}. ` +
-        (queue.waitingClaims > 0 ? "Consumers wait, but claim nothing." : "No consumer waits for it."),
+      meaning: `${plural(queue.ready, "timer")} ${by(queue.ready, "is", "are")} ready. ` +
+        `${by(queue.ready, "It", "The oldest")} has waited for ${duration(floor(now - millisOf(queue.oldestReadyAt)))}. ` +
+        (queue.waitingClaims > 0 ? "Consumers wait, but claim nothing." : "No consumer waits."),
       step: "Check whether the consumers of this queue run, and whether they acknowledge.",
-    })),
+    }), {
+      key: "queues",
+      level: "warn",
+      title: "More queues behind",
+      meaning: "Ready timers of each have waited for more than a minute.",
+      step: "Check whether the consumers of these queues run.",
+    }),
     count("retrying") > 0 && {
       key: "retrying",
       level: "warn",
@@ -160,15 +175,20 @@ export function problems(stats, queues) {
       meaning: "No attempt begins. Timers that come due wait.",
       step: "Resume it when the person who paused it agrees.",
     })),
-    ...(queues ?? []).filter((queue) => queue.paused).map((queue) => ({
+    ...queueRows((queues ?? []).filter((queue) => queue.paused), (queue) => ({
       key: `paused queue ${queue.namespace} ${queue.name}`,
       level: "info",
-      count: queue.ready,
       title: "Queue paused",
       queue,
-      meaning: "No timer of this queue is claimed until the queue is resumed.",
+      meaning: `${plural(queue.ready, "timer")} ${by(queue.ready, "is", "are")} ready. No timer is claimed until the queue is resumed.`,
       step: "Resume the queue when the person who paused it agrees.",
-    })),
+    }), {
+      key: "paused queues",
+      level: "info",
+      title: "More queues paused",
+      meaning: "No timer of these queues is claimed until they are resumed.",
+      step: "Resume a queue when the person who paused it agrees.",
+    }),
     count("paused") > 0 && {
       key: "paused",
       level: "info",

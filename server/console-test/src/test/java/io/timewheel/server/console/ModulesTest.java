@@ -329,6 +329,37 @@ class ModulesTest {
   }
 
   @ParameterizedTest
+  @CsvSource({"4, 4", "5, 4", "40, 4"})
+  void namesTheWorstQueuesAndCountsTheOthers(int queues, int rows) {
+    String script =
+        """
+        const { problems } = await import('/console/verdict.js');
+        const queues = Array.from({ length: arguments[0] }, (_, i) =>
+          ({ namespace: 'shop', name: 'q' + i, ready: 3, oldestReadyAt: '2026-12-01T08:00:00Z', paused: arguments[1] }));
+        return problems({ now: '2026-12-01T09:00:00Z', states: {} }, queues).map(({ title, count }) => title + ' ' + (count ?? ''));
+        """;
+    for (boolean paused : List.of(false, true)) {
+      List<?> titles = (List<?>) browser.evaluate(script, queues, paused);
+      assertThat(titles).hasSize(rows);
+      String more = (paused ? "More queues paused " : "More queues behind ") + (queues - 3);
+      assertThat(titles.contains(more)).isEqualTo(queues > 4);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"false, orders", "true, mails"})
+  void takesTheOldestReadyTimerFromAQueueThatIsNotPaused(boolean paused, String queue) {
+    String script =
+        """
+        const { oldest } = await import('/console/queues.js');
+        return oldest([
+          { name: 'orders', ready: 4, oldestReadyAt: '2026-12-01T08:00:00Z', paused: arguments[0] },
+          { name: 'mails', ready: 1, oldestReadyAt: '2026-12-01T08:30:00Z', paused: false }]).words;
+        """;
+    assertThat((String) browser.evaluate(script, paused)).startsWith("in " + queue);
+  }
+
+  @ParameterizedTest
   @CsvSource({
     "failed, 1, 'All its attempts failed', Open it",
     "failed, 2, 'All their attempts failed', Open one",

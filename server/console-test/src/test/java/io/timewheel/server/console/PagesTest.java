@@ -66,6 +66,54 @@ class PagesTest extends ConsoleTest {
     assertThat(barriers()).isEmpty();
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "0, light, 1280", "0, dark, 400", "0, light, 400", "0, dark, 1280",
+    "2000, light, 1280", "2000, dark, 400", "2000, light, 400", "2000, dark, 1280",
+  })
+  void hasNoBarrierOnAnyPageWithNoTimerAndWithMany(int timers, String scheme, int width) {
+    Instant now = Instant.now();
+    List<String> states = List.of("scheduled", "ready", "failed", "retrying", "blocked", "paused");
+    for (int i = 0; i < timers; i++) {
+      site.timers
+          .put("shop-" + i % 30, "order-" + i, failed("HTTP 502"))
+          .put("state", states.get(i / 30 % states.size()))
+          .put("dueAt", now.plusSeconds(i * 37L - 600).toString())
+          .putObject("target")
+          .put("queue", "queue-" + i % 7);
+    }
+    expectComplaints("404"); // with no timer, the pages of a timer
+    browser.size(width, 900);
+    browser.colours(scheme);
+    show("#/nowhere");
+    for (String page :
+        List.of(
+            "#/",
+            "#/?ns=shop-1",
+            "#/wheel",
+            "#/wheel?ns=shop-1",
+            "#/timers",
+            "#/timers?ns=shop-1&state=all",
+            "#/timer/shop-1/order-1",
+            "#/edit/shop-1/order-1",
+            "#/new",
+            "#/queues",
+            "#/queues?ns=shop-1",
+            "#/cluster")) {
+      follow(page);
+      browser.await(page, this::isDrawn);
+      assertThat(barriers()).as(page).isEmpty();
+      assertThat(scrollsSideways()).as(page + " scrolls sideways by").isZero();
+    }
+  }
+
+  private boolean isDrawn() {
+    return !browser.holds(
+        "!document.querySelector('h1') ||"
+            + " /Loading|^–$/m.test(document.querySelector('main').innerText) ||"
+            + " document.querySelector('main').innerText.length < 40");
+  }
+
   // Names
 
   @Test

@@ -68,6 +68,27 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
+  void changesAllTimersOfAQueueAndNoOthers() {
+    for (String id : List.of("a", "b")) {
+      site.timers.put("bulk", id, LATER);
+      site.timers.put("bulk", "mail-" + id, LATER).putObject("target").put("queue", "mails");
+    }
+    show("#/timers?ns=bulk");
+    browser.click(".queue-filter");
+    browser.press("mails", Keys.ENTER);
+    browser.awaitText(".count", "2 timers");
+    assertThat(rows()).containsExactlyInAnyOrder("mail-a", "mail-b");
+    assertThat(browser.address()).contains("queue=mails");
+    browser.click(".row.head input");
+    browser.click("[data-verb=pause]");
+    browser.awaitText("dialog", "2 timers of bulk, that are unfinished, of the queue mails.");
+    browser.press("2", Keys.ENTER);
+    browser.awaitText("#toasts", "2 timers paused");
+    assertThat(List.of(state("bulk", "mail-a"), state("bulk", "mail-b"))).containsOnly("paused");
+    assertThat(List.of(state("bulk", "a"), state("bulk", "b"))).containsOnly("scheduled");
+  }
+
+  @Test
   void showsAttemptsQueueAndErrorInColumnsOfTheirOwn() {
     site.timers
         .put("columns", "broken", failed("HTTP 502 Bad Gateway"))
@@ -322,6 +343,20 @@ class TimersTest extends ConsoleTest {
     expectComplaints("404");
     show("#/timer/shop/none");
     browser.awaitText("main", "There is no such timer");
+  }
+
+  @Test
+  void leavesThePresentRunOutOfTheNextRuns() {
+    site.timers.put(
+        "shop",
+        "stock",
+        """
+        {"every":"PT5M","target":{"queue":"orders"},"state":"retrying","dueAt":"2026-01-01T00:00:00Z",
+         "next":["2026-01-01T00:00:00Z","2099-01-01T00:05:00Z"]}
+        """);
+    show("#/timer/shop/stock");
+    browser.awaitText(".runs", "1 Jan 2099");
+    assertThat(browser.all(".runs li")).hasSize(1);
   }
 
   @Test

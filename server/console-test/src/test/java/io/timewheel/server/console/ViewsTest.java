@@ -64,8 +64,14 @@ class ViewsTest extends ConsoleTest {
     assertThat(label(".coming .bars"))
         .startsWith("31 timers are due within the next hour. The peak");
     browser.awaitText(".coming .peak-label", ": 30");
-    assertThat(label(".past .plot")).contains("At most 0.1 fired a second");
+    assertThat(label(".past .plot")).contains("At most 0.1 attempts a second");
     assertThat(browser.all(".past path.line")).hasSize(5);
+    assertThat(
+            (String)
+                browser.evaluate(
+                    "return document.querySelector('.past path.line.bad').getAttribute('d');"))
+        .as("the line of failures, in the one minute that has some")
+        .matches("M[0-9. ]+h0");
     browser.awaitText(".problems", "Queue behind: orders");
     assertThat(browser.text(".problems")).contains("28").doesNotContain("Nothing is wrong");
     assertThat(browser.text(".attention")).doesNotContain("No timer is overdue");
@@ -73,6 +79,19 @@ class ViewsTest extends ConsoleTest {
     browser.click(".twin.whole summary");
     browser.awaitText(".twin.whole", "Lag of 99 %");
     assertThat(barriers()).isEmpty();
+  }
+
+  @Test
+  void tellsHowManyNamespacesWithReadyTimersItLeavesOut() {
+    for (int i = 0; i < 23; i++) {
+      site.timers.put("team-%02d".formatted(i), "a", LATER).put("state", "ready");
+    }
+    site.timers.put("idle", "a", LATER);
+    show("#/");
+    browser.awaitText(".waiting .notice", "the queues of 3 namespaces with fewer ready timers");
+    show("#/?ns=team-01");
+    browser.awaitText(".waiting", "orders");
+    assertThat(browser.all(".waiting .notice:not([hidden])")).isEmpty();
   }
 
   private String label(String selector) {
