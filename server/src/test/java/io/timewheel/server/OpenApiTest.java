@@ -15,6 +15,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -134,9 +135,13 @@ class OpenApiTest {
         for (JsonNode content : method.getValue().at("/requestBody/content")) {
           boolean isEmpty =
               content.at("/schema/$ref").asString("").equals("#/components/schemas/Nothing");
-          assertThat(content.has("example")).as(where + " has an example").isNotEqualTo(isEmpty);
-          if (!isEmpty) {
-            schemas.check(content.get("example"), content.get("schema"), where + " example");
+          List<JsonNode> examples = new ArrayList<>(content.findValues("value"));
+          if (content.has("example")) {
+            examples.add(content.get("example"));
+          }
+          assertThat(examples.isEmpty()).as(where + " has no example").isEqualTo(isEmpty);
+          for (JsonNode example : examples) {
+            schemas.check(example, content.get("schema"), where + " example");
           }
         }
       }

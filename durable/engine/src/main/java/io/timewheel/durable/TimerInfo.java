@@ -14,10 +14,17 @@ import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /** A durable timer as it was at one moment. */
 public final class TimerInfo {
+  /** How a stored recurrence begins if it has a jitter: the limit, then the offset. */
+  private static final Pattern JITTER =
+      Pattern.compile(
+          "^jitter (PT(?=\\d)(?:\\d{1,2}H)?(?:\\d{1,2}M)?(?:\\d{1,2}(?:\\.\\d{1,3})?S)?) \\S+ ");
+
   private final TimerRecord record;
 
   TimerInfo(TimerRecord record) {
@@ -72,10 +79,19 @@ public final class TimerInfo {
 
   /**
    * {@return how it recurs, such as {@code every PT10S}, {@code delay PT1M} or {@code cron 0 9 * *
-   * * Europe/Berlin}; empty if it fires once}
+   * * Europe/Berlin}, without its jitter; empty if it fires once}
    */
   public String recurrence() {
-    return record.definition().recurrence();
+    return JITTER.matcher(record.definition().recurrence()).replaceFirst("");
+  }
+
+  /**
+   * {@return the limit of the offset by which each run is later, see {@link TimerSpec#jitter};
+   * empty if there is none}
+   */
+  public Optional<Duration> jitter() {
+    Matcher stored = JITTER.matcher(record.definition().recurrence());
+    return stored.lookingAt() ? Optional.of(Duration.parse(stored.group(1))) : Optional.empty();
   }
 
   /** {@return what becomes of missed runs} */
@@ -144,7 +160,9 @@ public final class TimerInfo {
     }
     return Stream.concat(
             Stream.of(dueAt()),
-            TimerSpec.recurrence(recurrence()).preview(dueAt(), count - 1).stream())
+            TimerSpec.recurrence(record.definition().recurrence())
+                .preview(dueAt(), count - 1)
+                .stream())
         .toList();
   }
 

@@ -13,6 +13,7 @@ import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerDefinition;
 import java.time.Duration;
 import java.time.Instant;
@@ -32,6 +33,7 @@ public final class TimerSpec {
   private @Nullable Instant at;
   private @Nullable Duration after;
   private @Nullable Recurrence recurrence;
+  private @Nullable Duration jitter;
   private @Nullable String handler;
   private @Nullable String queue;
   private byte[] payload = new byte[0];
@@ -116,6 +118,21 @@ public final class TimerSpec {
    */
   public TimerSpec cron(String cron, ZoneId zone) {
     return recur(Recurrence.cron(Cron.parse(requireNonNull(cron, "cron")), zone));
+  }
+
+  /**
+   * Spreads the runs of timers that recur at the same times: each run of this timer is later by one
+   * offset, which is at least zero and shorter than the jitter. The offset depends on the key and
+   * the jitter alone, so it is the same on each node and after a repeated call. Not with {@link
+   * #fixedDelay}.
+   *
+   * @param limit the limit of the offset: over zero, at most 24 hours, and at most the period of
+   *     {@link #every}
+   * @return this
+   */
+  public TimerSpec jitter(Duration limit) {
+    jitter = requireNonNull(limit, "limit");
+    return this;
   }
 
   private TimerSpec recur(Recurrence how) {
@@ -326,8 +343,7 @@ public final class TimerSpec {
       long nowMillis, long minGraceMillis, long maxPendingOfAll, PayloadCodec codec) {
     checkTarget();
     checkMissed();
-    Recurrence recurs =
-        recurrence == null || at == null ? recurrence : recurrence.from(EpochMillis.ceil(at));
+    Recurrence recurs = recurs();
     TimerDefinition definition =
         new TimerDefinition(
             recurs == null ? "" : recurs.toString(),
@@ -349,6 +365,14 @@ public final class TimerSpec {
         request,
         Math.min(maxPending, maxPendingOfAll),
         nowMillis);
+  }
+
+  private @Nullable Recurrence recurs() {
+    Recurrence recurs =
+        recurrence == null || at == null ? recurrence : recurrence.from(EpochMillis.ceil(at));
+    return jitter == null
+        ? recurs
+        : (recurs == null ? Recurrence.once() : recurs).jittered(jitter, Shards.hash(key));
   }
 
   private void checkTarget() {

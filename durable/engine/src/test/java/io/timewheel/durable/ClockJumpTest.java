@@ -209,6 +209,27 @@ class ClockJumpTest {
   }
 
   @Test
+  void aRateWithAJitterIsNotTakenForStalledAfterTheClockHasGoneBack() {
+    scene.advance(1_000);
+    goBack(Duration.ofHours(1));
+    TimerSpec spec =
+        TimerSpec.of("ns", "a")
+            .handler("h")
+            .every(Duration.ofMinutes(10))
+            .jitter(Duration.ofMinutes(10));
+    Instant first = scene.timer.preview(spec, 1).get(0);
+    scene.timer.schedule(spec);
+    scene.advance(1_000);
+    assertThat(scene.timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(first);
+    scene.advance(25 * 60_000);
+    assertThat(scene.fired).hasSizeBetween(1, 2);
+    goBack(Duration.ofHours(1));
+    int before = scene.fired.size();
+    scene.advance(20 * 60_000);
+    assertThat(scene.fired).hasSize(before + 2); // twice in 20 minutes, as before the step
+  }
+
+  @Test
   void aFixedDelayGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
     scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").fixedDelay(Duration.ofMinutes(10)));
     scene.advance(25 * 60_000);

@@ -24,6 +24,7 @@ import tools.jackson.databind.annotation.JsonDeserialize;
  * @param every the period
  * @param cron the cron expression
  * @param zone the time zone of {@code cron}; UTC if absent
+ * @param jitter the limit of the offset of each run; only with {@code every} and {@code cron}
  * @param target the queue or the URL
  * @param payload a JSON value of up to 64 KB
  * @param retry when a failed attempt is repeated
@@ -53,6 +54,7 @@ public record BatchItem(
     @Nullable Duration every,
     @Nullable String cron,
     @Nullable String zone,
+    @Nullable Duration jitter,
     TimerRequest.@Nullable Target target,
     @Nullable RawJson payload,
     @Nullable Retry retry,
@@ -77,6 +79,7 @@ public record BatchItem(
         timer.every(),
         timer.cron(),
         timer.zone(),
+        timer.jitter(),
         timer.target(),
         timer.payload(),
         timer.retry(),
@@ -92,7 +95,7 @@ public record BatchItem(
    */
   public TimerRequest timer() {
     return new TimerRequest(
-        after, at, every, cron, zone, target, payload, retry, missed, grace, headers);
+        after, at, every, cron, zone, jitter, target, payload, retry, missed, grace, headers);
   }
 
   /** Reads a version as an entity tag: a number becomes a quoted one. */

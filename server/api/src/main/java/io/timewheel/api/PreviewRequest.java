@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * @param every the period
  * @param cron the cron expression
  * @param zone the time zone of {@code cron}; UTC if absent
+ * @param jitter the jitter of the timer; needs {@code namespace} and {@code id}
+ * @param namespace the namespace of the timer, on which the offset of a jitter depends
+ * @param id the ID of the timer, on which the offset of a jitter depends
  * @param count the most runs, from 1 to 1,000; 5 if absent
  */
 public record PreviewRequest(
@@ -22,4 +25,7 @@ public record PreviewRequest(
     @Nullable Duration every,
     @Nullable String cron,
     @Nullable String zone,
+    @Nullable Duration jitter,
+    @Nullable String namespace,
+    @Nullable String id,
     @Nullable Integer count) {}

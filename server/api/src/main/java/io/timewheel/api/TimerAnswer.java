@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param zone the time zone of {@code cron}
  * @param every the period
  * @param fixedDelay the delay between two runs
+ * @param jitter the limit of the offset of each run
  * @param at the time of the only run
  * @param target the queue, the URL or the handler
  * @param retry when a failed attempt is repeated
@@ -50,6 +51,7 @@ public record TimerAnswer(
     @Nullable String zone,
     @Nullable String every,
     @Nullable String fixedDelay,
+    @Nullable Duration jitter,
     @Nullable Instant at,
     Target target,
     Retry retry,

@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param every the period
  * @param cron the cron expression
  * @param zone the time zone of {@code cron}; UTC if absent
+ * @param jitter each run is later by one offset, which is shorter than this and depends on
+ *     namespace and ID; only with {@code every} and {@code cron}
  * @param target the queue or the URL
  * @param payload a JSON value of up to 64 KB
  * @param retry when a failed attempt is repeated
@@ -46,6 +48,7 @@ public record TimerRequest(
     @Nullable Duration every,
     @Nullable String cron,
     @Nullable String zone,
+    @Nullable Duration jitter,
     @Nullable Target target,
     @Nullable RawJson payload,
     @Nullable Retry retry,
@@ -61,7 +64,7 @@ public record TimerRequest(
    */
   public TimerRequest withPayload(@Nullable RawJson other) {
     return new TimerRequest(
-        after, at, every, cron, zone, target, other, retry, missed, grace, headers);
+        after, at, every, cron, zone, jitter, target, other, retry, missed, grace, headers);
   }
 
   /**
@@ -78,7 +81,7 @@ public record TimerRequest(
     Map<String, String> more = new LinkedHashMap<>(headers == null ? Map.of() : headers);
     more.putIfAbsent(name, value);
     return new TimerRequest(
-        after, at, every, cron, zone, target, payload, retry, missed, grace, more);
+        after, at, every, cron, zone, jitter, target, payload, retry, missed, grace, more);
   }
 
   /**

@@ -39,6 +39,7 @@ class ApiJsonTest {
           null,
           null,
           null,
+          null,
           new TimerAnswer.Target(
               null,
               "https://shop.example/",
@@ -112,6 +113,7 @@ class ApiJsonTest {
     TimerRequest timer =
         new TimerRequest(
             Duration.ofHours(1),
+            null,
             null,
             null,
             null,

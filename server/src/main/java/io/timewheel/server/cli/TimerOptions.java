@@ -30,6 +30,12 @@ final class TimerOptions {
   private @Nullable String zone;
 
   @Option(
+      names = "--jitter",
+      paramLabel = "DURATION",
+      description = "Spread runs of --every or --cron over this time (max: 24h).")
+  private @Nullable Duration jitter;
+
+  @Option(
       names = "--secret",
       paramLabel = "NAME",
       description = "Secret that signs webhook requests.")
@@ -113,6 +119,7 @@ final class TimerOptions {
         when.every,
         when.cron,
         zone,
+        jitter,
         new TimerRequest.Target(where.queue, where.url, secret, timeout, orNull(headerValues())),
         payload == null ? null : payload(globals, payload),
         maxAttempts == null && backoff == null && maxBackoff == null

@@ -66,6 +66,9 @@ public final class TimerPatch {
       if (!given.contains("cron")) {
         document.remove("zone");
       }
+      if (!given.contains("cron") && !given.contains("every")) {
+        document.remove("jitter");
+      }
     }
   }
 

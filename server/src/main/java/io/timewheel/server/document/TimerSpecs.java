@@ -55,9 +55,16 @@ public final class TimerSpecs {
     return spec.retry(retry(timer.retry()));
   }
 
-  /** {@return a timer with this schedule, for its runs alone} */
+  /**
+   * {@return a timer with this schedule, for its runs alone} The offset of a jitter depends on the
+   * key, so a schedule with a jitter needs one.
+   */
   public static TimerSpec schedule(PreviewRequest schedule, Instant now) {
-    TimerSpec spec = TimerSpec.of("preview", "preview").queue("preview");
+    TimerSpec spec =
+        TimerSpec.of(
+                keyPart("namespace", schedule.namespace(), schedule.jitter()),
+                keyPart("id", schedule.id(), schedule.jitter()))
+            .queue("preview");
     TimerRequest timer =
         new TimerRequest(
             schedule.after(),
@@ -65,6 +72,7 @@ public final class TimerSpecs {
             schedule.every(),
             schedule.cron(),
             schedule.zone(),
+            schedule.jitter(),
             null,
             null,
             null,
@@ -73,6 +81,18 @@ public final class TimerSpecs {
             null);
     time(spec, timer, now);
     return spec;
+  }
+
+  private static String keyPart(String field, @Nullable String sent, @Nullable Duration jitter) {
+    if (sent != null) {
+      return Names.checked(field, sent);
+    }
+    if (jitter != null) {
+      throw Problem.invalid(
+              field, field + ": none (expected with jitter: that of the timer, for its offset)")
+          .failure();
+    }
+    return "preview";
   }
 
   private static void payload(TimerSpec spec, @Nullable RawJson sent) {
@@ -110,6 +130,21 @@ public final class TimerSpecs {
       checkEndsInTime("every", every, now);
       checked("every", () -> spec.every(every));
     }
+    jitter(spec, timer, now);
+  }
+
+  private static void jitter(TimerSpec spec, TimerRequest timer, Instant now) {
+    Duration jitter = timer.jitter();
+    if (jitter == null) {
+      return;
+    }
+    if (timer.every() == null && timer.cron() == null) {
+      throw Problem.invalid("jitter", "jitter: only every and cron have one").failure();
+    }
+    if (timer.every() != null && jitter.compareTo(timer.every()) <= 0) {
+      checkEndsInTime("every", timer.every().plus(jitter), now);
+    }
+    spec.jitter(jitter);
   }
 
   /**

@@ -66,6 +66,7 @@ public final class TimerView {
         cron ? rest.substring(zone + 1) : null,
         every ? rest : null,
         delay ? rest : null,
+        timer.jitter().orElse(null),
         cron || every || delay ? null : timer.dueAt(),
         target(timer),
         new Retry(timer.retry().maxAttempts(), timer.retry().backoff(), timer.retry().maxBackoff()),

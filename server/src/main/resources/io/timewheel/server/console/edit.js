@@ -57,6 +57,7 @@ function form(timer, namespaceGiven) {
   const zone = input(timer?.zone ?? (existing ? "UTC" : Intl.DateTimeFormat().resolvedOptions().timeZone), { list: "zones" });
   const said = h("p", { class: "said", "aria-live": "polite" });
   const grace = input(timer?.grace, { placeholder: "1m" });
+  const jitter = input(timer?.jitter, { placeholder: "none" });
   const upcoming = preview();
   const missed = choice({ fire_once: "Once for all of them", fire_all: "Each of them", skip: "Not at all" }, timer?.missed ?? "fire_once");
   const fields = {
@@ -66,8 +67,9 @@ function form(timer, namespaceGiven) {
     cron: h("div", {}, labelled("Cron", cron, "Minute, hour, day of month, month, day of week; with six fields, the second first."),
       labelled("On the clocks of", zone), zones),
   };
-  const missedFields = h("div", { class: "pair" }, labelled("Missed runs are caught up", missed),
-    labelled("Grace", grace, "A run that has not begun this long after its time is missed."));
+  const missedFields = h("div", { class: "pair three" }, labelled("Missed runs are caught up", missed),
+    labelled("Grace", grace, "A run that has not begun this long after its time is missed."),
+    labelled("Jitter", jitter, "Each run comes up to this much later, by the same time for each run of a timer."));
   const when = segments(kinds, first, (kind) => {
     showOnly(fields, kind);
     missedFields.hidden = kind !== "every" && kind !== "cron";
@@ -91,14 +93,20 @@ function form(timer, namespaceGiven) {
   /** The schedule as typed; undefined if it is not complete. */
   function schedule(kind) {
     if (kind === "cron") {
-      return cron.value.trim() === "" ? undefined : { cron: cron.value.trim(), zone: zone.value || undefined };
+      return cron.value.trim() === "" ? undefined : spread({ cron: cron.value.trim(), zone: zone.value || undefined });
     }
     if (kind === "at") {
       const millis = millisOfField(at.value);
       return Number.isNaN(millis) ? undefined : { at: instantOf(millis) };
     }
     const iso = isoOf((kind === "after" ? after : every).value);
-    return iso === null ? undefined : { [kind]: iso };
+    return iso === null ? undefined : spread({ [kind]: iso });
+
+    /** With the jitter, once the names that decide its offset are there. */
+    function spread(recurring) {
+      const most = kind !== "after" && jitter.value !== "" && namespace.value !== "" && id.value !== "";
+      return most ? { ...recurring, jitter: isoOf(jitter.value) ?? jitter.value, namespace: namespace.value, id: id.value } : recurring;
+    }
   }
 
   // Where
@@ -145,8 +153,10 @@ function form(timer, namespaceGiven) {
         body.zone = zone.value;
       }
     }
+    delete body.jitter;
     if (kind === "every" || kind === "cron") {
       body.missed = missed.value;
+      setDuration(body, "jitter", jitter);
       delete body.grace;
       setDuration(body, "grace", grace);
     }

@@ -67,7 +67,7 @@ export function show(main, route, signal) {
     const focused = body.contains(document.activeElement) && document.activeElement;
     put(body,
       heading(name(timer.id), badge(timer.state)),
-      h("p", { class: "lead" }, h("strong", {}, whenWords(timer)), timer.cron ? ` (${timer.zone ?? "UTC"})` : "", ", ", targetWords(timer.target), "."),
+      h("p", { class: "lead" }, h("strong", {}, whenWords(timer)), timer.cron ? ` (${timer.zone ?? "UTC"})` : "", timer.jitter ? `, up to ${isoDuration(timer.jitter)} later` : "", ", ", targetWords(timer.target), "."),
       h("div", { class: "actions", role: "group", "aria-label": "Actions" }, (VERBS[timer.state] ?? ["edit", "cancel"]).map((verb, i) => button(verb, i === 0))),
       timer.lastError && ["failed", "retrying", "blocked"].includes(timer.state) && h("div", { class: "notice bad" },
         h("strong", {}, timer.state === "failed" ? `Failed after ${plural(timer.attempts?.length || timer.attempt, "attempt")}. ` : timer.state === "blocked" ? "Blocked. " : "The last attempt failed. "),
@@ -211,6 +211,7 @@ function facts(timer) {
       fact("Namespace", name(timer.namespace)),
       timer.cron && fact("Cron", h("code", {}, timer.cron)),
       timer.every && fact("Every", isoDuration(timer.every)),
+      timer.jitter && fact("Jitter", `up to ${isoDuration(timer.jitter)}, the same for each run`),
       timer.dueAt && fact("Due", time(timer.dueAt)),
       target.queue && fact("Queue", name(target.queue)),
       target.url && fact("URL", name(target.url)),

@@ -255,6 +255,17 @@ class ExportTest {
   }
 
   @Test
+  void carriesAJitterWithItsOffset() {
+    Fixture fixture = new Fixture(store);
+    fixture.fill();
+    String jittered = "\"recurrence\":\"jitter PT5M PT1M2.345S every PT1H\"";
+    String text = export(store).replaceAll("\"recurrence\":\"[^\"]+\"", jittered);
+    assertThat(text).contains(jittered);
+    load(other, text);
+    assertThat(export(other)).contains(jittered);
+  }
+
+  @Test
   void takesUpToTheLineThatIsWrong() {
     Fixture fixture = new Fixture(store);
     int batch = store.traits().maxBatch();

@@ -76,6 +76,9 @@ final class StandIn implements AutoCloseable {
   /** Why it refuses whatever is asked of its timers; empty if it does not. */
   volatile String refusal = "";
 
+  /** The last schedule that was previewed. */
+  private volatile String previewed = "";
+
   /** The token that is wanted; empty for none. */
   volatile String token = "";
 
@@ -85,6 +88,10 @@ final class StandIn implements AutoCloseable {
     server.createContext("/", this::serve);
     server.start();
     var unused = clock.scheduleWithFixedDelay(this::emitStats, 1, 1, SECONDS);
+  }
+
+  String previewed() {
+    return previewed;
   }
 
   String address() {
@@ -289,7 +296,8 @@ final class StandIn implements AutoCloseable {
   }
 
   /** One run a day; a cron that contains "bad" is refused. */
-  private static void preview(HttpExchange exchange, ObjectNode schedule) throws IOException {
+  private void preview(HttpExchange exchange, ObjectNode schedule) throws IOException {
+    previewed = schedule.toString();
     if (text(schedule, "cron").contains("bad")) {
       problem(exchange, 422, "cron: bad is no minute", 0);
       return;

@@ -324,6 +324,34 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
+  void showsAndEditsTheJitter() {
+    site.timers.put(
+        "made",
+        "spread",
+        """
+        {"cron":"0 9 * * *","zone":"UTC","jitter":"PT5M","target":{"queue":"orders"}}
+        """);
+    show("#/timer/made/spread");
+    browser.awaitText(
+        ".lead", "Every day at 09:00 (UTC), up to 5 min later, into the queue orders");
+    assertThat(browser.text(".facts")).contains("up to 5 min, the same for each run");
+    browser.click("[data-verb=edit]");
+    browser.awaitText("h1", "Edit spread");
+    type("Jitter", "7m");
+    browser.await("the preview of this timer", () -> site.previewed().contains("PT7M"));
+    assertThat(site.previewed()).contains("\"namespace\":\"made\"", "\"id\":\"spread\"");
+    browser.click("button[type=submit]");
+    browser.awaitText(".lead", "up to 7 min later");
+    assertThat(site.timers.get("made", "spread").toString()).contains("\"jitter\":\"PT7M\"");
+
+    show("#/edit/made/spread");
+    browser.click(".segments label:nth-child(2)");
+    browser.click("button[type=submit]");
+    browser.awaitText(".lead", "Once");
+    assertThat(site.timers.get("made", "spread").has("jitter")).isFalse();
+  }
+
+  @Test
   void tellsWhatHappenedAndWhatComes() {
     ObjectNode timer = site.timers.put("told", "a", failed("no paper")).put("state", "running");
     show("#/timer/told/a");

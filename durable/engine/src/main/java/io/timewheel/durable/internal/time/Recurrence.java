@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.spi.TimerRecord;
-import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -30,20 +29,24 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code delay PT5M}: with a fixed delay
  *   <li>{@code cron 0 9 * * MON-FRI Europe/Berlin}: five or six fields, then the zone
  *   <li>any but the first, followed by {@code from 2026-05-01T00:00:00Z}: not before that time
+ *   <li>{@code jitter PT5M PT1M12.345S}, followed by a fixed rate or a cron: each run is later by
+ *       the second duration, which is shorter than the first
  * </ul>
  *
  * <p>The first word also is the version of the form: another form will begin with another word, and
  * is refused by a release that does not know it.
  */
-public abstract sealed class Recurrence {
-  private static final Recurrence ONCE = new Once();
+public abstract sealed class Recurrence
+    permits From,
+        Jittered,
+        Recurrence.Once,
+        Recurrence.FixedDelay,
+        Recurrence.FixedRate,
+        Recurrence.ByCron {
   private static final int MAX_PREVIEW = 1_000;
-  private static final String FROM = " from ";
+  private static final long MAX_JITTER_MILLIS = Duration.ofHours(24).toMillis();
 
-  /** A cron, and the longest id of a zone that could be. */
-  private static final int MAX_LENGTH = CronParser.MAX_LENGTH + 200;
-
-  private Recurrence() {}
+  Recurrence() {}
 
   /**
    * The recurrence of a timer that fires once.
@@ -51,7 +54,7 @@ public abstract sealed class Recurrence {
    * @return the recurrence
    */
   public static Recurrence once() {
-    return ONCE;
+    return Once.ONCE;
   }
 
   /**
@@ -96,45 +99,7 @@ public abstract sealed class Recurrence {
    *     what was expected
    */
   public static Recurrence parse(String text) {
-    requireNonNull(text, "text");
-    if (text.length() > MAX_LENGTH) {
-      throw wrong(text, text.length() + " characters; expected at most " + MAX_LENGTH);
-    }
-    String stripped = text.strip();
-    int blank = stripped.indexOf(' ');
-    String form = blank < 0 ? stripped : stripped.substring(0, blank);
-    String rest = blank < 0 ? "" : stripped.substring(blank + 1).strip();
-    int from = form.equals("once") ? -1 : rest.lastIndexOf(FROM);
-    return from < 0
-        ? parse(text, form, rest)
-        : parse(text, form, rest.substring(0, from).strip())
-            .from(firstMillis(text, rest.substring(from + FROM.length()).strip()));
-  }
-
-  private static Recurrence parse(String text, String form, String rest) {
-    return switch (form) {
-      case "once" -> {
-        if (!rest.isEmpty()) {
-          throw wrong(text, "expected nothing after once");
-        }
-        yield ONCE;
-      }
-      case "every" -> fixedRate(duration(text, rest));
-      case "delay" -> fixedDelay(duration(text, rest));
-      case "cron" -> {
-        int lastBlank = rest.lastIndexOf(' ');
-        if (lastBlank < 0) {
-          throw wrong(text, "expected the fields of a cron and a zone");
-        }
-        ZoneId zone = zone(text, rest.substring(lastBlank + 1));
-        yield cron(Cron.parse(rest.substring(0, lastBlank).strip()), zone);
-      }
-      default ->
-          throw wrong(
-              text,
-              "unknown form %s; expected once, every, delay or cron"
-                  .formatted(CronParser.quoted(form)));
-    };
+    return RecurrenceParser.parse(requireNonNull(text, "text"));
   }
 
   /**
@@ -198,6 +163,11 @@ public abstract sealed class Recurrence {
     return next(nowMillis, nowMillis);
   }
 
+  /** The first run of a timer that is scheduled now, if each run is later by an offset. */
+  long firstLater(long offsetMillis, long nowMillis) {
+    return EpochMillis.saturatedAdd(first(nowMillis), offsetMillis);
+  }
+
   /**
    * The time of the next run of a timer that waits by elapsed time, after the clock has gone back:
    * no later than one period from now. A run that does not follow from the runs before it, because
@@ -205,13 +175,19 @@ public abstract sealed class Recurrence {
    *
    * @param record the timer, while it waits for its next run
    */
-  public long continued(TimerRecord record, long nowMillis) {
+  public final long continued(TimerRecord record, long nowMillis) {
+    return continued(record, 0, nowMillis);
+  }
+
+  /** The same, if each run is later by an offset. */
+  long continued(TimerRecord record, long offsetMillis, long nowMillis) {
     return record.dueAt();
   }
 
   /** Whether a run has its time from the creation of a timer or from one of its ended attempts. */
-  private static boolean follows(TimerRecord record, BiPredicate<Long, Long> followsRun) {
-    return followsRun.test(record.createdAt(), record.createdAt())
+  private static boolean follows(
+      TimerRecord record, long offsetMillis, BiPredicate<Long, Long> followsRun) {
+    return followsRun.test(record.createdAt() + offsetMillis, record.createdAt())
         || record.attempts().stream()
             .anyMatch(
                 attempt -> followsRun.test(attempt.scheduledAtMillis(), attempt.endedAtMillis()));
@@ -229,57 +205,51 @@ public abstract sealed class Recurrence {
     return new From(this, millis);
   }
 
+  /**
+   * The same, but with each run later by one offset, so that runs of timers with the same
+   * recurrence are spread.
+   *
+   * @param jitter the limit of the offset: over zero, at most 24 hours and the period
+   * @param hash decides the offset: the same hash gives the same offset
+   * @return the recurrence
+   * @throws IllegalArgumentException if the limit is out of range, or if the recurrence is neither
+   *     a fixed rate nor a cron
+   */
+  public Recurrence jittered(Duration jitter, long hash) {
+    long jitterMillis = jitterMillis(jitter);
+    return new Jittered(this, jitterMillis, Long.remainderUnsigned(hash, jitterMillis));
+  }
+
+  /** The jitter in milliseconds, rounded up, if it is in range. */
+  long jitterMillis(Duration jitter) {
+    long jitterMillis = positiveMillis("jitter", jitter);
+    long maxMillis = maxJitterMillis();
+    if (maxMillis == 0) {
+      throw new InvalidArgumentException(
+          "jitter: " + jitter + " for " + this + " (expected: only with a fixed rate or a cron)");
+    }
+    if (jitterMillis > maxMillis) {
+      throw new InvalidArgumentException(
+          "jitter: %s is too long (maximum: %s%s)"
+              .formatted(
+                  jitter,
+                  Duration.ofMillis(maxMillis),
+                  maxMillis < MAX_JITTER_MILLIS ? ", the period" : ""));
+    }
+    return jitterMillis;
+  }
+
+  /** The longest jitter; 0 if there can be none. */
+  long maxJitterMillis() {
+    return 0;
+  }
+
   private static long positiveMillis(String name, Duration duration) {
     requireNonNull(duration, name);
     if (duration.isNegative() || duration.isZero()) {
       throw new InvalidArgumentException(name + ": " + duration + "; expected more than zero");
     }
     return EpochMillis.ceil(duration);
-  }
-
-  private static Duration duration(String text, String duration) {
-    try {
-      return Duration.parse(duration);
-    } catch (DateTimeException e) {
-      throw wrong(
-          text,
-          "duration %s is not valid; expected one like PT5M".formatted(CronParser.quoted(duration)),
-          e);
-    }
-  }
-
-  private static long firstMillis(String text, String time) {
-    try {
-      return EpochMillis.ceil(Instant.parse(time));
-    } catch (DateTimeException e) {
-      throw wrong(
-          text,
-          "time %s is not valid; expected one like 2026-05-01T00:00:00Z"
-              .formatted(CronParser.quoted(time)),
-          e);
-    }
-  }
-
-  private static ZoneId zone(String text, String zone) {
-    try {
-      return ZoneId.of(zone);
-    } catch (DateTimeException e) {
-      throw wrong(
-          text,
-          "zone %s is not known; expected one like Europe/Berlin"
-              .formatted(CronParser.quoted(zone)),
-          e);
-    }
-  }
-
-  private static IllegalArgumentException wrong(String text, String problem) {
-    return wrong(text, problem, null);
-  }
-
-  private static IllegalArgumentException wrong(
-      String text, String problem, @Nullable Throwable cause) {
-    return new InvalidArgumentException(
-        "recurrence " + CronParser.quoted(text) + ": " + problem, cause);
   }
 
   @Override
@@ -300,7 +270,9 @@ public abstract sealed class Recurrence {
   @Override
   public abstract String toString();
 
-  private static final class Once extends Recurrence {
+  static final class Once extends Recurrence {
+    private static final Once ONCE = new Once();
+
     @Override
     long next(long scheduledMillis, long endedMillis) {
       return EpochMillis.NEVER;
@@ -312,7 +284,7 @@ public abstract sealed class Recurrence {
     }
   }
 
-  private static final class FixedDelay extends Recurrence {
+  static final class FixedDelay extends Recurrence {
     private final long delayMillis;
 
     FixedDelay(long delayMillis) {
@@ -325,11 +297,12 @@ public abstract sealed class Recurrence {
     }
 
     @Override
-    public long continued(TimerRecord record, long nowMillis) {
+    long continued(TimerRecord record, long offsetMillis, long nowMillis) {
       long dueMillis = record.dueAt();
       boolean waits =
           follows(
               record,
+              offsetMillis,
               (scheduledMillis, endedMillis) ->
                   dueMillis >= endedMillis && dueMillis <= next(scheduledMillis, endedMillis));
       return waits ? Math.min(dueMillis, next(nowMillis, nowMillis)) : dueMillis;
@@ -341,7 +314,7 @@ public abstract sealed class Recurrence {
     }
   }
 
-  private static final class FixedRate extends Recurrence {
+  static final class FixedRate extends Recurrence {
     private final long periodMillis;
 
     FixedRate(long periodMillis) {
@@ -373,16 +346,22 @@ public abstract sealed class Recurrence {
 
     /** Scheduled times stay whole periods apart. */
     @Override
-    public long continued(TimerRecord record, long nowMillis) {
+    long continued(TimerRecord record, long offsetMillis, long nowMillis) {
       long dueMillis = record.dueAt();
       long waitMillis = EpochMillis.saturatedSubtract(dueMillis, nowMillis);
       boolean stalled =
-          waitMillis > periodMillis
+          EpochMillis.saturatedSubtract(waitMillis, offsetMillis) > periodMillis
               && follows(
                   record,
+                  offsetMillis,
                   (scheduledMillis, endedMillis) ->
                       (dueMillis - scheduledMillis) % periodMillis == 0);
       return stalled ? dueMillis - (waitMillis - 1) / periodMillis * periodMillis : dueMillis;
+    }
+
+    @Override
+    long maxJitterMillis() {
+      return Math.min(periodMillis, MAX_JITTER_MILLIS);
     }
 
     @Override
@@ -391,7 +370,7 @@ public abstract sealed class Recurrence {
     }
   }
 
-  private static final class ByCron extends Recurrence {
+  static final class ByCron extends Recurrence {
     private final Cron cron;
     private final ZoneId zone;
     private final ZoneRules rules;
@@ -446,74 +425,20 @@ public abstract sealed class Recurrence {
       return cron.nextMillis(EpochMillis.saturatedSubtract(millis, 1), rules);
     }
 
+    /** A run that is due already without the offset still comes with it. */
     @Override
-    public String toString() {
-      return "cron " + cron + " " + zone;
-    }
-  }
-
-  /**
-   * Another, with a first time that was asked for: a part of what makes two of them equal. Only a
-   * run that a person has moved can be before that time; the run after it is not.
-   */
-  private static final class From extends Recurrence {
-    private final Recurrence recurrence;
-    private final long fromMillis;
-
-    From(Recurrence recurrence, long fromMillis) {
-      this.recurrence = recurrence;
-      this.fromMillis = fromMillis;
+    long firstLater(long offsetMillis, long nowMillis) {
+      return super.firstLater(offsetMillis, EpochMillis.saturatedSubtract(nowMillis, offsetMillis));
     }
 
     @Override
-    public long first(long nowMillis) {
-      return recurrence.firstFrom(fromMillis);
-    }
-
-    @Override
-    long next(long scheduledMillis, long endedMillis) {
-      long nextMillis = recurrence.next(scheduledMillis, endedMillis);
-      return nextMillis < fromMillis ? recurrence.firstFrom(fromMillis) : nextMillis;
-    }
-
-    @Override
-    public long continued(TimerRecord record, long nowMillis) {
-      long dueMillis = record.dueAt();
-      return dueMillis <= fromMillis
-          ? dueMillis
-          : Math.max(fromMillis, recurrence.continued(record, nowMillis));
-    }
-
-    @Override
-    long count(long fromRunMillis, long untilMillis, long limit) {
-      if (!skipsRuns(fromRunMillis, untilMillis)) {
-        return recurrence.count(fromRunMillis, untilMillis, limit);
-      }
-      long startMillis = recurrence.firstFrom(fromMillis);
-      return startMillis < untilMillis && limit > 1
-          ? 1 + recurrence.count(startMillis, untilMillis, limit - 1)
-          : 1;
-    }
-
-    @Override
-    public long fromEnd(int nth, long fromRunMillis, long untilMillis) {
-      if (!skipsRuns(fromRunMillis, untilMillis)) {
-        return recurrence.fromEnd(nth, fromRunMillis, untilMillis);
-      }
-      long startMillis = recurrence.firstFrom(fromMillis);
-      return startMillis < untilMillis && recurrence.count(startMillis, untilMillis, nth) == nth
-          ? recurrence.fromEnd(nth, startMillis, untilMillis)
-          : fromRunMillis;
-    }
-
-    /** Whether a run is so long before the first time that the next one waits for that. */
-    private boolean skipsRuns(long runMillis, long endedMillis) {
-      return recurrence.next(runMillis, endedMillis) < fromMillis;
+    long maxJitterMillis() {
+      return MAX_JITTER_MILLIS;
     }
 
     @Override
     public String toString() {
-      return recurrence + FROM + EpochMillis.toInstant(fromMillis);
+      return "cron " + cron + " " + zone;
     }
   }
 }

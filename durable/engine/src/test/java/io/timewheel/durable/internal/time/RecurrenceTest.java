@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import io.timewheel.durable.model.InvalidArgumentException;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Shards;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
 import net.jqwik.api.Arbitraries;
@@ -52,7 +55,10 @@ class RecurrenceTest {
         "cron 0 0 1,15,LW * * Z",
         "every PT5M from 2026-05-01T00:00:00Z",
         "delay PT5M from -271821-04-20T00:00:00.001Z",
-        "cron 0 9 * * MON-FRI Europe/Berlin from +292278994-08-17T07:12:55.806Z"
+        "cron 0 9 * * MON-FRI Europe/Berlin from +292278994-08-17T07:12:55.806Z",
+        "jitter PT5M PT0S every PT5M",
+        "jitter PT24H PT23H59M59.999S cron 0 9 * * MON-FRI Europe/Berlin",
+        "jitter PT5M PT1M2.345S every PT1H from 2026-05-01T00:00:00Z"
       })
   void isReadBackFromTheStoredForm(String text) {
     Recurrence recurrence = Recurrence.parse(text);
@@ -75,8 +81,8 @@ class RecurrenceTest {
       delimiter = '|',
       textBlock =
           """
-          ''                        | recurrence '': unknown form ''; expected once, every, delay or cron
-          hourly                    | unknown form 'hourly'; expected once, every, delay or cron
+          ''                        | recurrence '': unknown form ''; expected once, every, delay, cron or jitter
+          hourly                    | unknown form 'hourly'; expected once, every, delay, cron or jitter
           cron2 whatever            | unknown form 'cron2'; expected
           once more                 | expected nothing after once
           once from 2026-05-01T00:00:00Z | expected nothing after once
@@ -91,6 +97,17 @@ class RecurrenceTest {
           cron 0 9 * * * Mars/Base  | zone 'Mars/Base' is not known; expected one like Europe/Berlin
           cron 0 9 * * MON          | zone 'MON' is not known; expected one like Europe/Berlin
           cron 0 9 * * MO UTC       | cron '0 9 * * MO': field day-of-week
+          jitter PT5M every PT1H    | duration 'every' is not valid; expected one like PT5M
+          jitter PT5M PT1M          | expected two durations and a recurrence after jitter
+          jitter PT5M PT5M every PT1H | offset PT5M is out of range; expected zero or more, and less than PT5M
+          jitter PT5M PT-1S every PT1H | offset PT-1S is out of range
+          jitter PT0S PT0S every PT1H | jitter: PT0S; expected more than zero
+          jitter PT5M PT0S every PT4M | jitter: PT5M is too long (maximum: PT4M, the period)
+          jitter PT24H0.001S PT0S every PT99H | jitter: PT24H0.001S is too long (maximum: PT24H)
+          jitter PT25H PT0S cron @daily UTC | jitter: PT25H is too long (maximum: PT24H)
+          jitter PT1M PT0S once     | jitter: PT1M for once (expected: only with a fixed rate or a cron)
+          jitter PT1M PT0S delay PT5M | jitter: PT1M for delay PT5M (expected
+          jitter PT1M PT0S jitter PT1M PT0S every PT5M | jitter: PT1M for jitter PT1M PT0S every PT5M (expected
           """)
   void refusesWhatIsNotValidAndSaysWhy(String text, String problem) {
     assertThatIllegalArgumentException()
@@ -113,7 +130,15 @@ class RecurrenceTest {
   @Provide
   Arbitrary<String> forms() {
     return Arbitraries.of(
-        "", "once", "once ", "every ", "every PT", "delay P", "cron ", "cron 0 9 * * * ");
+        "",
+        "once",
+        "once ",
+        "every ",
+        "every PT",
+        "delay P",
+        "cron ",
+        "cron 0 9 * * * ",
+        "jitter PT1M PT1S ");
   }
 
   @Example
@@ -248,13 +273,113 @@ class RecurrenceTest {
     assertThat(rate.count(from, until, 1_000)).isBetween(1L, 1_000L);
   }
 
+  @Property
+  void aJitterMovesAllRunsByOneOffset(@ForAll long seed) {
+    Random random = new Random(seed);
+    Recurrence plain = random.nextBoolean() ? anyRate(random) : anyCron(random);
+    if (random.nextBoolean()) {
+      plain = plain.from(random.nextLong(1L << 42));
+    }
+    long jitter = 1 + random.nextLong(Math.min(plain.maxJitterMillis(), 3_600_000));
+    Recurrence moved = plain.jittered(Duration.ofMillis(jitter), random.nextLong());
+    long now = random.nextLong(1L << 42);
+    long first = moved.first(now);
+    long offset = offset(moved);
+    assertThat(offset).isBetween(0L, jitter - 1);
+    assertThat(moved.preview(Instant.ofEpochMilli(first), 20))
+        .isEqualTo(
+            plain.preview(Instant.ofEpochMilli(first - offset), 20).stream()
+                .map(run -> run.plusMillis(offset))
+                .toList());
+    assertThat(Recurrence.parse(moved.toString()).preview(Instant.ofEpochMilli(first), 20))
+        .isEqualTo(moved.preview(Instant.ofEpochMilli(first), 20));
+    long until = first + 1 + random.nextLong(1L << random.nextInt(1, 36));
+    int nth = 1 + random.nextInt(50);
+    assertThat(moved.count(first, until, 100))
+        .isEqualTo(plain.count(first - offset, until - offset, 100));
+    assertThat(moved.fromEnd(nth, first, until))
+        .isEqualTo(plain.fromEnd(nth, first - offset, until - offset) + offset);
+  }
+
+  private static long offset(Recurrence jittered) {
+    return Duration.parse(jittered.toString().split(" ", 4)[2]).toMillis();
+  }
+
+  @Example
+  void theFirstRunOfARateComesAfterAPeriodAndTheOffset() {
+    Recurrence moved = Recurrence.parse("jitter PT10M PT7M every PT1H");
+    assertThat(moved.first(0)).isEqualTo(67 * 60_000);
+    assertThat(moved.next(67 * 60_000, 70 * 60_000)).isEqualTo(127 * 60_000);
+  }
+
+  @Example
+  void aCronThatIsSetWithinItsOffsetStillHasTheRunOfThatTime() {
+    Recurrence moved = Recurrence.parse("jitter PT10M PT7M cron 0 * * * * UTC");
+    assertThat(moved.first(62 * 60_000)).isEqualTo(67 * 60_000);
+    assertThat(moved.first(67 * 60_000)).isEqualTo(127 * 60_000);
+    assertThat(moved.first(69 * 60_000)).isEqualTo(127 * 60_000);
+  }
+
+  @Example
+  void noFirstRunThatIsAskedForIsBeforeItsTimeAndTheOffset() {
+    long start = Instant.parse("2026-06-01T00:00:00Z").toEpochMilli();
+    assertThat(Recurrence.parse("jitter PT1H PT7M every PT1H").from(start).maxJitterMillis())
+        .isZero(); // the jitter stands outside
+    String from = " from 2026-06-01T00:00:00Z";
+    assertThat(Recurrence.parse("jitter PT1H PT7M every PT1H" + from).first(0))
+        .isEqualTo(start + 7 * 60_000);
+    assertThat(Recurrence.parse("jitter PT1H PT7M cron 30 * * * * UTC" + from).first(0))
+        .isEqualTo(start + 37 * 60_000);
+  }
+
+  /** The offset is elapsed time: it does not see that the clocks go forward or back. */
+  @ParameterizedTest
+  @CsvSource({
+    "2026-03-28T12:00:00Z, 2026-03-29T01:20:00Z", // 02:30 is skipped: at 03:00, and 20 minutes
+    "2026-10-24T12:00:00Z, 2026-10-25T00:50:00Z" // 02:30 comes twice: after the first
+  })
+  void theOffsetFollowsTheRunThatDaylightSavingHasMoved(Instant now, Instant run) {
+    Recurrence moved = Recurrence.parse("jitter PT1H PT20M cron 30 2 * * * Europe/Berlin");
+    assertThat(Instant.ofEpochMilli(moved.first(now.toEpochMilli()))).isEqualTo(run);
+  }
+
+  @Example
+  void spreadsOffsetsOverTheJitter() {
+    Recurrence hourly = Recurrence.fixedRate(Duration.ofHours(1));
+    Duration jitter = Duration.ofMinutes(10);
+    int[] perMinute = new int[10];
+    for (int i = 0; i < 10_000; i++) {
+      long hash = Shards.hash(new TimerKey("shop", "order-" + i));
+      perMinute[(int) (offset(hourly.jittered(jitter, hash)) / 60_000)]++;
+    }
+    assertThat(Arrays.stream(perMinute).boxed())
+        .allSatisfy(count -> assertThat(count).isBetween(850, 1_150));
+  }
+
+  @Example
+  void aJitterSaturatesAtNever() {
+    Recurrence moved = Recurrence.parse("jitter PT1H PT59M cron 0 9 * * MON-FRI Europe/Berlin");
+    assertThat(moved.next(Long.MAX_VALUE, 0)).isEqualTo(EpochMillis.NEVER);
+    assertThat(moved.preview(Instant.MAX, 5)).isEmpty();
+    assertThat(moved.preview(Instant.MIN, 5)).hasSize(5);
+    Recurrence forever = Recurrence.fixedRate(Duration.ofSeconds(Long.MAX_VALUE));
+    assertThat(forever.jittered(Duration.ofHours(1), 59).next(1, 1)).isEqualTo(EpochMillis.NEVER);
+  }
+
   private static Recurrence any(Random random) {
     return switch (random.nextInt(3)) {
-      case 0 -> Recurrence.fixedRate(Duration.ofMillis(1 + random.nextInt(1_000_000)));
+      case 0 -> anyRate(random);
       case 1 -> Recurrence.fixedDelay(Duration.ofMillis(1 + random.nextInt(1_000_000)));
-      default ->
-          Recurrence.cron(
-              Cron.parse(random.nextInt(60) + " */" + (1 + random.nextInt(24)) + " * * *"), BERLIN);
+      default -> anyCron(random);
     };
+  }
+
+  private static Recurrence anyRate(Random random) {
+    return Recurrence.fixedRate(Duration.ofMillis(1 + random.nextInt(1_000_000)));
+  }
+
+  private static Recurrence anyCron(Random random) {
+    return Recurrence.cron(
+        Cron.parse(random.nextInt(60) + " */" + (1 + random.nextInt(24)) + " * * *"), BERLIN);
   }
 }

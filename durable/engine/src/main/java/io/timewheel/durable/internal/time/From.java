@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.time;
+
+import io.timewheel.durable.spi.TimerRecord;
+
+/**
+ * Another, with a first time that was asked for: a part of what makes two of them equal. Only a run
+ * that a person has moved can be before that time; the run after it is not.
+ */
+final class From extends Recurrence {
+  private final Recurrence recurrence;
+  private final long fromMillis;
+
+  From(Recurrence recurrence, long fromMillis) {
+    this.recurrence = recurrence;
+    this.fromMillis = fromMillis;
+  }
+
+  @Override
+  public long first(long nowMillis) {
+    return recurrence.firstFrom(fromMillis);
+  }
+
+  @Override
+  long next(long scheduledMillis, long endedMillis) {
+    long nextMillis = recurrence.next(scheduledMillis, endedMillis);
+    return nextMillis < fromMillis ? recurrence.firstFrom(fromMillis) : nextMillis;
+  }
+
+  @Override
+  long continued(TimerRecord record, long offsetMillis, long nowMillis) {
+    long dueMillis = record.dueAt();
+    long startMillis = EpochMillis.saturatedAdd(fromMillis, offsetMillis);
+    return dueMillis <= startMillis
+        ? dueMillis
+        : Math.max(startMillis, recurrence.continued(record, offsetMillis, nowMillis));
+  }
+
+  @Override
+  long maxJitterMillis() {
+    return recurrence.maxJitterMillis();
+  }
+
+  @Override
+  long count(long fromRunMillis, long untilMillis, long limit) {
+    if (!skipsRuns(fromRunMillis, untilMillis)) {
+      return recurrence.count(fromRunMillis, untilMillis, limit);
+    }
+    long startMillis = recurrence.firstFrom(fromMillis);
+    return startMillis < untilMillis && limit > 1
+        ? 1 + recurrence.count(startMillis, untilMillis, limit - 1)
+        : 1;
+  }
+
+  @Override
+  public long fromEnd(int nth, long fromRunMillis, long untilMillis) {
+    if (!skipsRuns(fromRunMillis, untilMillis)) {
+      return recurrence.fromEnd(nth, fromRunMillis, untilMillis);
+    }
+    long startMillis = recurrence.firstFrom(fromMillis);
+    return startMillis < untilMillis && recurrence.count(startMillis, untilMillis, nth) == nth
+        ? recurrence.fromEnd(nth, startMillis, untilMillis)
+        : fromRunMillis;
+  }
+
+  /** Whether a run is so long before the first time that the next one waits for that. */
+  private boolean skipsRuns(long runMillis, long endedMillis) {
+    return recurrence.next(runMillis, endedMillis) < fromMillis;
+  }
+
+  @Override
+  public String toString() {
+    return recurrence + RecurrenceParser.FROM + EpochMillis.toInstant(fromMillis);
+  }
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.time;
+
+import io.timewheel.durable.model.InvalidArgumentException;
+import java.time.DateTimeException;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneId;
+import org.jspecify.annotations.Nullable;
+
+/** Reads the stored form of a {@link Recurrence}. */
+final class RecurrenceParser {
+  static final String FROM = " from ";
+
+  /** A cron, the longest ID of a zone, a jitter and a first time. */
+  private static final int MAX_LENGTH = CronParser.MAX_LENGTH + 200;
+
+  private RecurrenceParser() {}
+
+  static Recurrence parse(String text) {
+    if (text.length() > MAX_LENGTH) {
+      throw wrong(text, text.length() + " characters; expected at most " + MAX_LENGTH);
+    }
+    String stripped = text.strip();
+    int blank = stripped.indexOf(' ');
+    String form = blank < 0 ? stripped : stripped.substring(0, blank);
+    String rest = blank < 0 ? "" : stripped.substring(blank + 1).strip();
+    if (form.equals("jitter")) {
+      return jittered(text, rest.split(" +", 3));
+    }
+    int from = form.equals("once") ? -1 : rest.lastIndexOf(FROM);
+    return from < 0
+        ? parse(text, form, rest)
+        : parse(text, form, rest.substring(0, from).strip())
+            .from(firstMillis(text, rest.substring(from + FROM.length()).strip()));
+  }
+
+  private static Recurrence parse(String text, String form, String rest) {
+    return switch (form) {
+      case "once" -> {
+        if (!rest.isEmpty()) {
+          throw wrong(text, "expected nothing after once");
+        }
+        yield Recurrence.once();
+      }
+      case "every" -> Recurrence.fixedRate(duration(text, rest));
+      case "delay" -> Recurrence.fixedDelay(duration(text, rest));
+      case "cron" -> {
+        int lastBlank = rest.lastIndexOf(' ');
+        if (lastBlank < 0) {
+          throw wrong(text, "expected the fields of a cron and a zone");
+        }
+        ZoneId zone = zone(text, rest.substring(lastBlank + 1));
+        yield Recurrence.cron(Cron.parse(rest.substring(0, lastBlank).strip()), zone);
+      }
+      default ->
+          throw wrong(
+              text,
+              "unknown form %s; expected once, every, delay, cron or jitter"
+                  .formatted(CronParser.quoted(form)));
+    };
+  }
+
+  private static Recurrence jittered(String text, String[] parts) {
+    if (parts.length < 3) {
+      throw wrong(text, "expected two durations and a recurrence after jitter");
+    }
+    Duration jitter = duration(text, parts[0]);
+    long offsetMillis = EpochMillis.ceil(duration(text, parts[1]));
+    Recurrence moved = parse(parts[2]);
+    long jitterMillis = moved.jitterMillis(jitter);
+    if (offsetMillis < 0 || offsetMillis >= jitterMillis) {
+      throw wrong(
+          text,
+          "offset %s is out of range; expected zero or more, and less than %s"
+              .formatted(parts[1], parts[0]));
+    }
+    return new Jittered(moved, jitterMillis, offsetMillis);
+  }
+
+  private static Duration duration(String text, String duration) {
+    try {
+      return Duration.parse(duration);
+    } catch (DateTimeException e) {
+      throw wrong(
+          text,
+          "duration %s is not valid; expected one like PT5M".formatted(CronParser.quoted(duration)),
+          e);
+    }
+  }
+
+  private static long firstMillis(String text, String time) {
+    try {
+      return EpochMillis.ceil(Instant.parse(time));
+    } catch (DateTimeException e) {
+      throw wrong(
+          text,
+          "time %s is not valid; expected one like 2026-05-01T00:00:00Z"
+              .formatted(CronParser.quoted(time)),
+          e);
+    }
+  }
+
+  private static ZoneId zone(String text, String zone) {
+    try {
+      return ZoneId.of(zone);
+    } catch (DateTimeException e) {
+      throw wrong(
+          text,
+          "zone %s is not known; expected one like Europe/Berlin"
+              .formatted(CronParser.quoted(zone)),
+          e);
+    }
+  }
+
+  private static IllegalArgumentException wrong(String text, String problem) {
+    return wrong(text, problem, null);
+  }
+
+  private static IllegalArgumentException wrong(
+      String text, String problem, @Nullable Throwable cause) {
+    return new InvalidArgumentException(
+        "recurrence " + CronParser.quoted(text) + ": " + problem, cause);
+  }
+}
