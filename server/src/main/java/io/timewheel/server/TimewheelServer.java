@@ -14,7 +14,6 @@ import io.timewheel.server.document.WheelView;
 import io.timewheel.server.event.EventStream;
 import io.timewheel.server.http.Connections;
 import io.timewheel.server.http.HttpListener;
-import io.timewheel.server.http.IdempotencyKeys;
 import io.timewheel.server.http.RequestPipeline;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -132,7 +131,7 @@ public final class TimewheelServer implements AutoCloseable {
     new BatchResource(reads, webhookSecrets).addTo(router);
     new BulkResource(reads).addTo(router);
     queues.addTo(router);
-    new LeaseResource(reads::timer, new IdempotencyKeys()).addTo(router);
+    new LeaseResource(reads::timer).addTo(router);
     new QueueListResource(reads).addTo(router);
     new PreviewResource(reads).addTo(router);
     WheelView wheel = new WheelView(node, counter, System::nanoTime);

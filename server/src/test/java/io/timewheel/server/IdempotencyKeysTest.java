@@ -7,6 +7,8 @@ import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -152,6 +154,80 @@ class IdempotencyKeysTest {
     assertThat(nack(claim("leases"), "PT0S", "k").status()).isEqualTo(200);
     assertThat(nack(claim("leases"), "PT1H", "k").status()).isEqualTo(200);
     assertThat(state("leases")).isEqualTo(TimerState.RETRYING);
+  }
+
+  private static Answer lease(QueueFiring firing, String verb, String fields, String key) {
+    String path = "/v1/namespaces/shop/firings/" + firing.firing().fireId() + ":" + verb;
+    String body = "{\"leaseToken\":\"" + firing.leaseToken() + "\"" + fields + "}";
+    return running.post(path, body, "Idempotency-Key", key);
+  }
+
+  @Test
+  void aKeyOfALeaseWithAnotherBodyIsRefused() {
+    running.put(path("differs"), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"differs\"}}");
+    QueueFiring firing = claim("differs");
+    assertThat(lease(firing, "extend", ",\"leaseDuration\":\"PT1M\"", "k").status()).isEqualTo(200);
+    assertReused(lease(firing, "extend", ",\"leaseDuration\":\"PT2M\"", "k"));
+    assertThat(lease(firing, "nack", ",\"after\":\"PT1H\"", "k").status()).isEqualTo(200);
+    assertReused(lease(firing, "nack", ",\"after\":\"PT2H\"", "k"));
+    assertThat(lease(firing, "extend", ",\"leaseDuration\":\"PT1M\"", "k").status())
+        .as("the extension that was made")
+        .isEqualTo(200);
+  }
+
+  /** Without a key, an ack that comes again after the next run has lost its lease. */
+  @Test
+  void aRepeatedAckAnswersAsTheFirstAfterTheNextRun() {
+    running.put(path("acked"), "{\"every\":\"PT1H\",\"target\":{\"queue\":\"acked\"}}");
+    QueueFiring first = run("acked");
+    assertThat(lease(first, "ack", "", "k").status()).isEqualTo(200);
+    QueueFiring second = run("acked");
+    assertThat(lease(second, "ack", "", "k").status()).isEqualTo(200);
+    assertThat(lease(first, "ack", "", "k").status()).isEqualTo(200);
+    assertThat(lease(first, "ack", "", "k2").status()).isEqualTo(409);
+  }
+
+  private static QueueFiring run(String id) {
+    assertThat(running.post(path(id) + ":run", "{}").status()).isEqualTo(200);
+    return claim(id);
+  }
+
+  private static Answer leases(String verb, String key, String... items) {
+    String body = "{\"firings\":[" + String.join(",", items) + "]}";
+    return running.post("/v1/namespaces/shop/firings:" + verb, body, "Idempotency-Key", key);
+  }
+
+  private static String item(QueueFiring firing, String fields) {
+    return "{\"fireId\":\""
+        + firing.firing().fireId()
+        + "\",\"leaseToken\":\""
+        + firing.leaseToken()
+        + "\""
+        + fields
+        + "}";
+  }
+
+  private static List<Integer> statuses(Answer answer) {
+    List<Integer> all = new ArrayList<>();
+    answer.json().get("results").forEach(result -> all.add(result.get("status").asInt()));
+    return all;
+  }
+
+  @Test
+  void aBatchOfNacksAnswersEachItemAsTheFirstTime() {
+    for (String id : new String[] {"n1", "n2", "n3"}) {
+      running.put(path(id), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"" + id + "\"}}");
+    }
+    String one = item(claim("n1"), ",\"after\":\"PT1H\"");
+    String two = item(claim("n2"), "");
+    String three = item(claim("n3"), "");
+    assertThat(statuses(leases("nack", "k", one, two))).containsExactly(200, 200);
+    assertThat(statuses(leases("nack", "k", one, two, three))).containsExactly(200, 200, 200);
+    assertThat(statuses(leases("nack", "k2", one, two, three))).containsExactly(409, 409, 409);
+    Answer reused = leases("nack", "k", one.replace("PT1H", "PT2H"), two);
+    assertThat(statuses(reused)).containsExactly(422, 200);
+    assertThat(reused.json().at("/results/0/error/type").asString())
+        .endsWith(":idempotency_key_reused");
   }
 
   @Test

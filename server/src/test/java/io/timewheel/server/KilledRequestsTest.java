@@ -15,6 +15,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -89,6 +90,33 @@ class KilledRequestsTest {
     assertThat(send(node, "POST", path, body, "a").status()).isEqualTo(200);
   }
 
+  /** Ends and extends leases, and later again. */
+  private List<String> askOfLeases(Node node, Map<String, JsonNode> leases) throws Exception {
+    List<String> answers = new ArrayList<>();
+    for (String id : List.of("acked", "nacked", "extended")) {
+      String verb = id.substring(0, id.length() - 2);
+      String fields =
+          switch (verb) {
+            case "extend" -> ",\"leaseDuration\":\"PT1H\"";
+            case "nack" -> ",\"after\":\"PT1H\"";
+            default -> "";
+          };
+      String token = "\"leaseToken\":\"" + leases.get(id).get("leaseToken").asString() + "\"";
+      String fireId = leases.get(id).get("fireId").asString();
+      Answer one =
+          send(node, "POST", "/firings/" + fireId + ":" + verb, "{" + token + fields + "}", "k");
+      Answer batch =
+          send(
+              node,
+              "POST",
+              "/firings:" + verb,
+              "{\"firings\":[{\"fireId\":\"" + fireId + "\"," + token + fields + "}]}",
+              "k");
+      answers.add(verb + " " + one.status() + " " + batch.response().body());
+    }
+    return answers;
+  }
+
   /** Asks for all kinds of changes, and later for the same again. */
   private List<String> ask(Node node) throws Exception {
     List<Answer> answers =
@@ -120,6 +148,19 @@ class KilledRequestsTest {
     for (String id : List.of("moved", "cancelled", "b1", "b2")) {
       send(first, "PUT", "/timers/" + id, LATER, "made");
     }
+    for (String id : List.of("acked", "nacked", "extended")) {
+      send(first, "PUT", "/timers/" + id, HOURLY, "made");
+      send(first, "POST", "/timers/" + id + ":run", "{}", "made");
+    }
+    Map<String, JsonNode> leases = new HashMap<>();
+    while (leases.size() < 3) {
+      claim(first, "PT20S").forEach(firing -> leases.put(firing.get("id").asString(), firing));
+    }
+    List<String> leaseAnswers = askOfLeases(first, leases);
+    send(first, "POST", "/timers/acked:run", "{}", "next run");
+    for (JsonNode firing : claim(first, "PT20S")) {
+      ack(first, firing);
+    }
     send(first, "PUT", "/timers/run", HOURLY, "made");
     List<String> answers = ask(first);
     for (JsonNode firing : claim(first, "PT20S")) {
@@ -137,6 +178,7 @@ class KilledRequestsTest {
     Node second = again.open();
 
     List<String> repeated = ask(second);
+    assertThat(askOfLeases(second, leases)).isEqualTo(leaseAnswers);
     assertThat(repeated.get(0)).as("PUT").isEqualTo(answers.get(0));
     assertThat(repeated.subList(3, 6)).isEqualTo(answers.subList(3, 6));
     assertThat(claim(second, "PT2S")).as("firings of a repeated run").isEmpty();

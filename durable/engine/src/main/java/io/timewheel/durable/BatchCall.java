@@ -53,7 +53,8 @@ final class BatchCall<T> {
     return future;
   }
 
-  private void answered(int index, BatchResult<T> result) {
+  /** Answers one of them, of which there is no change to make. */
+  void answered(int index, BatchResult<T> result) {
     results[index] = result;
     if (left.decrementAndGet() == 0) {
       @Nullable BatchResult<T>[] all = results;

@@ -6,11 +6,9 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.internal.engine.Closing;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.model.FireId;
-import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.SharedLimit;
@@ -57,8 +55,8 @@ import org.jspecify.annotations.Nullable;
  * asked for may be done or not.
  */
 public final class DurableTimer implements AutoCloseable {
-  private static final Duration MIN_LEASE = Duration.ofSeconds(1);
-  private static final Duration MAX_LEASE = Duration.ofHours(12);
+  static final Duration MIN_LEASE = Duration.ofSeconds(1);
+  static final Duration MAX_LEASE = Duration.ofHours(12);
   private static final int MAX_PAGE = 10_000;
   private static final int MAX_BUCKETS = 100_000;
   private static final int MAX_CLAIM = 1_000;
@@ -805,9 +803,7 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<LeaseResult> ack(FireId fireId, String lease) {
-    requireNonNull(fireId, "fireId");
-    ClaimToken token = QueueFiring.parse(lease);
-    return requests.stage(() -> requests.end(fireId, token, null, null));
+    return changeLease(LeaseChange.ack(fireId, lease));
   }
 
   /**
@@ -821,14 +817,7 @@ public final class DurableTimer implements AutoCloseable {
    */
   public CompletionStage<LeaseResult> nack(
       FireId fireId, String lease, String error, @Nullable Duration after) {
-    requireNonNull(fireId, "fireId");
-    requireNonNull(error, "error");
-    if (after != null && !requests.isInReach(after)) {
-      throw new InvalidArgumentException(
-          "after: " + after + " (expected: zero or more, and not for ever)");
-    }
-    ClaimToken token = QueueFiring.parse(lease);
-    return requests.stage(() -> requests.end(fireId, token, error, after));
+    return changeLease(LeaseChange.nack(fireId, lease, error, after));
   }
 
   /**
@@ -840,10 +829,28 @@ public final class DurableTimer implements AutoCloseable {
    * @return completed after the commit
    */
   public CompletionStage<LeaseResult> extend(FireId fireId, String lease, Duration by) {
-    requireNonNull(fireId, "fireId");
-    Limits.between("by", by, MIN_LEASE, MAX_LEASE);
-    ClaimToken token = QueueFiring.parse(lease);
-    return requests.stage(() -> requests.extend(fireId, token, by));
+    return changeLease(LeaseChange.extend(fireId, lease, by));
+  }
+
+  /**
+   * Ends or extends a lease.
+   *
+   * @param change the end or the extension
+   * @return completed after the commit
+   */
+  public CompletionStage<LeaseResult> changeLease(LeaseChange change) {
+    return requests.stage(() -> requests.lease(change));
+  }
+
+  /**
+   * Ends or extends many leases, each by itself. Their timers are read together.
+   *
+   * @param changes the ends and extensions
+   * @return completed with the result of each, in the same order, after all commits
+   */
+  public CompletionStage<List<BatchResult<LeaseResult>>> changeLeases(
+      Collection<LeaseChange> changes) {
+    return requests.stage(() -> requests.leaseAll(changes));
   }
 
   // Shared limits

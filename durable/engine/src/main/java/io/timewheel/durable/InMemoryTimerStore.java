@@ -249,6 +249,11 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
+  public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
+    return locked(() -> data.tables.read(keys));
+  }
+
+  @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
     return locked(() -> data.tables.page(query, after, limit));
   }

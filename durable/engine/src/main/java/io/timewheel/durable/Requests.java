@@ -4,24 +4,19 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.attempt.AttemptContext;
-import io.timewheel.durable.internal.attempt.AttemptEnd;
 import io.timewheel.durable.internal.commit.Committer;
 import io.timewheel.durable.internal.commit.Waiting;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.internal.health.Counters;
 import io.timewheel.durable.internal.queue.ClaimedTimer;
-import io.timewheel.durable.internal.queue.ConsumerEnds;
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
-import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Scopes;
@@ -54,6 +49,7 @@ final class Requests {
   private final long maxPending;
   private final HandlerCheck handlers;
   private final Waiting waiting;
+  private final LeaseCalls leases;
 
   Requests(
       Engine engine,
@@ -71,6 +67,7 @@ final class Requests {
     this.maxPending = maxPending;
     this.handlers = handlers;
     this.waiting = waiting;
+    leases = new LeaseCalls(engine, store);
   }
 
   // Changes
@@ -209,7 +206,7 @@ final class Requests {
                 });
   }
 
-  private static DurableTimerException requestDiffers(Change change, Outcome outcome) {
+  static DurableTimerException requestDiffers(Change change, Outcome outcome) {
     return refused(
         Reason.REQUEST_DIFFERS,
         outcome,
@@ -267,60 +264,12 @@ final class Requests {
 
   // Leases
 
-  CompletableFuture<LeaseResult> end(
-      FireId fireId, ClaimToken token, @Nullable String error, @Nullable Duration after) {
-    TimerRecord record = ask(() -> store.get(fireId.key()));
-    if (record == null) {
-      return CompletableFuture.completedFuture(LeaseResult.NOT_FOUND);
-    }
-    Claim claim = record.claim();
-    if (claim != null && claim.token().equals(token)) {
-      AttemptEnd end =
-          error == null
-              ? ConsumerEnds.succeeded(attempts, record, claim)
-              : ConsumerEnds.failed(attempts, record, claim, error, after);
-      return engine
-          .committer
-          .submit(end.change())
-          .thenApply(
-              outcome -> {
-                attempts.ends().recorded(end, outcome);
-                return leaseResult(outcome);
-              });
-    }
-    if (error != null) {
-      return CompletableFuture.completedFuture(LeaseResult.LOST);
-    }
-    // Not open: the answer is that of the former end, if it was this one.
-    return engine
-        .committer
-        .submit(ConsumerEnds.repeatedSuccess(attempts, fireId.key(), token))
-        .thenApply(Requests::leaseResult);
+  CompletableFuture<LeaseResult> lease(LeaseChange change) {
+    return leases.change(change);
   }
 
-  CompletableFuture<LeaseResult> extend(FireId fireId, ClaimToken token, Duration by) {
-    long now = engine.clock.nowMillis();
-    return engine
-        .committer
-        .submit(
-            new Change.Extend(
-                fireId.key(), token, EpochMillis.saturatedAdd(now, EpochMillis.ceil(by)), now))
-        .thenApply(Requests::leaseResult);
-  }
-
-  /** Whether a time that is so far ahead will come, and is not past. */
-  boolean isInReach(Duration ahead) {
-    return !ahead.isNegative()
-        && EpochMillis.saturatedAdd(engine.clock.nowMillis(), EpochMillis.ceil(ahead))
-            != EpochMillis.NEVER;
-  }
-
-  private static LeaseResult leaseResult(Outcome outcome) {
-    return switch (outcome.answer()) {
-      case APPLIED -> LeaseResult.DONE;
-      case NOT_FOUND -> LeaseResult.NOT_FOUND;
-      default -> LeaseResult.LOST;
-    };
+  CompletableFuture<List<BatchResult<LeaseResult>>> leaseAll(Collection<LeaseChange> changes) {
+    return leases.changeAll(changes);
   }
 
   /** A consumer that completes the stage itself, as by cancelling it, takes nothing. */

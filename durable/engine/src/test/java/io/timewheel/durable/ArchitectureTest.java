@@ -171,6 +171,7 @@ class ArchitectureTest {
             "DurableTimerBuilder",
             "InMemoryTimerStore",
             "LagHistogram",
+            "LeaseChange",
             "LeaseResult",
             "PayloadCodec",
             "QueueFiring",

@@ -22,8 +22,7 @@
  *   <li>{@code AnswerWriter} writes large answers; {@code ByteBudget} limits the memory of bodies
  *       and of answers
  *   <li>{@code IdempotencyKey} is the key by which the store recognises a repeated request, {@code
- *       IdempotencyKeys} repeats the answers to ends of leases, {@code HangupWatch} notices that a
- *       waiting client has gone
+ *       HangupWatch} notices that a waiting client has gone
  * </ol>
  */
 @NullMarked

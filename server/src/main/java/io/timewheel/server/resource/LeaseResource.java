@@ -8,24 +8,26 @@ import io.timewheel.api.LeaseBatch;
 import io.timewheel.api.LeaseBatchAnswer;
 import io.timewheel.api.LeaseRequest;
 import io.timewheel.api.OutcomeAnswer;
+import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.http.Exchange;
-import io.timewheel.server.http.IdempotencyKeys;
+import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.json.Parsed;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.regex.Pattern;
@@ -42,15 +44,13 @@ public final class LeaseResource {
   private static final Pattern LEASE_TOKEN = Pattern.compile("[0-9a-f]{32}");
 
   private final Supplier<DurableTimer> timers;
-  private final IdempotencyKeys idempotencyKeys;
 
-  public LeaseResource(Supplier<DurableTimer> timers, IdempotencyKeys idempotencyKeys) {
+  public LeaseResource(Supplier<DurableTimer> timers) {
     this.timers = timers;
-    this.idempotencyKeys = idempotencyKeys;
   }
 
   public void addTo(Router router) {
-    LeaseCall<LeaseRequest.Ack> ack = (timer, id, request, token) -> timer.ack(id, token);
+    LeaseCall<LeaseRequest.Ack> ack = (timer, id, request, token) -> LeaseChange.ack(id, token);
     add(router, "ack", LeaseRequest.Ack.class, ack);
     add(router, "nack", LeaseRequest.Nack.class, LeaseResource::nack);
     add(router, "extend", LeaseRequest.Extend.class, LeaseResource::extend);
@@ -74,10 +74,9 @@ public final class LeaseResource {
         LeaseResource::extend);
   }
 
-  /** Ends a lease, or extends it. */
+  /** Makes the end of a lease, or its extension. */
   private interface LeaseCall<T> {
-    CompletionStage<LeaseResult> apply(
-        DurableTimer timer, FireId fireId, T request, String leaseToken);
+    LeaseChange apply(DurableTimer timer, FireId fireId, T request, String leaseToken);
   }
 
   private <T extends LeaseRequest> void add(
@@ -89,28 +88,41 @@ public final class LeaseResource {
 
   private <T extends LeaseRequest> void end(Exchange exchange, Class<T> type, LeaseCall<T> call) {
     DurableTimer timer = timers.get();
-    String namespace = exchange.namespace();
-    FireId fireId = fireId(namespace, exchange.path("fireId"));
+    IdempotencyKey key = IdempotencyKey.of(exchange);
+    FireId fireId = fireId(exchange.namespace(), exchange.path("fireId"));
     exchange.note("id", fireId.key().id());
     exchange.body(
         MAX_BODY,
         body -> {
-          T request = JsonReader.read(body, type);
-          String token = request.leaseToken();
-          idempotencyKeys.answer(
-              exchange,
-              token == null ? "" : token,
-              () ->
-                  end(timer, fireId, request, call).thenApply(ended -> each -> ended(each, ended)));
+          LeaseChange change = change(timer, fireId, JsonReader.read(body, type), key, call);
+          if (change == null) {
+            ended(exchange, LeaseResult.LOST);
+          } else {
+            exchange.on(timer.changeLease(change), result -> ended(exchange, result));
+          }
         });
   }
 
-  private static <T extends LeaseRequest> CompletionStage<LeaseResult> end(
-      DurableTimer timer, FireId fireId, T request, LeaseCall<T> call) {
+  /**
+   * A client may use the fire ID as its key, and a fire ID has a lease for each attempt. So a key
+   * is good for one lease.
+   *
+   * @return the change; null if no lease ever had this token
+   */
+  private static <T extends LeaseRequest> @Nullable LeaseChange change(
+      DurableTimer timer,
+      FireId fireId,
+      T request,
+      @Nullable IdempotencyKey key,
+      LeaseCall<T> call) {
     String token = leaseToken(request.leaseToken());
-    return LEASE_TOKEN.matcher(token).matches()
-        ? call.apply(timer, fireId, request, token)
-        : CompletableFuture.completedStage(LeaseResult.LOST); // nobody ever had it
+    if (!LEASE_TOKEN.matcher(token).matches()) {
+      return null;
+    }
+    LeaseChange change = call.apply(timer, fireId, request, token);
+    return key == null
+        ? change
+        : change.requestId(key.part("lease " + token).request(Json.text(request)));
   }
 
   private static String leaseToken(@Nullable String token) {
@@ -122,23 +134,23 @@ public final class LeaseResource {
     return token;
   }
 
-  private static CompletionStage<LeaseResult> nack(
+  private static LeaseChange nack(
       DurableTimer timer, FireId fireId, LeaseRequest.Nack nack, String token) {
     String error = requireNonNullElse(nack.error(), "the consumer gave no reason");
     String kept = error.length() > MAX_ERROR ? error.substring(0, MAX_ERROR) : error;
     Duration after = nack.after();
-    return timer.nack(
+    return LeaseChange.nack(
         fireId, token, kept, after == null ? null : TimerSpecs.checkedAfter(after, timer.now()));
   }
 
-  private static CompletionStage<LeaseResult> extend(
+  private static LeaseChange extend(
       DurableTimer timer, FireId fireId, LeaseRequest.Extend extend, String token) {
     Duration sent = extend.leaseDuration();
     if (sent == null) {
       throw Problem.invalid("leaseDuration", "leaseDuration: is missing (expected: a duration)")
           .failure();
     }
-    return timer.extend(
+    return LeaseChange.extend(
         fireId,
         token,
         QueueResource.between(
@@ -219,45 +231,48 @@ public final class LeaseResource {
         Route.of("POST", FIRINGS + ":" + verb, Role.CONSUME),
         exchange -> {
           DurableTimer timer = timers.get();
-          String namespace = exchange.namespace();
+          IdempotencyKey key = IdempotencyKey.of(exchange);
           exchange.body(
               MAX_BATCH_BODY,
               body -> {
-                List<Parsed<I>> items = requireNonNullElse(reader.apply(body), List.of());
-                if (items.isEmpty() || items.size() > MAX_FIRINGS) {
+                List<Parsed<I>> sent = requireNonNullElse(reader.apply(body), List.of());
+                if (sent.isEmpty() || sent.size() > MAX_FIRINGS) {
                   throw Problem.invalid(
                           "firings",
-                          "firings: " + items.size() + " (expected: 1 to " + MAX_FIRINGS + ")")
+                          "firings: " + sent.size() + " (expected: 1 to " + MAX_FIRINGS + ")")
                       .failure();
                 }
-                List<CompletableFuture<LeaseBatchAnswer.Result>> results = new ArrayList<>();
                 List<String> ids = new ArrayList<>();
-                for (Parsed<I> item : items) {
-                  results.add(each(timer, namespace, item, request, call, ids));
-                }
+                List<Item> items =
+                    sent.stream()
+                        .map(
+                            each ->
+                                item(timer, exchange.namespace(), each, key, request, call, ids))
+                        .toList();
                 exchange.note("ids", ids);
                 exchange.on(
-                    CompletableFuture.allOf(results.toArray(CompletableFuture[]::new)),
-                    all ->
-                        exchange.json(
-                            200,
-                            new LeaseBatchAnswer(
-                                results.stream().map(CompletableFuture::join).toList())));
+                    timer.changeLeases(
+                        items.stream().map(Item::change).filter(Objects::nonNull).toList()),
+                    results -> exchange.json(200, answer(items, results.iterator())));
               });
         });
   }
 
-  private static <I extends LeaseBatch.Item, T extends LeaseRequest>
-      CompletableFuture<LeaseBatchAnswer.Result> each(
-          DurableTimer timer,
-          String namespace,
-          Parsed<I> sent,
-          Function<I, T> request,
-          LeaseCall<T> call,
-          List<String> ids) {
+  /** A firing of a batch: the change of its lease, or the reason why it is refused. */
+  private record Item(
+      @Nullable String fireId, @Nullable LeaseChange change, @Nullable Problem problem) {}
+
+  private static <I extends LeaseBatch.Item, T extends LeaseRequest> Item item(
+      DurableTimer timer,
+      String namespace,
+      Parsed<I> sent,
+      @Nullable IdempotencyKey key,
+      Function<I, T> request,
+      LeaseCall<T> call,
+      List<String> ids) {
     I item = sent.value();
     if (item == null) {
-      return CompletableFuture.completedFuture(refused(null, requireNonNull(sent.problem())));
+      return new Item(null, null, sent.problem());
     }
     String text = item.fireId();
     try {
@@ -267,30 +282,30 @@ public final class LeaseResource {
       }
       FireId fireId = fireId(namespace, text);
       ids.add(fireId.key().id());
-      return end(timer, fireId, request.apply(item), call)
-          .handle((ended, error) -> result(text, ended, error))
-          .toCompletableFuture();
+      LeaseChange change = change(timer, fireId, request.apply(item), key, call);
+      return new Item(text, change, change == null ? problem(LeaseResult.LOST) : null);
     } catch (RuntimeException e) {
-      return CompletableFuture.completedFuture(refused(text, Problem.of(e)));
+      return new Item(text, null, Problem.of(e));
     }
   }
 
-  private static LeaseBatchAnswer.Result result(
-      String fireId, @Nullable LeaseResult ended, @Nullable Throwable error) {
-    if (ended == null) {
-      Throwable failure = requireNonNull(error);
-      Throwable cause = failure.getCause();
-      return refused(
-          fireId,
-          Problem.of(failure instanceof CompletionException && cause != null ? cause : failure));
-    }
-    Problem problem = problem(ended);
-    return problem == null
-        ? new LeaseBatchAnswer.Result(fireId, 200, null)
-        : refused(fireId, problem);
+  private static LeaseBatchAnswer answer(
+      List<Item> items, Iterator<BatchResult<LeaseResult>> results) {
+    return new LeaseBatchAnswer(
+        items.stream()
+            .map(
+                item -> {
+                  Problem problem = item.change == null ? item.problem : problem(results.next());
+                  return problem == null
+                      ? new LeaseBatchAnswer.Result(item.fireId, 200, null)
+                      : new LeaseBatchAnswer.Result(
+                          item.fireId, problem.status(), problem.details());
+                })
+            .toList());
   }
 
-  private static LeaseBatchAnswer.Result refused(@Nullable String fireId, Problem problem) {
-    return new LeaseBatchAnswer.Result(fireId, problem.status(), problem.details());
+  private static @Nullable Problem problem(BatchResult<LeaseResult> result) {
+    LeaseResult ended = result.result();
+    return ended == null ? Problem.of(requireNonNull(result.error())) : problem(ended);
   }
 }

@@ -267,6 +267,7 @@ public sealed interface Change {
    * @param error why it failed, or null
    * @param claimed the record as the claim has left it, if whoever ends it knows: a store that
    *     writes only what has not changed since need not read it again; null otherwise
+   * @param request makes a repeated end of a consumer answer as the first one did; or null
    * @param now the time of the change
    */
   record Finish(
@@ -278,6 +279,7 @@ public sealed interface Change {
       long seriesAt,
       @Nullable String error,
       @Nullable TimerRecord claimed,
+      @Nullable RequestId request,
       long now)
       implements Change {
     /**
@@ -299,7 +301,17 @@ public sealed interface Change {
         long nextAt,
         @Nullable String error,
         long now) {
-      this(key, token, epoch, end, nextAt, TimerRecord.NEVER, error, null, now);
+      this(key, token, epoch, end, nextAt, TimerRecord.NEVER, error, null, null, now);
+    }
+
+    /**
+     * Returns the same end as the answer to a request.
+     *
+     * @param id what a repetition is recognised by; null if it is done again
+     * @return the end
+     */
+    public Finish with(@Nullable RequestId id) {
+      return new Finish(key, token, epoch, end, nextAt, seriesAt, error, claimed, id, now);
     }
 
     /** How an attempt ends. */
@@ -330,7 +342,21 @@ public sealed interface Change {
    * @param key the timer
    * @param token the lease
    * @param until its new end
+   * @param request makes a repeated call answer as the first one did; or null
    * @param now the time of the change
    */
-  record Extend(TimerKey key, ClaimToken token, long until, long now) implements Change {}
+  record Extend(TimerKey key, ClaimToken token, long until, @Nullable RequestId request, long now)
+      implements Change {
+    /**
+     * An extension that is done again if it is repeated.
+     *
+     * @param key the timer
+     * @param token the lease
+     * @param until its new end
+     * @param now the time of the change
+     */
+    public Extend(TimerKey key, ClaimToken token, long until, long now) {
+      this(key, token, until, null, now);
+    }
+  }
 }

@@ -69,6 +69,11 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
+    return store.read(keys);
+  }
+
+  @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
     return store.page(query, after, limit);
   }

@@ -36,15 +36,20 @@ public record RequestAnswer(
 
   /**
    * Returns the answer that a store has to keep. It keeps no answer to a request whose condition or
-   * limit was not met: a repetition may meet it.
+   * limit was not met: a repetition may meet it. An end that repeats an end of the same claim may
+   * be the first one of its request: then its answer is kept too.
    *
    * @param change the change
    * @param outcome its outcome
+   * @param context looks up the answer that is kept already
    * @return the answer; null if there is nothing to keep
    */
-  public static @Nullable RequestAnswer of(Change change, Outcome outcome) {
+  public static @Nullable RequestAnswer of(
+      Change change, Outcome outcome, Transitions.Context context) {
     RequestId request = change.request();
-    if (request == null || outcome.repeated() || !isKept(change, outcome)) {
+    if (request == null
+        || !isKept(change, outcome)
+        || (outcome.repeated() && context.answer(change.key(), request.id()) != null)) {
       return null;
     }
     return new RequestAnswer(

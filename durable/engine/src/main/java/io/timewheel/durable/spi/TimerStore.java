@@ -5,6 +5,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -120,6 +121,26 @@ public interface TimerStore extends AutoCloseable {
    * @return the record, of a finished timer too; null if there is none
    */
   @Nullable TimerRecord get(TimerKey key);
+
+  /**
+   * Reads many records, with as few calls of a database as it can. They are not of one moment.
+   *
+   * @param keys the timers, each once
+   * @return the records that exist, of finished timers too. A store may leave out payload, headers
+   *     and attempts
+   * @throws StoreException with {@link StoreException.Kind#REJECTED} if one of them cannot be read.
+   *     The others can be read without it
+   */
+  default Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
+    Map<TimerKey, TimerRecord> found = new HashMap<>();
+    for (TimerKey key : keys) {
+      TimerRecord record = get(key);
+      if (record != null) {
+        found.put(key, record);
+      }
+    }
+    return found;
+  }
 
   /**
    * Lists records in the order of namespace and id.

@@ -122,6 +122,7 @@ public final class JdbcTimerStore implements TimerStore {
         new TimerReader(
             transactions,
             server.queries(),
+            server.records(),
             counters,
             clock::nanoTime,
             () -> clock.millis() + ownership.clockOffsetMillis(),
@@ -427,6 +428,11 @@ public final class JdbcTimerStore implements TimerStore {
   @Override
   public @Nullable TimerRecord get(TimerKey key) {
     return reader.get(key);
+  }
+
+  @Override
+  public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
+    return reader.read(keys);
   }
 
   @Override

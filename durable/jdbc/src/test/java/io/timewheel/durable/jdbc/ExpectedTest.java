@@ -66,6 +66,7 @@ class ExpectedTest {
         plain.seriesAt(),
         plain.error(),
         claimed.record(),
+        null,
         plain.now());
   }
 

@@ -394,6 +394,11 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
+  public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
+    return reading(open -> open.reader().read(List.copyOf(keys)));
+  }
+
+  @Override
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
     return reading(open -> open.reader().page(query, after, limit));
   }

@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
  * What every store of durable timers is held to. Extend it, and give it an empty store; a session
  * that it reopens must own all shards, under a new epoch.
  */
-public abstract class TimerStoreContract extends QueueContract {
+public abstract class TimerStoreContract extends LeaseContract {
   /** For the subclass. */
   protected TimerStoreContract() {}
 

@@ -74,6 +74,7 @@ public final class AttemptEndRecorder {
         end.seriesAt(),
         PLAIN_ERROR,
         end.claimed(),
+        end.request(),
         end.now());
   }
 

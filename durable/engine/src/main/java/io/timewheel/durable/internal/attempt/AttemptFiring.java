@@ -103,6 +103,7 @@ public final class AttemptFiring implements Firing {
         success.nextAt(),
         null,
         success.claimed(),
+        success.request(),
         success.now());
   }
 

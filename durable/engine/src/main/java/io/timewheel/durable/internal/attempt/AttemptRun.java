@@ -395,6 +395,7 @@ public final class AttemptRun implements Runnable {
             TimerRecord.NEVER,
             text,
             record,
+            null,
             context.nowMillis()),
         next.dropped());
   }

@@ -77,7 +77,7 @@ public final class MemoryTables implements Transitions.Context {
     if (record != null && outcome.changes(current)) {
       put(current, record);
     }
-    RequestAnswer answer = RequestAnswer.of(change, outcome);
+    RequestAnswer answer = RequestAnswer.of(change, outcome, this);
     if (answer != null) {
       answers
           .computeIfAbsent(answer.key(), key -> new LinkedHashMap<>())
@@ -185,6 +185,17 @@ public final class MemoryTables implements Transitions.Context {
   @Nullable
   public TimerRecord get(TimerKey key) {
     return records.get(key);
+  }
+
+  public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
+    Map<TimerKey, TimerRecord> found = new HashMap<>();
+    for (TimerKey key : keys) {
+      TimerRecord record = records.get(key);
+      if (record != null) {
+        found.put(key, record);
+      }
+    }
+    return found;
   }
 
   public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {

@@ -2,6 +2,8 @@
 package io.timewheel.durable.jdbc.internal.read;
 
 import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.server.Records;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.transaction.Counters;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.model.TimerKey;
@@ -17,6 +19,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -28,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 public final class TimerReader {
   private final Transactions transactions;
   private final Queries queries;
+  private final Records records;
   private final Counters counters;
   private final LongSupplier databaseMillis;
   private final int shards;
@@ -41,12 +45,14 @@ public final class TimerReader {
   public TimerReader(
       Transactions transactions,
       Queries queries,
+      Records records,
       Counters counters,
       LongSupplier nanoTime,
       LongSupplier databaseMillis,
       int shards) {
     this.transactions = transactions;
     this.queries = queries;
+    this.records = records;
     this.counters = counters;
     this.databaseMillis = databaseMillis;
     this.shards = shards;
@@ -106,6 +112,26 @@ public final class TimerReader {
     return transactions
         .read(connection -> Optional.ofNullable(queries.get(connection, key)))
         .orElse(null);
+  }
+
+  /** As {@link TimerStore#read}: one statement, and one more if some of them are not unfinished. */
+  public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
+    List<TimerKey> sorted = keys.stream().sorted().toList();
+    return transactions.read(
+        connection -> {
+          try (Statements to = new Statements(connection)) {
+            Map<TimerKey, TimerRecord> found =
+                new HashMap<>(records.read(to, sorted, Records.Lock.NONE).get());
+            List<TimerKey> others = sorted.stream().filter(key -> !found.containsKey(key)).toList();
+            if (!others.isEmpty()) { // after the other tables, so that what ends now is seen
+              records
+                  .finished(to, others)
+                  .get()
+                  .forEach((key, finished) -> found.put(key, finished.record()));
+            }
+            return found;
+          }
+        });
   }
 
   /** As {@link TimerStore#page}. */

@@ -460,7 +460,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       if (outcome.changes(cell.after)) {
         cell.after = outcome.record();
       }
-      RequestAnswer answer = RequestAnswer.of(change, outcome);
+      RequestAnswer answer = RequestAnswer.of(change, outcome, context);
       if (answer != null) {
         cell.answers.put(answer.request().id(), answer);
       }

@@ -4,6 +4,7 @@ package io.timewheel.durable.rocksdb.internal.file;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Iterator;
@@ -235,6 +236,11 @@ public final class Database implements AutoCloseable {
   public byte @Nullable [] get(Family family, byte[] key, ReadOptions options)
       throws RocksDBException {
     return db.get(handle(family), options, key);
+  }
+
+  /** {@return the values of many keys, in the same order; null for a key without a value} */
+  public List<byte @Nullable []> getAll(Family family, List<byte[]> keys) throws RocksDBException {
+    return db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
   }
 
   /** The sum of a property over all families. */

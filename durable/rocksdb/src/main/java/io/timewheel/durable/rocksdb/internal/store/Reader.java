@@ -21,7 +21,9 @@ import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableSet;
 import java.util.PriorityQueue;
 import java.util.Set;
@@ -63,6 +65,32 @@ public final class Reader {
       throw failures.lookup(key, e);
     } catch (RocksDBException e) {
       throw failures.lookup("cannot read " + key, e);
+    }
+  }
+
+  /** The records without their payloads, where these are stored apart. */
+  public Map<TimerKey, TimerRecord> read(List<TimerKey> keys) {
+    Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
+    List<byte @Nullable []> values = values(keys);
+    for (int i = 0; i < keys.size(); i++) {
+      byte[] value = values.get(i);
+      if (value != null) {
+        TimerKey key = keys.get(i);
+        try {
+          found.put(key, RecordCodec.decode(key, value, RecordCodec.LEFT_OUT).record());
+        } catch (MalformedException e) {
+          throw failures.lookup(key, e);
+        }
+      }
+    }
+    return found;
+  }
+
+  private List<byte @Nullable []> values(List<TimerKey> keys) {
+    try {
+      return database.getAll(Family.TIMERS, keys.stream().map(Keys::timer).toList());
+    } catch (RocksDBException e) {
+      throw failures.lookup("cannot read " + keys.size() + " timers", e);
     }
   }
 

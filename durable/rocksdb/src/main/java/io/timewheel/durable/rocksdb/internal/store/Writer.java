@@ -297,7 +297,7 @@ public final class Writer implements Transitions.Context {
     if (record != null && outcome.changes(current)) {
       replace(cell, record);
     }
-    RequestAnswer answer = RequestAnswer.of(change, outcome);
+    RequestAnswer answer = RequestAnswer.of(change, outcome, this);
     if (answer != null) {
       answers.computeIfAbsent(cell.key, key -> new HashMap<>()).put(answer.request().id(), answer);
     }

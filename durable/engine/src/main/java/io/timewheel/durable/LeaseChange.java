@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.model.FireId;
+import io.timewheel.durable.model.InvalidArgumentException;
+import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.spi.ClaimToken;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The end or the extension of a claim lease, as its consumer asks for it. Immutable. */
+public final class LeaseChange {
+  /** Ends and extensions. */
+  enum Kind {
+    ACK,
+    NACK,
+    EXTEND
+  }
+
+  final Kind kind;
+  final FireId fireId;
+  final ClaimToken token;
+
+  /** Why the attempt failed; empty unless it is a {@link Kind#NACK}. */
+  final String error;
+
+  /** The wait for the next attempt, or the duration of the lease from now. */
+  final @Nullable Duration time;
+
+  final @Nullable RequestId request;
+
+  private LeaseChange(
+      Kind kind,
+      FireId fireId,
+      ClaimToken token,
+      String error,
+      @Nullable Duration time,
+      @Nullable RequestId request) {
+    this.kind = kind;
+    this.fireId = fireId;
+    this.token = token;
+    this.error = error;
+    this.time = time;
+    this.request = request;
+  }
+
+  /**
+   * Ends a lease: the attempt succeeded.
+   *
+   * @param fireId the claimed run
+   * @param leaseToken the token of the lease
+   * @return the change
+   */
+  public static LeaseChange ack(FireId fireId, String leaseToken) {
+    requireNonNull(fireId, "fireId");
+    return new LeaseChange(Kind.ACK, fireId, QueueFiring.parse(leaseToken), "", null, null);
+  }
+
+  /**
+   * Ends a lease: the attempt failed.
+   *
+   * @param fireId the claimed run
+   * @param leaseToken the token of the lease
+   * @param error why
+   * @param after the wait for the next attempt, zero or more; null for that of the retry policy
+   * @return the change
+   */
+  public static LeaseChange nack(
+      FireId fireId, String leaseToken, String error, @Nullable Duration after) {
+    requireNonNull(fireId, "fireId");
+    requireNonNull(error, "error");
+    if (after != null && after.isNegative()) {
+      throw notInReach(after);
+    }
+    ClaimToken token = QueueFiring.parse(leaseToken);
+    return new LeaseChange(Kind.NACK, fireId, token, error, after, null);
+  }
+
+  /**
+   * Extends a lease.
+   *
+   * @param fireId the claimed run
+   * @param leaseToken the token of the lease
+   * @param by the duration of the lease from now on, from a second to twelve hours; a lease is
+   *     never shortened
+   * @return the change
+   */
+  public static LeaseChange extend(FireId fireId, String leaseToken, Duration by) {
+    requireNonNull(fireId, "fireId");
+    Limits.between("by", by, DurableTimer.MIN_LEASE, DurableTimer.MAX_LEASE);
+    return new LeaseChange(Kind.EXTEND, fireId, QueueFiring.parse(leaseToken), "", by, null);
+  }
+
+  /**
+   * Makes a repetition answer as the first one did, for {@link RequestId#KEPT_HOURS} hours. Without
+   * it, a repeated end of a lease that was ended is {@link LeaseResult#LOST}, except that an ack is
+   * done until the timer is claimed again.
+   *
+   * @param id what a repetition is recognised by, or null
+   * @return the change with it
+   */
+  public LeaseChange requestId(@Nullable RequestId id) {
+    return new LeaseChange(kind, fireId, token, error, time, id);
+  }
+
+  static InvalidArgumentException notInReach(Duration after) {
+    return new InvalidArgumentException(
+        "after: " + after + " (expected: zero or more, and not forever)");
+  }
+}
