@@ -69,30 +69,31 @@ final class ServeCommand implements Callable<Integer> {
     @Nullable WebhookTarget failedWebhook;
     Limits limits;
     try {
-      options.directLogs();
-      tokens = options.tokens();
-      secrets = options.webhookSecrets();
+      options.logs().direct();
+      tokens = options.network().tokens();
+      secrets = options.webhooks().secrets();
       config = options.config();
-      drainDelay = options.drainDelay();
-      limits = options.limits();
-      if (options.sendsTokensInClear()) {
+      drainDelay = options.network().drainDelay();
+      limits = options.limits().ofFile();
+      if (options.network().sendsTokensInClear()) {
         LOG.warn(
             "Tokens travel in clear to {}: set --tls-cert and --tls-key, or listen on loopback"
                 + " behind a proxy with TLS",
             config.url(config.port()));
       }
-      failedWebhook = options.failedWebhook(secrets == null ? SecretSource.NONE : secrets);
+      failedWebhook =
+          options.webhooks().failedWebhook(secrets == null ? SecretSource.NONE : secrets);
     } catch (IOException e) {
       return failed(reason(e));
     }
-    StoreLocation location = options.store();
-    if (options.observe() && location.database() == null) {
+    StoreLocation location = options.store().location();
+    if (options.store().observe() && location.database() == null) {
       return failed(
           "--observe: the store in %s has one owner, which fires its timers (expected: --store,"
                   .formatted(location.data())
               + " a database that nodes share)");
     }
-    if (options.backupPlan() != null && location.database() != null) {
+    if (options.backups().plan() != null && location.database() != null) {
       return failed(
           "--backup-every: %s is a database (expected: its own backups, such as pg_dump)"
               .formatted(location.name()));
@@ -142,7 +143,7 @@ final class ServeCommand implements Callable<Integer> {
     FailureEvents failures = failedWebhook == null ? null : new FailureEvents(failedWebhook, clock);
     TimerStore opened = location.open();
     if (opened instanceof RocksTimerStore embedded) {
-      BackupSchedule.Plan plan = options.backupPlan();
+      BackupSchedule.Plan plan = options.backups().plan();
       if (plan == null) {
         server.backups(location.data(), embedded);
       } else {
@@ -154,14 +155,14 @@ final class ServeCommand implements Callable<Integer> {
       watched = failures.watch(watched);
     }
     DurableTimerBuilder builder =
-        options.observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
+        options.store().observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);
     builder.queueLimits(queue -> limits.queue(queue.namespace(), queue.id()));
     HostLimits hosts = new HostLimits(limits);
     WebhookClient client = null;
-    options.applyTo(builder);
-    if (secrets != null && !options.observe()) {
-      client = WebhookClient.start(options.addressPolicy(), secrets, clock);
+    options.limits().applyTo(builder);
+    if (secrets != null && !options.store().observe()) {
+      client = WebhookClient.start(options.webhooks().addressPolicy(), secrets, clock);
       new WebhookHandler(client, clock, server.meters(), hosts).addTo(builder);
     }
     DurableTimer timer = builder.start();

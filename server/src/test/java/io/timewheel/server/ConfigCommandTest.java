@@ -107,6 +107,48 @@ class ConfigCommandTest {
   }
 
   @Test
+  void refusesAnOptionThatIsGivenTwice() throws IOException {
+    assertThat(run(Map.of(), "config", "--listen", "::1", "--port=1", "--port", "2")).isEqualTo(2);
+    assertThat(run(Map.of(), "config", "--store", "jdbc:mariadb://a/b", "--store=jdbc:mariadb://c"))
+        .isEqualTo(2);
+    assertThat(err.toString())
+        .startsWith("timewheel: --port: is given twice (expected: once)")
+        .contains("timewheel: --store: is given twice (expected: once)");
+  }
+
+  @Test
+  void anArgumentLeavesTheOtherSettingsOfItsGroup() throws IOException {
+    Map<String, String> environment =
+        Map.of("TIMEWHEEL_STORE_USER", "a", "TIMEWHEEL_DATA", "d", "TIMEWHEEL_MAX_STREAMS", "7");
+    String[] words = {
+      "config",
+      "--host",
+      "a",
+      "--store",
+      "jdbc:mariadb://x/y",
+      "--host",
+      "b",
+      "--port",
+      "0",
+      "--retain",
+      "PT1H",
+      "-o",
+      "json"
+    };
+
+    assertThat(run(environment, words)).as(err + "").isZero();
+
+    JsonNode settings = Running.MAPPER.readTree(out.toString());
+    assertThat(at(settings, "host")).isEqualTo("a,b from --host");
+    assertThat(at(settings, "port")).isEqualTo("0 from --port");
+    assertThat(at(settings, "listen")).isEqualTo("127.0.0.1 from default");
+    assertThat(at(settings, "store-user")).isEqualTo("a from TIMEWHEEL_STORE_USER");
+    assertThat(at(settings, "data")).isEqualTo("d from TIMEWHEEL_DATA");
+    assertThat(at(settings, "max-streams")).isEqualTo("7 from TIMEWHEEL_MAX_STREAMS");
+    assertThat(at(settings, "retain")).isEqualTo("PT1H from --retain");
+  }
+
+  @Test
   void makesTokens() throws IOException {
     Path file = directory.resolve("tokens");
     String[] words = {

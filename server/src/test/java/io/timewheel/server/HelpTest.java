@@ -19,6 +19,19 @@ class HelpTest {
     helps(Main.commandLine(Settings.read(Map.of())));
   }
 
+  @Test
+  void theOptionsOfServeHaveHeadings() throws IOException {
+    CommandLine line = Main.commandLine(Settings.read(Map.of()));
+    assertThat(line.getSubcommands().get("serve").getUsageMessage().lines())
+        .containsSubsequence(
+            "Network, TLS and tokens:",
+            "Store:",
+            "Limits and retention:",
+            "Webhooks and failed timers:",
+            "Backups:",
+            "Logs:");
+  }
+
   private static void helps(CommandLine command) {
     String name = command.getCommandSpec().qualifiedName();
     List<String> lines = command.getUsageMessage().lines().toList();

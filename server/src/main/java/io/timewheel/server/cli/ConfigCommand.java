@@ -87,7 +87,7 @@ public final class ConfigCommand implements Callable<Integer> {
   /** Adds the lines of the file of limits. */
   private void addLimits(List<Row> rows) {
     try {
-      for (Limits.Line line : options.limits().lines()) {
+      for (Limits.Line line : options.limits().ofFile().lines()) {
         rows.add(new Row("limit " + line.name(), line.text(), "--limits"));
       }
     } catch (IOException e) {

@@ -23,7 +23,6 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
     name = "timers",
     description = "Makes timers, looks at them, and changes them.",
-    subcommands = {CreateCommand.class, PutCommand.class},
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel timers create shop order-42 --after 30m --queue unpaid",
@@ -37,12 +36,8 @@ final class TimersCommand {
 
   @ParentCommand private @Nullable Timewheel root;
 
-  static Globals globalsOf(@Nullable TimersCommand timers) {
-    return Timewheel.globalsOf(timers == null ? null : timers.root);
-  }
-
   private Globals globals() {
-    return globalsOf(this);
+    return Timewheel.globalsOf(root);
   }
 
   /** Where a timer is moved to. */
@@ -54,12 +49,59 @@ final class TimersCommand {
     private @Nullable Duration after;
   }
 
+  @Command(
+      name = "create",
+      description = "Create a timer; exit with 4 if it exists.",
+      footerHeading = "%nExamples:%n",
+      footer = {
+        "  timewheel timers create shop order-42 --after 30m --queue unpaid",
+        "  timewheel timers create shop report --cron '0 9 * * MON-FRI' \\",
+        "      --zone Europe/Berlin --url https://shop.example/hooks/report \\",
+        "      --secret shop --payload '{\"kind\":\"daily\"}'"
+      })
+  int create(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id,
+      @Mixin TimerOptions options) {
+    return print(put(namespace, id, options).withHeader("If-None-Match", "*"));
+  }
+
+  @Command(
+      name = "put",
+      description = "Create a timer, or replace the one with that ID.",
+      footerHeading = "%nExamples:%n",
+      footer = {
+        "  timewheel timers put shop order-42 --after 30m --queue unpaid",
+        "  timewheel timers put shop report --every 1h --queue reports --if-version 7"
+      })
+  int put(
+      @Parameters(paramLabel = "NAMESPACE") String namespace,
+      @Parameters(paramLabel = "ID") String id,
+      @Mixin TimerOptions options,
+      @Option(
+              names = "--if-version",
+              paramLabel = "VERSION",
+              description = "Replace only this version; exit with 4 otherwise.")
+          @Nullable Long version) {
+    Call call = put(namespace, id, options);
+    return print(version == null ? call : call.withHeader("If-Match", "\"" + version + "\""));
+  }
+
+  private Call put(String namespace, String id, TimerOptions options) {
+    return Call.of("PUT", ApiClient.timer(namespace, id)).with(options.timer(globals()));
+  }
+
+  /** Prints the answer to a call. */
+  private int print(Call call) {
+    globals().printer().fields(globals().client().call(call));
+    return ExitCode.DONE;
+  }
+
   @Command(name = "get", description = "Shows a timer with its attempts.")
   int get(
       @Parameters(paramLabel = "NAMESPACE") String namespace,
       @Parameters(paramLabel = "ID") String id) {
-    globals().printer().fields(globals().client().call(Call.get(ApiClient.timer(namespace, id))));
-    return ExitCode.DONE;
+    return print(Call.get(ApiClient.timer(namespace, id)));
   }
 
   @Command(name = "list", description = "Lists timers; unfinished ones, unless --state says so.")
@@ -199,20 +241,16 @@ final class TimersCommand {
     if (fault != null) {
       throw globals().usage(fault);
     }
-    Call call =
+    return print(
         one == null
             ? Call.post(
                 "/v1/namespaces/" + ApiClient.segment(namespace) + "/timers:" + verb,
                 options.request())
-            : one;
-    globals().printer().fields(globals().client().call(call));
-    return ExitCode.DONE;
+            : one);
   }
 
   private int verb(String namespace, String id, String verb, Object body) {
-    Call call = Call.post(ApiClient.timer(namespace, id) + ":" + verb, body);
-    globals().printer().fields(globals().client().call(call));
-    return ExitCode.DONE;
+    return print(Call.post(ApiClient.timer(namespace, id) + ":" + verb, body));
   }
 
   private static void parameter(StringBuilder query, String name, @Nullable String value) {

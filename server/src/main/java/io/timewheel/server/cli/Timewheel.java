@@ -14,13 +14,17 @@ import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
+import java.util.HashSet;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.MaxValuesExceededException;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
@@ -111,13 +115,26 @@ public final class Timewheel implements Runnable {
     line.setParameterExceptionHandler(
         (error, arguments) -> {
           CommandLine command = error.getCommandLine();
-          command
-              .getErr()
-              .println("timewheel: " + Printer.clean(String.valueOf(error.getMessage())));
+          command.getErr().println("timewheel: " + Printer.clean(wrongUsage(error, arguments)));
           command.getErr().println("Try: " + command.getCommandSpec().qualifiedName() + " --help");
           return ExitCode.USAGE;
         });
     return line;
+  }
+
+  /** Of an option that is given twice, the library shows the options of its group instead. */
+  private static String wrongUsage(ParameterException error, String[] arguments) {
+    if (error instanceof MaxValuesExceededException) {
+      Set<String> given = new HashSet<>();
+      for (String argument : arguments) {
+        String name = argument.replaceFirst("=.*", "");
+        OptionSpec option = error.getCommandLine().getCommandSpec().findOption(name);
+        if (option != null && !option.isMultiValue() && !given.add(name)) {
+          return name + ": is given twice (expected: once)";
+        }
+      }
+    }
+    return String.valueOf(error.getMessage());
   }
 
   private static <T> T parsed(String text, Function<String, T> parser, String example) {

@@ -7,8 +7,8 @@
  *
  * <p>Read {@code Globals} (options of all commands), {@code ApiClient} and {@code Printer} first,
  * then {@code TimersCommand} as an example of a client. {@code StoreCommand} works on {@code Data},
- * the store itself or a copy of it. {@code ServeOptions} and {@code DatabaseOptions} are the
- * settings of a server, which {@code ConfigCommand} shows.
+ * the store itself or a copy of it. {@code ServeOptions} has the settings of a server in groups,
+ * such as {@code NetworkOptions}; {@code ConfigCommand} shows them.
  */
 @NullMarked
 package io.timewheel.server.cli;

@@ -42,13 +42,14 @@ class ServeOptionsTest {
 
   @Test
   void postsNoEventsUnlessToldTo() throws IOException {
-    assertThat(options("").failedWebhook(SECRETS)).isNull();
+    assertThat(options("").webhooks().failedWebhook(SECRETS)).isNull();
   }
 
   @Test
   void takesAUrlAndASecret() throws IOException {
     var target =
         options("--failed-webhook https://alerts.example/x --failed-secret ops")
+            .webhooks()
             .failedWebhook(SECRETS);
     assertThat(target).isNotNull();
     assertThat(target.host()).isEqualTo("alerts.example");
@@ -65,7 +66,7 @@ class ServeOptionsTest {
     "--failed-webhook https://alerts.example --failed-secret shop, --failed-secret: no secret"
   })
   void refusesWhatCannotBePosted(String line, String message) {
-    assertThatThrownBy(() -> options(line).failedWebhook(SECRETS))
+    assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(message);
   }

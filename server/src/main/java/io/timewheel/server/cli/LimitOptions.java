@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.durable.DurableTimerBuilder;
+import io.timewheel.server.settings.Limits;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The limits of a server, and how long it retains finished timers. */
+public final class LimitOptions {
+  @Option(
+      names = "--limits",
+      paramLabel = "FILE",
+      description =
+          "Limits of queues, hosts and namespaces in the whole cluster; read again when it"
+              + " changes.")
+  private @Nullable Path limits;
+
+  @Option(
+      names = "--overdue-rate",
+      paramLabel = "N",
+      description = "Fire this many overdue timers per second (default: ${DEFAULT-VALUE}).",
+      defaultValue = "10000")
+  private int overdueRate = 10_000;
+
+  @Option(
+      names = "--max-waiting-claims",
+      paramLabel = "N",
+      description = "Limit waiting claims of this node (default: ${DEFAULT-VALUE}).",
+      defaultValue = "12000")
+  private int maxWaitingClaims = 12_000;
+
+  @Option(
+      names = "--max-streams",
+      paramLabel = "N",
+      description = "Limit event streams of this node (default: ${DEFAULT-VALUE}).",
+      defaultValue = "2000")
+  private int maxStreams = 2_000;
+
+  @Option(
+      names = "--retain",
+      paramLabel = "DURATION",
+      description = "Retain finished timers this long (default: ${DEFAULT-VALUE}).",
+      defaultValue = "PT24H")
+  private Duration retain = Duration.ofHours(24);
+
+  @Option(
+      names = "--retain-max",
+      paramLabel = "N",
+      description = "Retain at most this many finished timers (default: ${DEFAULT-VALUE}).",
+      defaultValue = "1000000")
+  private long retainMax = 1_000_000;
+
+  /**
+   * {@return the limits of queues, webhook hosts and namespaces}
+   *
+   * @throws IOException if the file cannot be used
+   */
+  public Limits ofFile() throws IOException {
+    try {
+      return limits == null ? Limits.none() : Limits.open(limits);
+    } catch (IOException e) {
+      throw new IOException("--limits: " + limits + ": " + Timewheel.reason(e), e);
+    }
+  }
+
+  /** Gives the retention and the rate of overdue timers to a scheduler. */
+  public void applyTo(DurableTimerBuilder builder) {
+    builder.remember(retain, retainMax).overdueRate(overdueRate);
+  }
+
+  int maxWaitingClaims() {
+    return maxWaitingClaims;
+  }
+
+  int maxStreams() {
+    return maxStreams;
+  }
+}

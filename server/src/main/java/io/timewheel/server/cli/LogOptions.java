@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import ch.qos.logback.core.util.FileSize;
+import io.timewheel.server.settings.LogOutput;
+import java.io.IOException;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** The logs of a server. */
+public final class LogOptions {
+  @Option(
+      names = "--log-format",
+      paramLabel = "FORM",
+      description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}), on standard error.",
+      defaultValue = "text")
+  private LogOutput.Form logFormat = LogOutput.Form.text;
+
+  @Option(
+      names = "--audit-log",
+      paramLabel = "FILE",
+      description = "Where to record who changed what, instead of standard error.")
+  private @Nullable Path auditLog;
+
+  @Option(
+      names = "--audit-log-size",
+      paramLabel = "SIZE",
+      description = "Limit all files of the audit log (default: ${DEFAULT-VALUE}, min: 1MB).",
+      defaultValue = LogOutput.AUDIT_SIZE,
+      converter = SizeConverter.class)
+  private FileSize auditLogSize = FileSize.valueOf(LogOutput.AUDIT_SIZE);
+
+  /**
+   * Directs the logs of the process.
+   *
+   * @throws IOException if the file of the audit log cannot be written
+   */
+  public void direct() throws IOException {
+    LogOutput.direct(logFormat, auditLog, auditLogSize);
+  }
+
+  /** Reads a number of bytes. */
+  private static final class SizeConverter implements ITypeConverter<FileSize> {
+    @Override
+    public FileSize convert(String text) {
+      try {
+        return FileSize.valueOf(text.strip());
+      } catch (IllegalArgumentException e) {
+        throw new TypeConversionException(text + " (expected: such as 500MB or 1GB)");
+      }
+    }
+  }
+}

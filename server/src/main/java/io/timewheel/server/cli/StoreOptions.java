@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.settings.WorkLimits;
+import io.timewheel.server.store.StoreLocation;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.format.DateTimeParseException;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.TypeConversionException;
+
+/** The store of a server. */
+public final class StoreOptions {
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description = "Where the timers are kept (${DEFAULT-VALUE}).",
+      defaultValue = "./timewheel-data")
+  private Path data = Path.of("timewheel-data");
+
+  @ArgGroup(exclusive = false)
+  private DatabaseOptions database = new DatabaseOptions();
+
+  @Option(
+      names = "--observe",
+      description =
+          "Own no shards and call no URLs; serve the API and console (needs --store). Queues work.")
+  private boolean observe;
+
+  @Option(
+      names = "--store-timeout",
+      paramLabel = "DURATION",
+      description = "Answer 503 if the store takes longer (default: PT10S, PT1S to PT5M).",
+      converter = StoreTimeoutConverter.class)
+  private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
+
+  /** {@return the place of the timers} */
+  public StoreLocation location() {
+    return new StoreLocation(data, database.database());
+  }
+
+  /** {@return whether the server owns no shards and calls no URLs} */
+  public boolean observe() {
+    return observe;
+  }
+
+  /** {@return the time after which a request to the store is answered 503} */
+  Duration timeout() {
+    return storeTimeout;
+  }
+
+  /** Reads the store timeout. */
+  private static final class StoreTimeoutConverter implements ITypeConverter<Duration> {
+    private static final Duration MIN = Duration.ofSeconds(1);
+    private static final Duration MAX = Duration.ofMinutes(5);
+
+    @Override
+    public Duration convert(String text) {
+      try {
+        Duration timeout = Duration.parse(text.strip());
+        if (timeout.compareTo(MIN) >= 0 && timeout.compareTo(MAX) <= 0) {
+          return timeout;
+        }
+      } catch (DateTimeParseException e) {
+        // refused below, as any other
+      }
+      throw new TypeConversionException(text + " (expected: " + MIN + " to " + MAX + ")");
+    }
+  }
+}

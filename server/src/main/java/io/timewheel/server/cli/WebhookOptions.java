@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.server.failure.FailureEvents;
+import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.server.webhook.ConfiguredSecret;
+import io.timewheel.server.webhook.SecretSource;
+import io.timewheel.server.webhook.WebhookSecrets;
+import io.timewheel.server.webhook.WebhookTarget;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The webhooks that a server calls, and the events about failed timers. */
+public final class WebhookOptions {
+  @Option(
+      names = "--webhook-secrets",
+      paramLabel = "FILE",
+      description =
+          "Secrets that sign webhook requests and fill their headers, one per line; without it no"
+              + " URL is called.")
+  private @Nullable Path webhookSecrets;
+
+  @Option(
+      names = "--allow-target",
+      paramLabel = "CIDR",
+      split = ",",
+      description = "Admit webhook targets in these private addresses; repeatable.",
+      converter = CidrConverter.class)
+  private List<Cidr> allowedTargets = new ArrayList<>();
+
+  @Option(
+      names = "--failed-webhook",
+      paramLabel = "URL",
+      description = "Post an event for timers that fail (needs --failed-secret).")
+  private @Nullable String failedWebhook;
+
+  @Option(
+      names = "--failed-secret",
+      paramLabel = "NAME",
+      description = "Sign these events by this secret of --webhook-secrets.")
+  private @Nullable String failedSecret;
+
+  /**
+   * {@return the secrets that sign calls of URLs; null if none are called}
+   *
+   * @throws IOException if the file cannot be used
+   */
+  public @Nullable WebhookSecrets secrets() throws IOException {
+    return webhookSecrets == null ? null : WebhookSecrets.open(webhookSecrets);
+  }
+
+  /** {@return the addresses that may be called} */
+  public AddressPolicy addressPolicy() {
+    return AddressPolicy.admitting(allowedTargets);
+  }
+
+  /**
+   * {@return the target of events about failed timers; null if there are none}
+   *
+   * @param secrets the secrets of the server
+   * @throws IOException if an option is missing, or is malformed
+   */
+  public @Nullable WebhookTarget failedWebhook(SecretSource secrets) throws IOException {
+    if (failedWebhook == null && failedSecret == null) {
+      return null;
+    }
+    if (failedWebhook == null || failedSecret == null) {
+      throw new IOException("--failed-webhook and --failed-secret need each other");
+    }
+    WebhookTarget target;
+    try {
+      target =
+          new WebhookTarget(
+              WebhookTarget.parseUrl(failedWebhook),
+              failedSecret,
+              Map.of(),
+              WebhookTarget.DEFAULT_TIMEOUT);
+    } catch (IllegalArgumentException e) {
+      throw new IOException(
+          String.valueOf(e.getMessage()).replace("target.url", "--failed-webhook"), e);
+    }
+    ConfiguredSecret secret = secrets.find(failedSecret);
+    if (secret == null
+        || secret.keys().isEmpty()
+        || !secret.admits(FailureEvents.NAMESPACE, target.host())) {
+      throw new IOException(
+          "--failed-secret: no secret to sign with (expected: a name in --webhook-secrets, for the"
+              + " namespace "
+              + FailureEvents.NAMESPACE
+              + " and the host of --failed-webhook)");
+    }
+    return target;
+  }
+}
