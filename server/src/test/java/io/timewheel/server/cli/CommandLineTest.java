@@ -282,6 +282,30 @@ final class CommandLineTest {
     assertThat(out.toString() + err).doesNotContain("s3cret");
   }
 
+  /** Linux connects 0.0.0.0 to this machine; the command takes it for another one. */
+  @ParameterizedTest
+  @CsvSource({
+    "http://0.0.0.0, true, true",
+    "HTTP://0.0.0.0, true, true",
+    "http://0.0.0.0, false, false",
+    "https://0.0.0.0, true, false",
+    "http://127.0.0.1, true, false",
+    "http://LOCALHOST, true, false",
+    "http://[::1], true, false"
+  })
+  void warnsOfATokenThatTravelsInClear(
+      String address, boolean token, boolean warns, @TempDir Path directory) throws IOException {
+    Path file = Files.writeString(directory.resolve("token"), "s3cret\n");
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    String url = address + ":" + server.getAddress().getPort();
+
+    run("stats --server " + url + (token ? " --token-file " + file : ""));
+
+    String warning = "timewheel: the token travels in clear to " + url + " (expected: https)";
+    assertThat(err.toString().lines().toList().contains(warning)).isEqualTo(warns);
+    assertThat(out.toString() + err).doesNotContain("s3cret");
+  }
+
   @ParameterizedTest
   @ValueSource(strings = {"s3cret\nother", "\ufeffs3cret", "s3cret other", "\n"})
   void refusesWhatIsNoTokenAndDoesNotShowIt(String content, @TempDir Path directory)
