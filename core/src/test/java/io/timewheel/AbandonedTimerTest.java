@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests timers that are no longer reachable. References to them are in separate methods, so no
- * variable of a test holds one.
+ * Timers that nobody refers to any more. What refers to one is in separate methods, so that no
+ * variable of a test does.
  */
 class AbandonedTimerTest {
   private final TestClock clock = new TestClock();
@@ -31,7 +31,7 @@ class AbandonedTimerTest {
   @Test
   void timerWithATimeoutThatIsNeverDueEndsItsThread() {
     timer(clock).newTimeout(timeout -> {}, Long.MAX_VALUE, TimeUnit.DAYS);
-    clock.awaitSleepForever();
+    clock.awaitSleepForEver();
 
     awaitEndOfWorker();
   }
@@ -67,10 +67,11 @@ class AbandonedTimerTest {
   }
 
   /**
-   * The garbage collector may run at any moment between a start and the waking of the timer thread.
+   * The garbage collector may come at any moment between a start and the waking of the timer
+   * thread.
    */
   @Test
-  void unreachableTimersRunEveryTimeout() {
+  void forgottenTimersRunEveryTimeout() {
     int count = 32;
     CountDownLatch all = new CountDownLatch(2 * count);
     for (int i = 0; i < count; i++) {
@@ -96,7 +97,7 @@ class AbandonedTimerTest {
   @Test
   void handleKeepsItsTimer() {
     Timeout handle = runOneTask(clock);
-    clock.awaitSleepForever();
+    clock.awaitSleepForEver();
     collectGarbage();
 
     AtomicInteger again = new AtomicInteger();
@@ -108,7 +109,7 @@ class AbandonedTimerTest {
     Await.end(worker.get());
   }
 
-  /** The pin that keeps the engine for the thread must not outlive the thread. */
+  /** What pins the engine for the thread must not outlive the thread. */
   @Test
   void timerThatIsStoppedBeforeItsThreadBeginsIsCollected() {
     Await.collected(new WeakReference<>(stoppedBeforeItsThreadBegins()));
@@ -154,7 +155,7 @@ class AbandonedTimerTest {
     Await.collected(new WeakReference<>(HierarchicalWheelTimer.create()));
   }
 
-  /** The thread lives as long as the timer, and so would everything that it inherits. */
+  /** Its thread lives as long as the timer, and so would all that it inherits. */
   @Test
   void threadInheritsNoThreadLocals() {
     InheritableThreadLocal<String> inheritable = new InheritableThreadLocal<>();

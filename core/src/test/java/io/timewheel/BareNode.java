@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-/** A minimal entry of a wheel. */
+/** All that a wheel needs to know of what it keeps. */
 final class BareNode extends Node {
   BareNode(long deadlineNanos) {
     super(deadlineNanos);

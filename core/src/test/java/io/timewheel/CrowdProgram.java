@@ -6,17 +6,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The program that {@link CrowdTest} runs: 64 live timers, then 65, then 66. */
+/** What {@link CrowdTest} runs: 64 live timers, then 65, then 66. */
 public final class CrowdProgram {
   private static final TestClock CLOCK = new TestClock();
   private static final AtomicInteger RUNS = new AtomicInteger();
 
   private CrowdProgram() {}
 
-  /**
-   * The log throws after it was written to. Even that must not harm the timer that exceeds the
-   * limit.
-   */
+  /** The log throws after it was written to: not even that may harm the timer that was one more. */
   public static void main(String[] arguments) {
     try (LogCapture log =
         new LogCapture(
@@ -29,7 +26,7 @@ public final class CrowdProgram {
           Await.until("a warning", () -> !log.lines().isEmpty());
         }
         runOneTaskOnEach(timers);
-        timers.forEach(Timer::stop); // returns when their threads have ended
+        timers.forEach(Timer::stop); // returns when the timer thread has ended: not live any more
         System.out.println(timers.size() + " timers ran: " + log.lines());
       }
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the assignment of threads to stripes. */
+/** Which stripe a thread calls its home. */
 class HomesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 4, 32, WheelTimer.Builder.MAX_STRIPES})
@@ -30,7 +30,7 @@ class HomesTest {
   }
 
   @Test
-  void consecutiveThreadsHaveDifferentHomes() {
+  void consecutiveThreadsLiveApart() {
     Homes homes = new Homes(4);
     List<Thread> threads = threads(100);
     for (int i = 1; i < threads.size(); i++) {
@@ -40,7 +40,7 @@ class HomesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 4, 32, WheelTimer.Builder.MAX_STRIPES})
-  void movesVisitAllStripesAndReturn(int stripes) {
+  void movesLeadThroughAllStripesAndHome(int stripes) {
     Homes homes = new Homes(stripes);
     Thread thread = new Thread();
     int first = homes.of(thread);
@@ -55,7 +55,7 @@ class HomesTest {
   }
 
   @Test
-  void moveDoesNotAffectOtherGroups() {
+  void moveLeavesTheOthersInPlace() {
     Homes homes = new Homes(4);
     List<Thread> threads = threads(2);
     int other = homes.of(threads.get(1));

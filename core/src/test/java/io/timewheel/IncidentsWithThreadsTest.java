@@ -18,21 +18,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Tests for bugs of other timers that need several threads; see {@link IncidentsTest}. */
+/** What has gone wrong in other timers when threads met; see {@link IncidentsTest}. */
 class IncidentsWithThreadsTest {
   private static final int TICK = 10;
 
-  /** A timeout that was cancelled as it expired was subtracted twice from the pending count. */
+  /** A timeout that was cancelled as it expired was taken off the pending ones twice. */
   @ParameterizedTest
   @EnumSource
-  void netty14959PendingIsDecrementedOnce(Kind kind) {
+  void netty14959PendingIsTakenDownOnce(Kind kind) {
     int limit = 16;
     PassiveTimer timer = new PassiveTimer(kind, TICK, 1, limit);
     int rounds = 300;
     for (int round = 0; round < rounds; round++) {
       List<Timeout> timeouts = new ArrayList<>();
       for (int i = 0; i < limit; i++) {
-        timeouts.add(timer.start(5)); // refused if the previous round had lost a permit
+        timeouts.add(timer.start(5)); // refused, had a permit been lost in the round before
       }
       assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> timer.start(5));
       timer.clock.advance(TICK);
@@ -82,7 +82,7 @@ class IncidentsWithThreadsTest {
     assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
-  /** The next wake-up belonged to a timer that was gone. Later timers caused no wake-up. */
+  /** The next wake-up was that of a timer that was gone; those after it were never woken for. */
   @Test
   void tokio6683StaleNextWakeLosesNothing() {
     TestClock clock = new TestClock();
@@ -105,7 +105,7 @@ class IncidentsWithThreadsTest {
     }
   }
 
-  /** A timer that was cancelled during its insertion stayed for years. */
+  /** A timer that was cancelled while it was inserted stayed for years. */
   @ParameterizedTest
   @EnumSource
   void tokio8252InsertAgainstCancelLeaksNothing(Kind kind) {
@@ -140,8 +140,8 @@ class IncidentsWithThreadsTest {
 
   /**
    * A timer thread that was about to park was not woken. Each thread waits for its own timeout
-   * before it starts the next. So the timer thread sleeps again and again, and one lost wake-up
-   * would be the last.
+   * before it starts the next, so that the timer thread goes to sleep again and again, and one lost
+   * wake-up would be the last.
    */
   @Test
   void jdk8369227NoWakeUpIsLost() {
@@ -161,7 +161,7 @@ class IncidentsWithThreadsTest {
     }
   }
 
-  /** The same for deadlines that are moved to an earlier time, which use another code path. */
+  /** The same with deadlines that are moved to an earlier time, which is another way in. */
   @Test
   void jdk8369227NoWakeUpIsLostByAMove() {
     try (HierarchicalWheelTimer timer =

@@ -8,17 +8,17 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests timers in JVMs that really run out of memory, and later have some again. */
+/** Timers in JVMs that have run out of memory, really, and get some back. */
 class LittleMemoryTest {
   @TempDir Path directory;
 
-  /** Opening a slot needs new slots, for which there is no memory. */
+  /** Opening a slot takes new slots, which there is no memory for. */
   @Test
-  void timerThreadRetriesUntilThereIsMemory() throws Exception {
+  void workerTriesAgainUntilThereIsMemory() throws Exception {
     assertThat(run("expire")).containsExactly("out of memory", "runs again");
   }
 
-  /** At whichever point a stop runs out of memory, a later stop returns everything. */
+  /** Whatever a stop runs out of memory for, one that is called later returns everything. */
   @Test
   void stopThatRunsOutOfMemoryLosesNothing() throws Exception {
     assertThat(run("stop")).containsExactly("out of memory", "returned: all", "called back: all");
@@ -30,7 +30,7 @@ class LittleMemoryTest {
         List.of(
             "-Xmx16m",
             "-XX:+UseSerialGC",
-            "-XX:-UseTLAB", // otherwise, the timer thread may have some memory left
+            "-XX:-UseTLAB", // or the timer thread has some memory left when there is none
             "-cp",
             ChildJvm.CLASS_PATH,
             LittleMemoryProgram.class.getName(),

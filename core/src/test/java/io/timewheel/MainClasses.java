@@ -11,10 +11,7 @@ final class MainClasses {
 
   private MainClasses() {}
 
-  /**
-   * Returns the directory of the classes. It is found through a class, because the working
-   * directory may be any.
-   */
+  /** Where the compiler put them; asked of a class, because the working directory may be any. */
   static Path directory() {
     try {
       Class<?> witness = Class.forName("io.timewheel.package-info");

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
-/** Tests the memory that timeouts take, and that they release it. */
+/** What timeouts cost in memory, and that they let go of it. */
 class MemoryTest {
   private static final TimerTask NOTHING = timeout -> {};
 
@@ -28,17 +28,16 @@ class MemoryTest {
   }
 
   /**
-   * The handle is the node. The only other memory is that of the slots, however many timeouts share
-   * them.
+   * The handle is the node; beside it there are only the slots, however many timeouts share them.
    */
   @Test
-  void pendingTimeoutTakesNoMemoryExceptItsHandle() {
+  void pendingTimeoutTakesNothingBesideItsHandle() {
     long ticks = Duration.ofMillis(1).toNanos();
     assertPendingTimeoutsTake40BytesEach(new HierarchicalWheel(new Ticks(ticks)), 48_000);
     assertPendingTimeoutsTake40BytesEach(new HashedWheel(new Ticks(ticks), 512), 66_000);
   }
 
-  /** Uses timeouts of up to a day, which need four levels. */
+  /** Timeouts of up to a day, which need four levels. */
   private void assertPendingTimeoutsTake40BytesEach(Wheel wheel, long slotsBytes) {
     PolledTimer owner = PolledTimer.builder().timeSource(clock).build();
     Engine engine =
@@ -51,7 +50,7 @@ class MemoryTest {
     assertThat(footprint(engine) - before).isLessThanOrEqualTo(40L * timeouts + slotsBytes);
   }
 
-  /** Slots are made when they are first needed, so an unused timer is small. */
+  /** Slots are made when they are needed: an unused timer is small. */
   @Test
   void unusedTimerIsSmall() {
     assertThat(footprint(new HierarchicalWheel(new Ticks(1)))).isLessThan(1_200);
@@ -63,7 +62,7 @@ class MemoryTest {
     return GraphLayout.parseInstance(root).totalSize();
   }
 
-  /** Moves to an earlier time, a later one, another level, another slot and the same slot. */
+  /** Moved earlier, later, to another level, to another slot and to where it is. */
   @ParameterizedTest
   @EnumSource
   void reschedulingAllocatesNothing(PassiveTimer.Kind kind) {
@@ -124,10 +123,10 @@ class MemoryTest {
     Await.collected(expired);
   }
 
-  /** A user may keep a handle forever. It must not keep its former neighbours reachable. */
+  /** Somebody may keep a handle for ever; it must not keep those that lay beside it. */
   @ParameterizedTest
   @EnumSource
-  void keptHandleDoesNotKeepFormerNeighboursReachable(PassiveTimer.Kind kind) {
+  void keptHandleDoesNotKeepItsFormerNeighbours(PassiveTimer.Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, 10);
     List<Timeout> kept = new ArrayList<>();
     List<WeakReference<Timeout>> neighbours = new ArrayList<>();
@@ -139,7 +138,7 @@ class MemoryTest {
     assertThat(kept).hasSize(3).allMatch(timeout -> timeout.task() == NOTHING);
   }
 
-  /** Every second handle is kept: one cancelled first, one that runs, one cancelled last. */
+  /** Every second one is kept: one cancelled first, one that runs, one cancelled last. */
   private static void startNeighbours(
       PassiveTimer timer, List<Timeout> kept, List<WeakReference<Timeout>> neighbours) {
     List<Timeout> slot = new ArrayList<>();

@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A clock that a test moves, and on which a timer thread can sleep. A parked thread is woken when
- * the clock reaches the time for which it parked.
+ * A clock that a test moves, and that a timer thread can sleep on: a parked thread is woken when
+ * the clock reaches the time that it parked for.
  *
- * <p>No wake-up is lost: a sleeper is registered before it reads the time, and the time is moved
- * before the sleepers are read.
+ * <p>No wake-up is lost: a sleeper is entered before it looks at the time, and the time is moved
+ * before the sleepers are looked at.
  */
 public final class TestClock implements TimeSource {
   private final AtomicLong nowNanos;
@@ -68,17 +68,17 @@ public final class TestClock implements TimeSource {
     nowNanos.set(nanos);
   }
 
-  /** Makes each further attempt to park throw. */
+  /** From now on no thread can park: the call throws. */
   public void failToPark(RuntimeException failure) {
     parkFailure = failure;
   }
 
-  /** Returns the only thread that sleeps. */
+  /** The one thread that sleeps. */
   Thread sleeper() {
     return sleepers.keySet().iterator().next();
   }
 
-  /** Returns how often a thread parked. */
+  /** How often a thread parked. */
   long parks() {
     return parks.get();
   }
@@ -95,13 +95,13 @@ public final class TestClock implements TimeSource {
                             && entry.getKey().getState() == Thread.State.WAITING));
   }
 
-  /** Waits until a thread sleeps until the given time, counted from zero of this clock. */
+  /** Waits until a thread sleeps until the given time of day of this clock's life. */
   void awaitSleepUntil(Duration time) {
     awaitSleepUntil(time.toNanos());
   }
 
-  /** Waits until a thread sleeps forever, given that its timer was made when this clock was 0. */
-  public void awaitSleepForever() {
+  /** Waits until a thread sleeps for good, given that its timer was made when this clock was 0. */
+  public void awaitSleepForEver() {
     awaitSleepUntil(Long.MAX_VALUE);
   }
 }

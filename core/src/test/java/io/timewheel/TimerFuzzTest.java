@@ -7,7 +7,8 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Fuzzes a whole timer, including re-entrant callbacks, against the model in {@link FuzzedTimer}.
+ * Fuzzes a timer as a whole, re-entrant callbacks and all, against the model in {@link
+ * FuzzedTimer}.
  *
  * <p>{@code mvn -B -pl core test -Dtest=TimerFuzzTest -Dtimewheel.fuzz.operations=100000000}
  */
@@ -20,20 +21,20 @@ class TimerFuzzTest {
   private static final long[] SLOTS = {0, 0, 0, 1, 2, 64};
 
   @Test
-  void timersMatchTheirModel() {
+  void timersDoAsTheirModel() {
     new Fuzzer("timer", program -> new FuzzedTimer(program).run(), TimerFuzzTest::generate)
         .replay()
         .run(OPERATIONS_OF_THE_BUILD);
   }
 
-  // Generation of programs
+  // How programs are made
 
   private static List<FuzzOp> generate(SplittableRandom random) {
     List<FuzzOp> program = new ArrayList<>();
     program.add(FuzzOp.of("origin", one(ORIGINS, random), 0));
     program.add(FuzzOp.of("tick", one(TICKS, random), 0));
     program.add(FuzzOp.of("slots", one(SLOTS, random), 0));
-    // Reading every link takes longer than everything else; WheelFuzzTest does nothing else.
+    // Looking at every link takes longer than all the rest; WheelFuzzTest does nothing else.
     program.add(FuzzOp.of("links", random.nextInt(8) == 0 ? 1 : 0, 0));
     if (random.nextInt(4) == 0) {
       program.add(FuzzOp.of("limit", 1 + random.nextInt(6), 0));
@@ -84,7 +85,7 @@ class TimerFuzzTest {
     };
   }
 
-  /** Returns few ticks more often than many, and often a number near a power of 256. */
+  /** Few ticks more often than many, and often around a power of 256. */
   private static long ticks(SplittableRandom random) {
     if (random.nextInt(3) > 0) {
       return random.nextInt(520);

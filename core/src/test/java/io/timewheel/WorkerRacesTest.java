@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests the races between a timer thread that is about to park, or about to start, and all other
- * threads. The timer thread reads the clock in step 3 of its loop, after it looked for work and
- * before it publishes its plan. A clock that acts at that moment makes the race happen every time.
+ * The races between a timer thread that is about to park, or about to start, and all other threads.
+ * The timer thread asks for the time in step 3 of its loop, after it looked for something to do and
+ * before it publishes its plan: a clock that acts at that moment is a race that always happens.
  */
 class WorkerRacesTest {
   private static final String OUT_OF_MEMORY =
@@ -87,7 +87,7 @@ class WorkerRacesTest {
   }
 
   @Test
-  void dropsTheHintOfACancelledTimeoutOnceItHasPassed() {
+  void forgetsTheDeadlineOfACancelledTimeoutOnceItHasPassed() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     long wakeups = timer.stats().wakeups();
@@ -97,7 +97,7 @@ class WorkerRacesTest {
     first.set(timer.newTimeout(task, 100, TimeUnit.MILLISECONDS));
     clock.awaitSleepUntil(Duration.ofMillis(100));
     clock.advance(Duration.ofMillis(100));
-    clock.awaitSleepForever();
+    clock.awaitSleepForEver();
 
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 2);
     assertThat(timer.stop()).hasSize(1);
@@ -108,12 +108,9 @@ class WorkerRacesTest {
     assertThat(timeout.get().cancel()).isTrue();
   }
 
-  /**
-   * The timeout that woke the timer thread is gone when it looks. Later ones with that delay do not
-   * wake it.
-   */
+  /** What woke the timer thread is gone when it looks, and the next of its kind do not wake it. */
   @Test
-  void timeoutsCancelledAtOnceCauseOneWakeUp() {
+  void timeoutsThatAreCancelledAtOnceWakeItOnceAndNotEach() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     long wakeups = timer.stats().wakeups();
@@ -126,25 +123,25 @@ class WorkerRacesTest {
       clock.advance(Duration.ofMillis(1));
       assertThat(timer.newTimeout(task, 100, TimeUnit.MILLISECONDS).cancel()).isTrue();
     }
-    // If any of these had woken the thread, this wake-up would not be the second.
+    // Had any of these woken it, this one would not be the second that does.
     timer.newTimeout(task, 10, TimeUnit.MILLISECONDS);
     clock.awaitSleepUntil(Duration.ofMillis(60));
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 2);
 
     clock.advance(Duration.ofMillis(10));
     task.awaitRun();
-    clock.awaitSleepForever();
+    clock.awaitSleepForEver();
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 3);
     assertThat(timer.stop()).hasSize(1);
   }
 
   /** Nothing has been moved, so nothing is lost: the timer thread tries again. */
   @Test
-  void lackOfMemoryDelaysTheTimerThreadButDoesNotEndIt() {
+  void lackOfMemoryDelaysTheWorkerAndDoesNotKillIt() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     atReading(1, WorkerRacesTest::runOutOfMemory);
-    atReading(3, WorkerRacesTest::runOutOfMemory); // the second is that of the sleep
+    atReading(3, WorkerRacesTest::runOutOfMemory); // the second is that of the nap
     try (LogCapture log = new LogCapture()) {
       timer.newTimeout(task, 5, TimeUnit.MILLISECONDS);
       clock.awaitSleepUntil(Duration.ofMillis(10));
@@ -153,7 +150,7 @@ class WorkerRacesTest {
       assertThat(task.runs()).isZero();
       clock.advance(Duration.ofMillis(10));
       task.awaitRun();
-      clock.awaitSleepForever();
+      clock.awaitSleepForEver();
       assertThat(log.lines()).containsExactly(OUT_OF_MEMORY);
 
       readings.set(0);
@@ -170,7 +167,7 @@ class WorkerRacesTest {
     throw new OutOfMemoryError("for the test");
   }
 
-  /** Both threads find that the timer thread is not running. Only one may start it. */
+  /** Both find the timer thread not running; only one may start it. */
   @Test
   void concurrentFirstTimeoutsStartTheThreadOnce() {
     CountDownLatch starting = new CountDownLatch(1);
@@ -195,7 +192,7 @@ class WorkerRacesTest {
     Await.zero(starting);
     second.start();
     Await.until("the second to wait", () -> second.getState() == Thread.State.BLOCKED);
-    assertThat(timer.pendingTimeouts()).as("accepted before there is a thread").isZero();
+    assertThat(timer.pendingTimeouts()).as("accepted before there is a worker").isZero();
 
     go.countDown();
     Await.end(first);
@@ -205,9 +202,9 @@ class WorkerRacesTest {
     assertThat(timer.stop()).hasSize(2);
   }
 
-  /** As if the machine could start no more threads. */
+  /** As when the machine has no thread left to give. */
   @Test
-  void failedThreadStartRefusesTheTimeoutAndTheNextRetries() {
+  void timeoutIsRefusedIfTheWorkerCannotBeStartedAndTheNextOneTriesAgain() {
     AtomicInteger starts = new AtomicInteger();
     HierarchicalWheelTimer timer =
         HierarchicalWheelTimer.builder()
@@ -234,7 +231,7 @@ class WorkerRacesTest {
     assertThat(timer.stop()).hasSize(1);
   }
 
-  /** Stops the timer before the new thread has executed its first instruction. */
+  /** Stopped before the new thread has come to its first instruction. */
   @Test
   void stopDoesNotWaitForAThreadThatHasNotBegun() {
     CountDownLatch begin = new CountDownLatch(1);
@@ -268,7 +265,7 @@ class WorkerRacesTest {
 
   private void idle(Timer timer) {
     timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
-    clock.awaitSleepForever();
+    clock.awaitSleepForEver();
     worker = clock.sleeper();
   }
 }

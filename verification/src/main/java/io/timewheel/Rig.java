@@ -9,17 +9,17 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * The environment of the stress tests: the real engine, with a tick of 1 ns on a clock that stands
- * still until a test sets it. So ticks and nanoseconds since the start are the same numbers.
+ * What the stress tests work on: the real engine, with a tick of 1 ns on a clock that stands still
+ * until a test sets it, so that ticks and nanoseconds since the start are the same numbers.
  *
- * <p>The wheels have one slot, unless a test needs more, because a jcstress run makes millions of
- * engines. The races are those of the stripe, and the same for any wheel.
+ * <p>The wheels are of one slot, unless a test asks for more, because a jcstress run makes millions
+ * of engines. The races are those of the stripe, and the same for any wheel.
  */
 class Rig implements TimeSource {
-  /** The result of an operation that found a list which another thread had taken apart. */
+  /** The answer of an operation that met a list which somebody had taken apart. */
   static final int BROKEN = -1;
 
-  /** The timer that handles of the engine return. It is never started or used. */
+  /** What handles of the engine name as their timer; never started, and used by nobody. */
   private static final Timer NAMED = PolledTimer.create();
 
   /** Not volatile: as with {@link System#nanoTime}, reading it orders nothing. */
@@ -29,7 +29,7 @@ class Rig implements TimeSource {
 
   final Engine engine;
 
-  /** True if an expiry has found a list which another thread had taken apart; read by arbiters. */
+  /** Whether what expires has met a list which somebody had taken apart; for arbiters. */
   boolean broken;
 
   Rig() {
@@ -57,7 +57,7 @@ class Rig implements TimeSource {
     return start(task, delayNanos);
   }
 
-  /** Starts a timeout. Returns 1 if it was started, 0 if the timer was stopped or had failed. */
+  /** 1 if a timeout could be started, 0 if the timer said that it is stopped or has failed. */
   int tryStart(long delayNanos) {
     try {
       start(delayNanos);
@@ -67,40 +67,35 @@ class Rig implements TimeSource {
     }
   }
 
-  /** Runs due tasks, and returns their number. */
+  /** Runs what is due, and tells how many tasks that were. */
   int runDue() {
     int ran = orBroken(() -> engine.runDue(Integer.MAX_VALUE));
     broken |= ran == BROKEN;
     return ran;
   }
 
-  /**
-   * Returns the calls of the task, or {@link #BROKEN} if {@link #runDue} has ever returned that.
-   */
+  /** The calls of the task, or {@link #BROKEN} if {@link #runDue} has ever answered that. */
   int calls() {
     return broken ? BROKEN : task.calls();
   }
 
-  /** Sets the clock and runs due tasks. */
+  /** Sets the clock and runs what is due. */
   int runDueAt(long nowNanos) {
     this.nowNanos = nowNanos;
     return runDue();
   }
 
-  /** Stops the engine as a timer would, and returns the number of cancelled timeouts. */
+  /** Stops the engine as a timer would, and tells how many timeouts that cancelled. */
   int stop() {
     return orBroken(() -> engine.afterShutDown(engine.shutDown()).size());
   }
 
-  /** Cancels a timeout. Returns 1 if this call cancelled it, else 0. */
+  /** 1 if this cancelled the timeout, else 0. */
   static int cancel(WheelTimeout timeout) {
     return orBroken(() -> asInt(timeout.cancel()));
   }
 
-  /**
-   * Returns the result of an operation, or {@link #BROKEN} if it failed because of another
-   * operation.
-   */
+  /** The answer of an operation, or {@link #BROKEN} if it stumbled over what another one did. */
   static int orBroken(IntSupplier operation) {
     try {
       return operation.getAsInt();
@@ -116,7 +111,7 @@ class Rig implements TimeSource {
     return flag ? 1 : 0;
   }
 
-  /** Returns a handle of a private field of the core, for state that is invisible from outside. */
+  /** A private field of the core, for what cannot be seen from outside. */
   static VarHandle field(Class<?> owner, String name, Class<?> type) {
     try {
       return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
@@ -141,7 +136,7 @@ class Rig implements TimeSource {
       cancels.incrementAndGet();
     }
 
-    /** Returns ten for each run, plus one for each call of {@code cancelled}. */
+    /** Ten for each run, one for each call of {@code cancelled}. */
     int calls() {
       return 10 * runs.get() + cancels.get();
     }

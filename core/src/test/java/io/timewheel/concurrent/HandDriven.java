@@ -8,16 +8,16 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A timer with a tick of one millisecond, and workers. A test controls both. */
+/** A timer with a tick of one millisecond, and workers: a test drives both by hand. */
 final class HandDriven {
   final TestClock clock;
 
-  /** The last exception of a callback of the timer. */
+  /** What the callbacks of the timer threw last. */
   final AtomicReference<Throwable> thrown = new AtomicReference<>();
 
   final PolledTimer timer;
 
-  /** The tasks that the workers received and have not run. */
+  /** What was given to the workers and has not been run. */
   final Queue<Runnable> queue = new ArrayDeque<>();
 
   HandDriven() {
@@ -33,7 +33,7 @@ final class HandDriven {
             .build();
   }
 
-  /** Returns an executor on this timer and these workers. */
+  /** An executor on this timer and these workers. */
   WheelScheduledExecutor executor() {
     return builder().build();
   }
@@ -42,7 +42,7 @@ final class HandDriven {
     return WheelScheduledExecutor.builder().timer(timer).executor(queue::add);
   }
 
-  /** Advances the time tick by tick, and lets the workers run at each. */
+  /** Lets time pass tick by tick, and the workers work at each. */
   void advance(long millis) {
     for (long i = 0; i < millis; i++) {
       pass(1);
@@ -50,13 +50,13 @@ final class HandDriven {
     }
   }
 
-  /** Advances the time at once, and lets the timer hand over the due tasks. */
+  /** Lets time pass at once, and the timer hand over what is due. */
   void pass(long millis) {
     clock.advance(TimeUnit.MILLISECONDS.toNanos(millis));
     timer.poll();
   }
 
-  /** Runs all tasks of the workers, and those that they submit. */
+  /** Runs everything that the workers have, and what it leads to. */
   void work() {
     for (Runnable next = queue.poll(); next != null; next = queue.poll()) {
       next.run();

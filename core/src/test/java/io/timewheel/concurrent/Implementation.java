@@ -8,8 +8,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The executors for the contract tests, all with four threads or more. The JDK's executor verifies
- * the tests themselves.
+ * The executors that the contract tests run against, all with four threads or more: the JDK's,
+ * which shows that the tests are right, and ours.
  */
 enum Implementation {
   JDK {
@@ -48,10 +48,10 @@ enum Implementation {
 
   static final int THREADS = 4;
 
-  /** Returns an executor with the given policies. */
+  /** An executor with the given policies. */
   abstract ScheduledExecutorService create(boolean keepsPeriodic, boolean keepsDelayed);
 
-  /** Returns an executor with the default policies. */
+  /** An executor with the default policies. */
   ScheduledExecutorService create() {
     return create(false, true);
   }

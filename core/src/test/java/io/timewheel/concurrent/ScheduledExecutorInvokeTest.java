@@ -23,9 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/**
- * {@code invokeAll} and {@code invokeAny}, with and without a timeout, as in the JDK's own tests.
- */
+/** {@code invokeAll} and {@code invokeAny}, timed and not, as the JDK's own tests ask for them. */
 @ParameterizedClass
 @EnumSource
 class ScheduledExecutorInvokeTest {
@@ -77,7 +75,7 @@ class ScheduledExecutorInvokeTest {
   }
 
   @Test
-  void invokeAllCancelsTasksNotDoneInTime() throws Exception {
+  void invokeAllCancelsWhatIsNotDoneInTime() throws Exception {
     List<Future<String>> futures = executor.invokeAll(List.of(stuck, stuck), 1, MILLISECONDS);
     assertThat(futures).hasSize(2).allMatch(Future::isDone).allMatch(Future::isCancelled);
   }

@@ -32,12 +32,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The shutdown of a {@link ScheduledExecutorService}, as in the JDK's own tests. */
+/** What the JDK's own tests ask of a {@link ScheduledExecutorService} that is shut down. */
 @ParameterizedClass
 @EnumSource
 @SuppressWarnings("FutureReturnValueIgnored")
 class ScheduledExecutorShutdownTest {
-  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would also match Callable
+  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would be taken for a Callable, too
   private static final Runnable NOTHING = () -> {};
 
   @Parameter Implementation implementation;
@@ -122,7 +122,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void awaitTerminationCanBeInterrupted() {
+  void waitingForTheEndCanBeInterrupted() {
     ScheduledExecutorService executor = create();
     executor.schedule(NOTHING, 1, HOURS);
     executor.shutdown();
@@ -337,7 +337,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void taskMayShutDownItsExecutor() {
+  void taskMayShutItsExecutorDown() {
     ScheduledExecutorService executor = create();
     Future<?> delayed = executor.schedule(NOTHING, 2, MILLISECONDS);
     executor.execute(executor::shutdown);
@@ -365,7 +365,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void closeWaitsForAcceptedTasksOnJdksThatHaveIt() throws Exception {
+  void closeWaitsForWhatWasAcceptedWhereTheJdkHasIt() throws Exception {
     assumeTrue(
         Arrays.stream(ExecutorService.class.getMethods())
             .anyMatch(method -> method.getName().equals("close")));

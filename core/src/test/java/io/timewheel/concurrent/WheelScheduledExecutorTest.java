@@ -38,12 +38,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests how tasks end if workers or the timer refuse them, and the ownership of workers and timer.
- */
+/** The end of tasks when workers or timer refuse, and the ownership of both. */
 @SuppressWarnings("FutureReturnValueIgnored")
 class WheelScheduledExecutorTest {
-  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would also match Callable
+  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would be taken for a Callable, too
   private static final Runnable NOTHING = () -> {};
 
   private final HandDriven hand = new HandDriven();
@@ -106,7 +104,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void taskCancelledBeforeTheHandOverIsNotHandedOver() {
+  void workersAreNotGivenATaskCancelledOnItsWay() {
     Queue<Runnable> expired = new ArrayDeque<>();
     PolledTimer handingOff =
         PolledTimer.builder().timeSource(hand.clock).executor(expired::add).build();
@@ -157,7 +155,7 @@ class WheelScheduledExecutorTest {
   // Workers and shutdownNow
 
   @Test
-  void workersIgnoreATaskReturnedByShutdownNow() {
+  void workersLeaveATaskReturnedByShutdownNowAlone() {
     Future<?> task = executor.submit(runs::incrementAndGet);
     List<Runnable> returned = executor.shutdownNow();
     assertThat(new ArrayList<Object>(returned)).containsExactly(task);
@@ -169,7 +167,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void workersIgnoreATaskAboutToBeReturned() throws InterruptedException {
+  void workersLeaveATaskAboutToBeReturnedAlone() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
     Runnable blockUntilInterrupted =
         () -> {
@@ -177,7 +175,7 @@ class WheelScheduledExecutorTest {
           try {
             new CountDownLatch(1).await();
           } catch (InterruptedException e) {
-            // expected
+            // as it should be
           }
         };
     executor.execute(blockUntilInterrupted);
@@ -186,7 +184,7 @@ class WheelScheduledExecutorTest {
         new Thread(blocking) {
           @Override
           public void interrupt() {
-            hand.work(); // in the middle: some of the many tasks are not returned yet
+            hand.work(); // somewhere among the tasks: with so many, some are still to be returned
             super.interrupt();
           }
         };
@@ -301,9 +299,9 @@ class WheelScheduledExecutorTest {
     assertThat(on.isTerminated()).isTrue();
   }
 
-  /** The task once left the timer before each run, and was then refused: its future failed. */
+  /** It gave its place back before each run, and was refused another: its future failed. */
   @Test
-  void periodicTaskContinuesIfTheTimerIsFull() {
+  void periodicTaskGoesOnThoughTheTimerIsFull() {
     PolledTimer limited =
         PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();
     WheelScheduledExecutor on = hand.builder().timer(limited).build();
@@ -328,7 +326,7 @@ class WheelScheduledExecutorTest {
       hand.work();
     }
     assertThat(runs).hasValue(5);
-    assertThat(refusals).as("it counts towards the limit while it runs").hasValue(5);
+    assertThat(refusals).as("its place is taken while it runs").hasValue(5);
     assertThat(task.cancel(false)).isTrue();
     assertThat(limited.pendingTimeouts()).isZero();
   }
@@ -363,7 +361,7 @@ class WheelScheduledExecutorTest {
   // Ownership and settings
 
   @Test
-  void doesNotStopABorrowedTimerAndWorkers() {
+  void leavesABorrowedTimerAndWorkersAlone() {
     ExecutorService workers = Executors.newSingleThreadExecutor();
     WheelScheduledExecutor lent =
         WheelScheduledExecutor.builder().timer(hand.timer).executor(workers).build();
@@ -376,7 +374,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void ownTimerAndWorkersStopWithTheExecutor() {
+  void ownTimerAndWorkersEndWithIt() {
     ExecutorService workers = Executors.newSingleThreadExecutor();
     WheelScheduledExecutor owner =
         WheelScheduledExecutor.builder().ownTimer(hand.timer).ownExecutor(workers).build();

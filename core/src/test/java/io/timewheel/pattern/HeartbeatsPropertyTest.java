@@ -14,10 +14,10 @@ import net.jqwik.api.Property;
 class HeartbeatsPropertyTest {
   private static final int KEYS = 6;
 
-  /** If nothing was read from CLOSES, it is closed. If nothing was written to BAD, */
+  /** When nothing was read from this one it is closed; when nothing was written to that one... */
   private static final int CLOSES = 1;
 
-  /** its callback throws; if nothing was written to the third, it writes. */
+  /** ...it throws, or it writes. */
   private static final int BAD = 2;
 
   private static final int WRITES = 3;
@@ -88,7 +88,7 @@ class HeartbeatsPropertyTest {
 
     private void readIdle(Heartbeats.Connection<Integer> connection) {
       int key = connection.key();
-      notified.add("read " + key);
+      told.add("read " + key);
       if (key == CLOSES) {
         connections.remove(key).close();
       }
@@ -96,7 +96,7 @@ class HeartbeatsPropertyTest {
 
     private void writeIdle(Heartbeats.Connection<Integer> connection) {
       int key = connection.key();
-      notified.add("write " + key);
+      told.add("write " + key);
       if (key == BAD) {
         throw new StackOverflowError();
       }
@@ -125,7 +125,7 @@ class HeartbeatsPropertyTest {
       }
     }
 
-    /** Also replaces an existing one. */
+    /** Also in the place of one. */
     private void add(int key) {
       part = random.nextInt(5) / 4.0;
       connections.put(key, heartbeats.add(key));

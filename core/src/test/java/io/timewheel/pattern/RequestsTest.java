@@ -66,7 +66,7 @@ class RequestsTest {
   void lateAnswerGoesToTheHook() {
     CompletableFuture<String> answer = channel.start(7, ofMillis(10));
     rig.advanceMillis(10);
-    assertThat(channel.complete(7, "a")).as("timed out, though not notified yet").isFalse();
+    assertThat(channel.complete(7, "a")).as("timed out, though not told yet").isFalse();
     rig.runTasks();
     assertThat(answer).isCompletedExceptionally();
     assertThat(channel.complete(7, "b")).isFalse();
@@ -117,12 +117,9 @@ class RequestsTest {
     assertThat(channel.size()).isOne();
   }
 
-  /**
-   * The timeout of the first request, or a completion of its future by the user, must not affect
-   * the second.
-   */
+  /** The first one's timeout, or the user's hand on its future, must not touch the second. */
   @Test
-  void oldFutureDoesNotAffectALaterRequestWithItsId() {
+  void oldFutureLeavesALaterRequestOfItsIdAlone() {
     CompletableFuture<String> first = channel.start(7, ofMillis(10));
     channel.complete(7, "first");
     CompletableFuture<String> second = channel.start(7, ofMillis(20));
@@ -143,7 +140,9 @@ class RequestsTest {
     assertThat(late).containsExactly("2theirs");
   }
 
-  /** Otherwise, the future would be completed, and the request would stay until its timeout. */
+  /**
+   * It would otherwise complete the future past the request, which stayed until its time was up.
+   */
   @Test
   void userMayCompleteTheFutureAsynchronously() {
     CompletableFuture<String> one = channel.start(1, ofMillis(10));
@@ -162,7 +161,7 @@ class RequestsTest {
     rig.assertNothingPending();
   }
 
-  /** Like the JDK's futures. */
+  /** As the JDK's futures do. */
   @Test
   void skipsTheSupplierOfAnAnsweredRequest() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
@@ -222,14 +221,14 @@ class RequestsTest {
     assertThat(requests.size()).isZero();
   }
 
-  /** Otherwise, they would wait forever. */
+  /** Or they would wait for ever. */
   @Test
   void stoppedTimerFailsRequestsInFlight() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
     rig.timer.stop();
     rig.runTasks();
     assertThat(answer).isCancelled();
-    // Not by join, which may wrap exceptions.
+    // Not by join, which may wrap what it throws.
     assertThat(answer.handle((value, failure) -> failure).join())
         .isInstanceOf(CancellationException.class)
         .hasMessage("the timer was stopped");
@@ -258,7 +257,7 @@ class RequestsTest {
   }
 
   @Test
-  void hasItsOwnThreadsByDefault() {
+  void hasThreadsOfItsOwnByDefault() {
     Channel<String> own = Requests.<String>builder(rig.timer).build().channel();
     CompletableFuture<String> answer = own.start(1, ofMillis(10));
     CompletableFuture<String> thread = answer.handle((a, e) -> Thread.currentThread().getName());
@@ -267,29 +266,29 @@ class RequestsTest {
     assertThat(answer).isCompletedExceptionally();
   }
 
-  /** All timeouts of all channels waited for one task, and the rest ran on the timer thread. */
+  /** They all waited for one task, on all channels, and those that did not fit ran on the timer. */
   @Test
-  void dependentThatBlocksDelaysNoOther() {
-    List<String> notified = new ArrayList<>();
+  void dependentThatBlocksHoldsUpNoOther() {
+    List<String> told = new ArrayList<>();
     channel
         .start(1, ofMillis(10))
         .whenComplete(
             (answer, error) -> {
               rig.runTasks(); // as other threads of the executor do while this one is blocked
-              notified.add("blocked");
+              told.add("blocked");
             });
-    channel.start(2, ofMillis(10)).whenComplete((answer, error) -> notified.add("same channel"));
+    channel.start(2, ofMillis(10)).whenComplete((answer, error) -> told.add("same channel"));
     requests
         .channel()
         .start(1, ofMillis(10))
-        .whenComplete((answer, error) -> notified.add("other channel"));
+        .whenComplete((answer, error) -> told.add("other channel"));
     rig.liveMillis(10);
-    assertThat(notified).containsExactly("same channel", "other channel", "blocked");
+    assertThat(told).containsExactly("same channel", "other channel", "blocked");
   }
 
   @Test
   void manyThatTimeOutTogetherAllGoToTheExecutor() {
-    int many = 70_000; // more than the former queue could hold
+    int many = 70_000; // more than fit into the queue that there was
     for (int id = 0; id < many; id++) {
       channel.start(id, ofMillis(10));
     }
@@ -303,7 +302,7 @@ class RequestsTest {
   }
 
   @Test
-  void droppedTaskAffectsOnlyItsOwnRequest() {
+  void taskThatTheExecutorDropsConcernsItsOwnRequestOnly() {
     rig.takes = false;
     CompletableFuture<String> dropped = channel.start(1, ofMillis(10));
     rig.advanceMillis(10);
@@ -317,13 +316,13 @@ class RequestsTest {
   @Test
   void lateAnswerComesWithItsChannel() {
     List<Channel<String>> on = new ArrayList<>();
-    Channel<String> notified =
+    Channel<String> told =
         Requests.<String>builder(rig.timer)
             .onLate((where, id, answer) -> on.add(where))
             .build()
             .channel();
-    notified.complete(1, "late");
-    assertThat(on).containsExactly(notified);
+    told.complete(1, "late");
+    assertThat(on).containsExactly(told);
   }
 
   @Test

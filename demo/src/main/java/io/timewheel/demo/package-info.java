@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A demonstration with six million timeouts on one timer, and a readable summary. */
+/** Six million timeouts on one timer, with a summary to read. */
 @NullMarked
 package io.timewheel.demo;
 

@@ -24,7 +24,7 @@ class ScreenTest {
   }
 
   @Test
-  void onATerminalTheNextLineReplacesTheProgressBar() {
+  void onATerminalProgressIsDrawnAndTheNextLineTakesItsPlace() {
     assertThat(progressAndALine(true))
         .startsWith("\rStarting")
         .contains("50%")

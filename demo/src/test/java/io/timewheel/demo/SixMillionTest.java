@@ -63,13 +63,13 @@ class SixMillionTest {
   }
 
   @Test
-  void helpSucceeds() throws InterruptedException {
+  void helpIsNoFailure() throws InterruptedException {
     assertThat(run("--help")).isZero();
     assertThat(outputText()).contains("--timeouts N", "--seconds S", "--threads T");
   }
 
   @Test
-  void invalidOptionIsReportedWithExitCodeTwo() throws InterruptedException {
+  void aBadOptionIsToldAndEndsWithTwo() throws InterruptedException {
     assertThat(run("--timeouts", "none")).isEqualTo(2);
     assertThat(outputText()).isEmpty();
     assertThat(errorText())
@@ -77,7 +77,7 @@ class SixMillionTest {
   }
 
   @Test
-  void tooManyTimeoutsForTheHeapAreRefused() throws InterruptedException {
+  void whatDoesNotFitIntoTheHeapIsNotTried() throws InterruptedException {
     assertThat(Heap.suffices(100_000_000)).isFalse(); // the tests have less than 11 GB
     assertThat(run("--timeouts", "100000000")).isEqualTo(2);
     assertThat(errorText())
@@ -98,7 +98,7 @@ class SixMillionTest {
     return errors.toString(UTF_8).replace("\r\n", "\n");
   }
 
-  /** Returns the number in a row of the balance. */
+  /** The number in a row of the balance. */
   private long row(String name) {
     String balance = outputText().substring(outputText().indexOf("Balance"));
     return numbersIn(balance, "  " + name + " +([\\d,]+)(?: .*)?").get(0);
@@ -108,7 +108,7 @@ class SixMillionTest {
     return numbersIn(outputText(), line);
   }
 
-  /** Returns the groups of all lines that match. */
+  /** The groups of all lines that match. */
   private static List<Long> numbersIn(String text, String line) {
     return Pattern.compile("(?m)^" + line + "$")
         .matcher(text)

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** The contract of the counts, and of the limit on pending timeouts. */
+/** What is counted, and how many timeouts may be pending. */
 interface CountingContract extends TimeScript {
   @Test
   default void aNewTimerHasDoneNothing() {

@@ -19,9 +19,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/**
- * The contract of firing: at the first tick at or after the deadline, once, in the order of ticks.
- */
+/** When timeouts fire: at the first tick at or after the deadline, once, in the order of ticks. */
 interface FiringContract extends TimeScript {
   @Test
   default void runsOnceAtItsDeadline() {

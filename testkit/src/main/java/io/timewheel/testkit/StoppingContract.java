@@ -28,10 +28,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/**
- * The contract of stopping: it cancels and returns all pending timeouts, and no more can be
- * started.
- */
+/** What stopping does: it cancels and returns everything pending, and nothing starts any more. */
 interface StoppingContract extends TimeScript {
   @Test
   default void stopCancelsAndReturnsWhatIsPendingAndNothingElse() {

@@ -6,7 +6,7 @@ import io.timewheel.TimerStats;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Timers with faults in their counts. */
+/** Timers that are wrong in what is counted. */
 final class CountingFaults {
   private CountingFaults() {}
 

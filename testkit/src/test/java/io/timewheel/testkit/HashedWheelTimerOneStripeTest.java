@@ -4,9 +4,7 @@ package io.timewheel.testkit;
 import io.timewheel.HashedWheelTimer;
 import io.timewheel.Timer;
 
-/**
- * Tests the hashed timer with one stripe against the contract, on a clock that begins before zero.
- */
+/** Holds the hashed timer of one stripe to the contract, on a clock that begins before zero. */
 class HashedWheelTimerOneStripeTest extends ThreadedTimerContract {
   HashedWheelTimerOneStripeTest() {
     super(-1);

@@ -4,9 +4,7 @@ package io.timewheel.testkit;
 import io.timewheel.HierarchicalWheelTimer;
 import io.timewheel.Timer;
 
-/**
- * Tests the hierarchical timer with one stripe against the contract, on a clock that wraps around.
- */
+/** Holds the hierarchical timer of one stripe to the contract, on a clock that wraps around. */
 class HierarchicalWheelTimerOneStripeTest extends ThreadedTimerContract {
   HierarchicalWheelTimerOneStripeTest() {
     super(Long.MAX_VALUE - 5_000_000);

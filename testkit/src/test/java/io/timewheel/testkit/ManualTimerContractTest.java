@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Tests the manual timer against the contract. */
+/** Holds the timer that tests move to the contract. */
 class ManualTimerContractTest extends TimerContract {
   private final List<ManualTimer> timers = new ArrayList<>();
 

@@ -19,9 +19,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/**
- * Tests the features of the manual timer beyond the contract: its time, and exceptions of tasks.
- */
+/** What the timer that tests move has beyond the contract: its time, and what tasks throw. */
 class ManualTimerTest {
   private static final TimerTask NOTHING = timeout -> {};
 
@@ -46,7 +44,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void timeoutsStartedByTasksFireInTheSameAdvance() {
+  void whatTasksStartFiresInTheSameAdvanceIfDueByItsEnd() {
     TimerTask repeating =
         new TimerTask() {
           @Override
@@ -64,7 +62,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void movesAndCancelsByTasksApplyInTheSameAdvance() {
+  void whatTasksMoveAndCancelCountsInTheSameAdvance() {
     Timeout moved = timer.newTimeout(clockReader, millis(90));
     Timeout cancelled = timer.newTimeout(clockReader, millis(95));
     timer.newTimeout(timeout -> moved.reschedule(millis(1)), millis(10));
@@ -200,17 +198,17 @@ class ManualTimerTest {
   }
 
   @Test
-  void timeoutThatIsNeverDueIsNoNextDeadline() {
+  void neverIsNoNextDeadline() {
     timer.advanceBy(millis(1));
     timer.newTimeout(NOTHING, Long.MAX_VALUE, TimeUnit.DAYS);
     assertThat(timer.nextDeadline()).isEmpty();
     assertThat(timer.pendingTimeouts()).isEqualTo(1);
   }
 
-  // Exceptions of tasks
+  // What tasks throw
 
   @Test
-  void advanceThrowsTheExceptionOfATaskAtItsEnd() {
+  void advanceThrowsAtItsEndWhatATaskThrew() {
     IOException error = new IOException("first");
     Error second = new AssertionError("second");
     timer.newTimeout(
@@ -235,7 +233,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void nextCallThrowsTheExceptionOfACallback() {
+  void nextCallThrowsWhatACallbackThrew() {
     TimerTask throwing =
         new TimerTask() {
           @Override
@@ -337,7 +335,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void pollLeavesTasksBeyondItsLimit() {
+  void pollLeavesWhatIsBeyondItsLimit() {
     timer.newTimeout(clockReader, millis(10));
     timer.newTimeout(clockReader, millis(20));
     timer.timeSource().advanceBy(millis(20));
@@ -347,7 +345,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void pollThrowsTheExceptionOfATask() {
+  void pollThrowsWhatATaskThrew() {
     timer.newTimeout(
         timeout -> {
           throw new IllegalStateException("for the test");

@@ -21,10 +21,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The reference implementation: a heap and one lock, so simple that any fault would be visible.
- * Passive; {@link #runDue} runs due tasks.
+ * The reference: the contract in the plainest words there are, a heap and one lock, so that nothing
+ * in it can be wrong without being seen. Passive; {@link #runDue} runs what is due.
  *
- * <p>The timers of {@link BrokenTimersTest} override the protected methods with faults.
+ * <p>The protected methods are where the timers of {@link BrokenTimersTest} go wrong.
  */
 class NaiveTimer implements Timer {
   final TimerSettings settings;
@@ -32,7 +32,7 @@ class NaiveTimer implements Timer {
   private final long startNanos;
   final long tickNanos;
 
-  /** Held by the thread that runs the due tasks, while it runs them. */
+  /** Held by the thread that runs the due tasks, for as long as it does. */
   private final ReentrantLock running = new ReentrantLock();
 
   // Guarded by this
@@ -61,15 +61,13 @@ class NaiveTimer implements Timer {
     return clock.nanoTime() - startNanos;
   }
 
-  /**
-   * Returns the deadline of a delay: the next tick for a time in the past, never for an overflow.
-   */
+  /** The time that a delay leads to; the next tick for what lies behind, never for an overflow. */
   protected long deadlineNanos(long delayNanos) {
     long sum = elapsedNanos() + Math.max(1, delayNanos);
     return sum < 0 ? Long.MAX_VALUE : sum;
   }
 
-  /** Returns the first tick at or after a deadline. */
+  /** The first tick at or after a deadline. */
   protected long tickOf(long deadlineNanos) {
     return deadlineNanos == Long.MAX_VALUE ? Long.MAX_VALUE : (deadlineNanos - 1) / tickNanos + 1;
   }
@@ -146,7 +144,7 @@ class NaiveTimer implements Timer {
     return true;
   }
 
-  /** Re-arms a timeout from inside its task. */
+  /** From inside the task of the timeout. */
   protected boolean rearm(NaiveTimeout timeout, long delayNanos) {
     if (stopped) {
       return false;
@@ -196,12 +194,12 @@ class NaiveTimer implements Timer {
     return first == null || first.tick > nowTick ? null : first;
   }
 
-  /** Returns whether this thread runs the due tasks. */
+  /** Whether this thread runs the due tasks. */
   final boolean isRunningTasks() {
     return running.isHeldByCurrentThread();
   }
 
-  /** Returns whether some thread runs the due tasks. */
+  /** Whether some thread runs the due tasks. */
   final boolean isBusy() {
     return running.isLocked();
   }
@@ -226,7 +224,7 @@ class NaiveTimer implements Timer {
     }
   }
 
-  /** Returns the work of a timeout, which runs its task once, however often it is called. */
+  /** Runs the task, once, however often it is called. */
   protected Runnable workOf(NaiveTimeout timeout) {
     AtomicBoolean once = new AtomicBoolean();
     return () -> {
@@ -260,11 +258,11 @@ class NaiveTimer implements Timer {
     try {
       settings.onError().handle(timeout, error);
     } catch (Throwable e) {
-      // Nobody is left to notify.
+      // Nothing is left to tell.
     }
   }
 
-  // Stopping
+  // The end
 
   @Override
   public final Set<Timeout> stop() {
@@ -284,7 +282,7 @@ class NaiveTimer implements Timer {
     return new LinkedHashSet<>(drained);
   }
 
-  /** Cancels the pending timeouts. Returns null if that has been done before. */
+  /** Cancels what is pending; null if that has been done before. */
   protected synchronized List<NaiveTimeout> shutDown() {
     if (stopped) {
       return null;
@@ -317,7 +315,7 @@ class NaiveTimer implements Timer {
     }
   }
 
-  // Counts
+  // Figures
 
   @Override
   public synchronized boolean isStopped() {
@@ -340,7 +338,7 @@ class NaiveTimer implements Timer {
     return clock;
   }
 
-  /** A timeout that delegates everything to its timer. */
+  /** A timeout that knows its timer, which does everything. */
   static class NaiveTimeout implements Timeout {
     private final NaiveTimer timer;
     private final TimerTask task;
@@ -350,7 +348,7 @@ class NaiveTimer implements Timer {
     volatile boolean expired;
     volatile boolean cancelled;
 
-    /** The thread that runs the task; null once the task has re-armed this timeout. */
+    /** The thread that runs the task, unless that has re-armed this timeout. */
     volatile Thread runner;
 
     NaiveTimeout(NaiveTimer timer, TimerTask task) {

@@ -4,7 +4,7 @@ package io.timewheel.testkit;
 import io.timewheel.TimeSource;
 import java.util.List;
 
-/** Timers with faults under races. */
+/** Timers that are wrong in what happens when threads race. */
 @SuppressWarnings("UnsynchronizedOverridesSynchronized") // the missing lock is the fault
 final class RacingFaults {
   private RacingFaults() {}
@@ -80,7 +80,7 @@ final class RacingFaults {
     };
   }
 
-  /** Lets other threads run in between. */
+  /** Gives the other threads a chance to come between. */
   @SuppressWarnings("ThreadPriorityCheck")
   private static void pause() {
     for (int i = 0; i < 5; i++) {

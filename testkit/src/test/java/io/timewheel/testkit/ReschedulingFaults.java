@@ -3,7 +3,7 @@ package io.timewheel.testkit;
 
 import io.timewheel.TimeSource;
 
-/** Timers with faults in moving deadlines. */
+/** Timers that are wrong in how deadlines are moved. */
 final class ReschedulingFaults {
   private ReschedulingFaults() {}
 

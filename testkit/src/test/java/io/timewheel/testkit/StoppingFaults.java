@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Timers with faults in stopping. */
+/** Timers that are wrong in how it stops. */
 final class StoppingFaults {
   private StoppingFaults() {}
 

@@ -5,10 +5,7 @@ import java.io.Console;
 import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Reports the progress of the soak: on a terminal in one line that is redrawn, elsewhere in rare
- * lines.
- */
+/** Reports how far the soak is: in one line that is redrawn on a terminal, rarely elsewhere. */
 final class Progress {
   private static final String CLEAR_TO_END_OF_LINE = "\033[K";
 
@@ -31,7 +28,7 @@ final class Progress {
     return System.nanoTime() - nextNanos >= 0;
   }
 
-  /** Prints a line that the next one replaces on a terminal. */
+  /** A line that the next one replaces on a terminal. */
   void show(String text) {
     nextNanos = System.nanoTime() + intervalNanos;
     if (terminal) {
@@ -42,7 +39,7 @@ final class Progress {
     out.flush();
   }
 
-  /** Prints a line that stays. */
+  /** A line that stays. */
   void say(String text) {
     out.println((terminal ? "\r" : "") + clock() + "  " + text + clearOnTerminal());
   }
@@ -56,11 +53,8 @@ final class Progress {
     return String.format("%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
   }
 
-  /**
-   * Returns whether the output is a terminal. Since JDK 22, there is a console without a terminal
-   * too, and a method to tell.
-   */
-  @SuppressWarnings("SystemConsoleNull") // the second check handles that
+  /** From JDK 22 on there is a console without a terminal too, and a way to ask. */
+  @SuppressWarnings("SystemConsoleNull") // that is what the second question is for
   private static boolean isTerminal() {
     Console console = System.console();
     if (console == null) {

@@ -17,12 +17,9 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.openjdk.jcstress.infra.runners.TestList;
 
-/**
- * A guard against a race, with the edit that removes it from the sources, and the tests that must
- * notice.
- */
+/** What guards against a race, how to take it out of the sources, and which tests must notice. */
 final class Guard {
-  /** The package of the tests, which {@code guards.txt} omits. */
+  /** The package of the tests, which {@code guards.txt} leaves out. */
   static final String PACKAGE = "io.timewheel.";
 
   final String name;
@@ -37,10 +34,9 @@ final class Guard {
   }
 
   /**
-   * Returns the guards of {@code guards.txt}, which describes its own format.
+   * The guards of {@code guards.txt}, which describes its own format.
    *
-   * @throws IllegalStateException if the file does not list all tests, or lists one that does not
-   *     exist
+   * @throws IllegalStateException if the file does not name all tests, or one that does not exist
    */
   static List<Guard> all() throws IOException {
     List<Guard> guards = new ArrayList<>();
@@ -95,7 +91,7 @@ final class Guard {
     }
   }
 
-  /** Returns the text of a source file without this guard. */
+  /** The text of a source file without this guard. */
   String takeOutOf(String file, String source) {
     String edited = source;
     for (Edit edit : edits) {
@@ -113,13 +109,13 @@ final class Guard {
     }
   }
 
-  /** Returns the edits, for a table. */
+  /** The edits, for a table. */
   String mutation() {
     String text = edits.stream().map(Edit::toString).collect(Collectors.joining("; "));
     return note.isEmpty() ? text : text + ". " + note;
   }
 
-  /** A replacement of one piece of a source. Blanks and line breaks in it are ignored. */
+  /** One piece of a source replaced; blanks and line breaks in it do not matter. */
   private record Edit(String file, String before, String after) {
     String apply(String source) {
       Matcher found =

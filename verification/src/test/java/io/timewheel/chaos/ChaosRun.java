@@ -18,18 +18,13 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One timer, with a clock that violates all assumptions, and a list of all timeouts that were
+ * One timer, with a clock that does what no clock should, and a list of all timeouts that were
  * started on it.
  *
- * <p>The requirements:
- *
- * <ul>
- *   <li>No task runs before the latest time of the clock has reached a tick at or after its
- *       deadline.
- *   <li>Every timeout that is due while the clock stands still runs without a move of the clock.
- *   <li>Every timeout runs once, or is cancelled once. Timeouts that are never due never run.
- *   <li>The timer thread wakes up only for a reason.
- * </ul>
+ * <p>What is required: nothing runs before the latest time that the clock ever showed has come to a
+ * tick at or after its deadline; everything that is due while the clock stands still runs without
+ * the clock being touched; everything runs once, or is cancelled once; what is never due never
+ * runs; the timer thread wakes up only for a reason.
  */
 final class ChaosRun {
   private static final long LOST_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -49,9 +44,7 @@ final class ChaosRun {
     -YEAR
   };
 
-  /**
-   * Tasks may start each other forever if the clock has fallen back, so their starts are limited.
-   */
+  /** Tasks may start each other for ever where the clock has fallen back, so they must not. */
   private static final int MAX_STARTS_BY_TASKS = 200;
 
   private final SplittableRandom random;
@@ -80,7 +73,7 @@ final class ChaosRun {
     return thread;
   }
 
-  /** Runs a number of random steps, ends, and returns how many timeouts there were. */
+  /** Does so many random things, ends, and returns how many timeouts there were. */
   long run(int steps) throws InterruptedException {
     for (int i = 0; i < steps; i++) {
       step();
@@ -94,7 +87,7 @@ final class ChaosRun {
     return log;
   }
 
-  // Actions
+  // What is done
 
   private void step() throws InterruptedException {
     switch (random.nextInt(12)) {
@@ -132,7 +125,7 @@ final class ChaosRun {
     }
   }
 
-  /** Moves the clock: a little, to about the next deadline, or by years; sometimes back. */
+  /** Moves the clock: a bit, to just about the next deadline, by years; sometimes back. */
   private void move() {
     switch (random.nextInt(8)) {
       case 0, 1 -> clock.advance(tickNanos * random.nextInt(3) + random.nextInt(3));
@@ -157,7 +150,7 @@ final class ChaosRun {
     };
   }
 
-  /** Returns any length of time, with all orders of magnitude equally likely. */
+  /** Any length of time, all orders of magnitude alike. */
   private long span() {
     return random.nextLong(1L << random.nextInt(1, 58));
   }
@@ -188,20 +181,20 @@ final class ChaosRun {
         });
   }
 
-  // Requirements
+  // What is required
 
-  /** Lets due tasks run, while the clock stands still. */
+  /** Lets run what is due, while the clock stands still. */
   private void settle() throws InterruptedException {
     if (timer instanceof PolledTimer polled) {
       while (polled.poll() > 0) {
-        // A task that stalled has made more timeouts due.
+        // A task that stalled has made more due.
       }
     }
-    await("a due task does not run", () -> tasks.stream().noneMatch(Task::isOverdue));
+    await("what is due does not run", () -> tasks.stream().noneMatch(Task::isOverdue));
     await("pendingTimeouts() is wrong", this::isQuiet);
   }
 
-  /** Returns whether no timeout was started during the count, and no task is still running. */
+  /** Nothing was started while it was counted, and no task that was taken has yet to return. */
   private boolean isQuiet() {
     int started = tasks.size();
     long pending = timer.pendingTimeouts();
@@ -233,7 +226,7 @@ final class ChaosRun {
   private void end() throws InterruptedException {
     clock.set(clock.latestNanos());
     settle();
-    // Every timeout that is not never runs eventually. Tasks may start others, but not forever.
+    // Everything that is not never runs in the end. Tasks may start others, but not for ever.
     for (boolean more = true; more; ) {
       long nanos =
           tasks.stream()
@@ -276,7 +269,7 @@ final class ChaosRun {
         "woken for no reason: " + stats + ", " + clock.moves() + " moves of the clock");
   }
 
-  /** Records the first fault. It may be on any thread, because a timer catches exceptions. */
+  /** The first thing that was wrong; on whatever thread, because a timer catches what is thrown. */
   private void require(boolean condition, String fault) {
     if (!condition) {
       wrong.compareAndSet(null, fault);
@@ -287,12 +280,12 @@ final class ChaosRun {
     return nowNanos / tickNanos * tickNanos >= deadlineNanos;
   }
 
-  /** Returns the beginning of the first tick at or after a deadline that has one. */
+  /** The beginning of the first tick at or after a deadline that has one. */
   private long dueNanos(long deadlineNanos) {
     return ((deadlineNanos - 1) / tickNanos + 1) * tickNanos;
   }
 
-  /** The further actions of a task. */
+  /** What a task does besides. */
   private enum Behaviour {
     NOTHING,
     THROWS,
@@ -322,7 +315,7 @@ final class ChaosRun {
       this.behaviour = behaviour;
     }
 
-    /** Returns whether the task has returned, so its effects on other timeouts are complete. */
+    /** Has returned, not only begun: what it does to other timeouts is done too. */
     boolean isDone() {
       return returned || cancellations.get() > 0;
     }
@@ -334,7 +327,7 @@ final class ChaosRun {
     void cancel() {
       Timeout handle = timeout;
       if (handle != null && handle.cancel()) {
-        require(cancellations.get() == 1, this + ": cancelled, but not notified");
+        require(cancellations.get() == 1, this + ": cancelled, but not told");
       }
     }
 
@@ -346,7 +339,7 @@ final class ChaosRun {
       clock.still(
           () -> {
             long nanos = clock.deadlineNanos(delayNanos);
-            deadlineNanos = Math.min(deadlineNanos, nanos); // may run at either until it is moved
+            deadlineNanos = Math.min(deadlineNanos, nanos); // may run by either until it is moved
             if (handle.reschedule(delayNanos, TimeUnit.NANOSECONDS)) {
               deadlineNanos = nanos;
             }
@@ -387,12 +380,12 @@ final class ChaosRun {
 
     @Override
     public void cancelled(Timeout self) {
-      require(cancellations.incrementAndGet() == 1 && runs.get() == 0, this + ": notified again");
+      require(cancellations.incrementAndGet() == 1 && runs.get() == 0, this + ": told again");
     }
 
     void checkEnd(Set<Timeout> rest) {
       Timeout handle = timeout;
-      require(handle != null && runs.get() + cancellations.get() == 1, this + ": no outcome");
+      require(handle != null && runs.get() + cancellations.get() == 1, this + ": no end");
       if (handle != null) {
         require(handle.isExpired() == (runs.get() == 1), this + ": isExpired()");
         require(handle.isCancelled() == (cancellations.get() == 1), this + ": isCancelled()");

@@ -52,6 +52,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceAccessMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** The primary is killed, and its standby promoted: nodes go on by themselves. */
 @Tag("proof")
@@ -272,35 +274,53 @@ class FailoverTest {
     }
   }
 
-  @Test
-  void doesNotTakeTheCommitOfAnotherForOneThatWasLost() {
+  /** A direct write, and one that needs a write batch. */
+  static List<Change> writes() {
+    return List.of(Fixture.schedule("a", NOW), TransactionsTest.keyed("a"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("writes")
+  void doesNotTakeTheCommitOfAnotherForOneThatWasLost(Change write) {
     LossySource source = failingOver();
     JdbcTimerStore store = open(source);
     standby.cutOff();
     source.fates.add(LossySource.Fate.ANSWER_LOST);
-    Outcome outcome = store.commit(List.of(Fixture.schedule("a", NOW))).get(0);
+    Outcome outcome = store.commit(List.of(write)).get(0);
     assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
     assertThat(store.get(key("a"))).isNotNull();
     assertThat(store.figures().lostAnswersAborted()).isOne();
   }
 
-  @Test
-  void knowsOfACommitThatTheStandbyHas() {
+  @ParameterizedTest
+  @MethodSource("writes")
+  void knowsOfACommitThatTheStandbyHas(Change write) {
     standby.waitedFor();
     LossySource source = failingOver();
     JdbcTimerStore store = open(source);
     source.commits = 0;
     source.fates.add(LossySource.Fate.ANSWER_LOST);
-    Outcome outcome = store.commit(List.of(Fixture.schedule("a", NOW))).get(0);
+    Outcome outcome = store.commit(List.of(write)).get(0);
     assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
     assertThat(store.get(key("a")).version()).isEqualTo(outcome.version());
     assertThat(store.figures().lostAnswersCommitted()).isOne();
-    assertThat(source.commits).isOne();
+    assertThat(source.commits + source.directWrites).isOne();
   }
 
   /** The restart forgets where the promoted server had got to. */
   @Test
   void doesNotKnowOfACommitBeforeAPromotionAndARestart() {
+    LossySource source = failingOverAndRestarting();
+    JdbcTimerStore store = open(source);
+    standby.cutOff();
+    source.fates.add(LossySource.Fate.ANSWER_LOST);
+    assertThatThrownBy(() -> store.commit(List.of(TransactionsTest.keyed("a"))))
+        .isInstanceOfSatisfying(
+            StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));
+    assertThat(store.get(key("a"))).isNull();
+  }
+
+  private LossySource failingOverAndRestarting() {
     LossySource source = new LossySource(pool);
     source.onRollback =
         () -> {
@@ -311,13 +331,20 @@ class FailoverTest {
             standby.server().start();
           }
         };
+    return source;
+  }
+
+  /** The token of a direct write is in the row, or it is not. */
+  @Test
+  void repeatsADirectWriteThatWasLostBeforeAPromotionAndARestart() {
+    LossySource source = failingOverAndRestarting();
     JdbcTimerStore store = open(source);
     standby.cutOff();
     source.fates.add(LossySource.Fate.ANSWER_LOST);
-    assertThatThrownBy(() -> store.commit(List.of(Fixture.schedule("a", NOW))))
-        .isInstanceOfSatisfying(
-            StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));
-    assertThat(store.get(key("a"))).isNull();
+    Outcome outcome = store.commit(List.of(Fixture.schedule("a", NOW))).get(0);
+    assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
+    assertThat(store.get(key("a")).version()).isEqualTo(outcome.version());
+    assertThat(store.figures().lostAnswersAborted()).isOne();
   }
 
   @Test

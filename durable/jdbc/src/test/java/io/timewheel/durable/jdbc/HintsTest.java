@@ -144,7 +144,7 @@ class HintsTest {
     Fixture.Node node = fixture.open(source, 4);
     try (Connection listener = fixture.pool.getConnection()) {
       transport.listen(listener, transport.channel(listener));
-      source.fates.add(LossySource.Fate.HINT_REFUSED);
+      refuseHints(source);
       assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
       node.clock.advanceMillis(59_999);
       node.commit(schedule("b", NOW));
@@ -154,13 +154,19 @@ class HintsTest {
     }
   }
 
+  /** The server refuses the direct write, and the write batch with the same hint. */
+  private static void refuseHints(LossySource source) {
+    source.fates.add(LossySource.Fate.HINT_REFUSED);
+    source.fates.add(LossySource.Fate.HINT_REFUSED);
+  }
+
   /** Otherwise the second try could find the timer that the first one has made. */
   @Test
   void doesNotTryAgainWithoutAHintIfNobodySaysHowTheCommitEnded() {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node node = fixture.open(source, 4);
-    source.fates.add(LossySource.Fate.HINT_REFUSED);
-    source.connections = 1;
+    refuseHints(source);
+    source.connections = 2; // and none to ask on
     assertThatThrownBy(() -> node.commit(schedule("a", NOW)))
         .isInstanceOfSatisfying(
             StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));

@@ -5,6 +5,7 @@ import io.timewheel.durable.jdbc.testing.BareDataSource;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayDeque;
@@ -30,6 +31,9 @@ final class LossySource extends BareDataSource {
 
   int commits;
 
+  /** How many statements in autocommit mode have inserted timers. */
+  int directWrites;
+
   /** Whether a connection does nothing more after its commit, though it lives. */
   boolean failsAfterCommit;
 
@@ -42,7 +46,7 @@ final class LossySource extends BareDataSource {
   /** The statement that was prepared last. */
   String prepared = "";
 
-  /** Is run before a transaction is rolled back. */
+  /** Is run before a transaction is rolled back, or after a direct write was lost. */
   Runnable onRollback = () -> {};
 
   /** Whether a connection that is given back says that this has failed. */
@@ -128,6 +132,33 @@ final class LossySource extends BareDataSource {
                 return null; // for this side the connection is dead
               }
               try {
+                Object result = method.invoke(real, arguments);
+                return method.getName().equals("prepareStatement")
+                        && isDirectWrite((String) arguments[0], real)
+                    ? directWrite((PreparedStatement) result, real)
+                    : result;
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  /** The server commits such a statement before it answers. */
+  static boolean isDirectWrite(String sql, Connection connection) throws SQLException {
+    return sql.contains("INSERT INTO timewheel_timer") && connection.getAutoCommit();
+  }
+
+  private PreparedStatement directWrite(PreparedStatement real, Connection connection) {
+    return (PreparedStatement)
+        Proxy.newProxyInstance(
+            LossySource.class.getClassLoader(),
+            new Class<?>[] {PreparedStatement.class},
+            (proxy, method, arguments) -> {
+              try {
+                if (method.getName().equals("execute")) {
+                  directWrites++;
+                  return end(connection, real::execute, () -> {});
+                }
                 return method.invoke(real, arguments);
               } catch (InvocationTargetException e) {
                 throw e.getCause();
@@ -135,27 +166,41 @@ final class LossySource extends BareDataSource {
             });
   }
 
+  /** Ends a transaction. */
+  private interface End {
+    void run() throws SQLException;
+  }
+
   private void commit(Connection real) throws SQLException {
     commits++;
+    end(real, real::commit, real::rollback);
+  }
+
+  private boolean end(Connection real, End commit, End rollback) throws SQLException {
     Fate fate = only == null || only == Thread.currentThread() ? fates.poll() : null;
     if (fate == null) {
-      real.commit();
-      return;
+      commit.run();
+      return true;
     }
+    boolean direct = real.getAutoCommit();
     switch (fate) {
       case HELD -> {
         held.release();
         goOn.acquireUninterruptibly();
-        real.commit();
-        return;
+        commit.run();
+        return true;
       }
       case HINT_REFUSED -> {
-        real.rollback();
+        rollback.run();
         throw new SQLException("too many notifications in the NOTIFY queue", "54000");
       }
-      case ANSWER_LOST -> real.commit();
-      case COMMIT_LOST -> real.rollback();
+      case ANSWER_LOST -> commit.run();
+      case COMMIT_LOST -> rollback.run();
       case COMMIT_DELAYED -> {
+        if (direct) {
+          real.setAutoCommit(false);
+          commit.run(); // the statements, without a commit
+        }
         dead = real;
         delayed = real;
         if (!patience.isEmpty()) {
@@ -164,6 +209,9 @@ final class LossySource extends BareDataSource {
           }
         }
       }
+    }
+    if (direct) {
+      onRollback.run();
     }
     throw new SQLException("the connection is gone", "08006");
   }

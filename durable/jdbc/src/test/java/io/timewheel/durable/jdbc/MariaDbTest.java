@@ -259,7 +259,7 @@ class MariaDbTest {
 
     /** What goes to the database together elsewhere is sent one by one. */
     @Override
-    void whatIsAsExpectedCostsTwoWaysToTheDatabaseAndACommit() {}
+    void theExpectedCaseCostsAtMostTwoRoundTripsAndACommit() {}
 
     /** A list is one of many, and nothing of it is taken for anything. */
     @Override

@@ -155,7 +155,7 @@ class OutageTest {
           Statement statement = connection.createStatement()) {
         statement.execute(readOnlySession());
       }
-      List<Change> change = List.of(Fixture.schedule("a", Fixture.NOW));
+      List<Change> change = List.of(TransactionsTest.keyed("a"));
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(() -> store.commit(change))
           .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);

@@ -59,10 +59,10 @@ class SchemaTest {
   @Test
   void refusesAFormatThatItDoesNotKnow() throws SQLException {
     fixture.open();
-    fixture.execute("UPDATE timewheel_meta SET value = 3 WHERE name = 'format'");
+    fixture.execute("UPDATE timewheel_meta SET value = 4 WHERE name = 'format'");
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(fixture::open)
-        .withMessage("the tables have format 3 (expected: 2)")
+        .withMessage("the tables have format 4 (expected: 3)")
         .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
   }
 

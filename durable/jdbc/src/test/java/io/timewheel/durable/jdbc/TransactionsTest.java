@@ -9,9 +9,12 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.jdbc.LossySource.Fate;
+import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
 import java.sql.SQLException;
 import java.util.Collections;
 import java.util.List;
@@ -36,11 +39,27 @@ class TransactionsTest {
     fixture.close();
   }
 
+  /** A call that needs a write batch. */
+  static Change keyed(String id) {
+    Change.Schedule plain = schedule(id, NOW);
+    return new Change.Schedule(
+        plain.key(),
+        plain.definition(),
+        NOW,
+        false,
+        plain.condition(),
+        0,
+        false,
+        RequestId.of("request"),
+        TimerRecord.NEVER,
+        NOW);
+  }
+
   @Test
   void answersWhatWasCommittedThoughTheAnswerWasLost() {
     source.commits = 0;
     source.fates.add(Fate.ANSWER_LOST);
-    Outcome outcome = node.commit(schedule("a", NOW));
+    Outcome outcome = node.commit(keyed("a"));
     assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
     assertThat(outcome.version()).isEqualTo(node.store.get(key("a")).version());
     assertThat(source.commits).isEqualTo(1);
@@ -52,7 +71,7 @@ class TransactionsTest {
     node.onPause = pauses::incrementAndGet;
     source.fates.add(Fate.ANSWER_LOST);
     source.onRollback = () -> node.store.transactions().close();
-    assertThatThrownBy(() -> node.commit(schedule("a", NOW)))
+    assertThatThrownBy(() -> node.commit(keyed("a")))
         .isInstanceOfSatisfying(
             StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));
     assertThat(pauses).hasValue(0);
@@ -62,7 +81,7 @@ class TransactionsTest {
   void answersWhatWasCommittedThoughTheConnectionIsLostAfterThat() {
     source.commits = 0;
     source.failsToClose = true;
-    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(node.commit(keyed("a")).answer()).isEqualTo(Answer.CREATED);
     assertThat(source.commits).isEqualTo(1);
   }
 
@@ -70,7 +89,7 @@ class TransactionsTest {
   void commitsAgainWhatWasAborted() {
     source.commits = 0;
     source.fates.add(Fate.COMMIT_LOST);
-    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(node.commit(keyed("a")).answer()).isEqualTo(Answer.CREATED);
     assertThat(source.commits).isEqualTo(2);
     assertThat(node.store.get(key("a"))).isNotNull();
   }
@@ -85,7 +104,7 @@ class TransactionsTest {
             end(true);
           }
         };
-    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(node.commit(keyed("a")).answer()).isEqualTo(Answer.CREATED);
     assertThat(looks).isEqualTo(3);
     assertThat(source.commits).isEqualTo(1);
   }
@@ -99,7 +118,7 @@ class TransactionsTest {
             end(false);
           }
         };
-    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(node.commit(keyed("a")).answer()).isEqualTo(Answer.CREATED);
     assertThat(node.store.get(key("a"))).isNotNull();
   }
 
@@ -120,7 +139,7 @@ class TransactionsTest {
   void isUnknownWhenNobodySaysHowItEnded() {
     source.fates.add(Fate.COMMIT_DELAYED);
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> node.commit(schedule("a", NOW)))
+        .isThrownBy(() -> node.commit(keyed("a")))
         .returns(StoreException.Kind.UNKNOWN, StoreException::kind);
     end(true);
   }
@@ -130,7 +149,7 @@ class TransactionsTest {
     source.commits = 0;
     source.fates.addAll(Collections.nCopies(6, Fate.COMMIT_LOST));
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> node.commit(schedule("a", NOW)))
+        .isThrownBy(() -> node.commit(keyed("a")))
         .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
     assertThat(source.commits).isEqualTo(6);
     assertThat(node.store.get(key("a"))).isNull();
@@ -140,7 +159,7 @@ class TransactionsTest {
   void saysWhatIsWrong() throws SQLException {
     fixture.execute("ALTER TABLE timewheel_timer RENAME TO elsewhere");
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> node.commit(schedule("a", NOW)))
+        .isThrownBy(() -> node.commit(keyed("a")))
         .withMessageContaining("relation \"timewheel_timer\" does not exist")
         .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
     fixture.pool.close();
@@ -154,7 +173,7 @@ class TransactionsTest {
   void refusesAfterItsClose() {
     node.store.close();
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> node.store.commit(List.of(schedule("a", NOW))))
+        .isThrownBy(() -> node.store.commit(List.of(keyed("a"))))
         .withMessage("the session is closed")
         .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
   }

@@ -33,10 +33,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A release that knows format 2 alone, and the next one, side by side and one after the other. */
+/** A release that knows format 3 alone, and the next one, side by side and one after the other. */
 @Timeout(120)
 class UpgradeTest {
-  private static final String SWITCH = "UPDATE timewheel_meta SET value = 3 WHERE name = 'format';";
+  private static final String SWITCH = "UPDATE timewheel_meta SET value = 4 WHERE name = 'format';";
 
   final Fixture fixture = new Fixture(Server.of(this));
 
@@ -46,11 +46,11 @@ class UpgradeTest {
   }
 
   static Formats old() {
-    return new Formats(2, 2);
+    return new Formats(3, 3);
   }
 
   static Formats next() {
-    return new Formats(2, 3);
+    return new Formats(3, 4);
   }
 
   private int prepare() {
@@ -68,7 +68,7 @@ class UpgradeTest {
   private static void assertRefused(ThrowingCallable call) {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(call)
-        .withMessage("the tables have format 3 (expected: 2)")
+        .withMessage("the tables have format 4 (expected: 3)")
         .returns(Kind.UNAVAILABLE, StoreException::kind);
   }
 
@@ -96,14 +96,14 @@ class UpgradeTest {
         assertThat(reader.store.get(key(id)).state()).isEqualTo(TimerState.COMPLETED);
       }
     }
-    assertThat(meta("prepared")).isEqualTo(3);
-    assertThat(meta("format")).isEqualTo(2);
+    assertThat(meta("prepared")).isEqualTo(4);
+    assertThat(meta("format")).isEqualTo(3);
   }
 
   @Test
   void oneOfTheOldReleaseStartsOnTablesThatArePrepared() {
     fixture.start(old());
-    assertThat(prepare()).isEqualTo(2);
+    assertThat(prepare()).isEqualTo(3);
     assertThat(fixture.start(old()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
@@ -114,18 +114,18 @@ class UpgradeTest {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(this::finish)
         .withMessage(
-            "format 2 stays in use, because nodes live that do not know format 3: "
+            "format 3 stays in use, because nodes live that do not know format 4: "
                 + old.store.nodeId())
         .returns(Kind.REJECTED, StoreException::kind);
-    assertThat(meta("format")).isEqualTo(2);
+    assertThat(meta("format")).isEqualTo(3);
     assertThat(old.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     old.store.close();
-    assertThat(finish()).isEqualTo(3);
+    assertThat(finish()).isEqualTo(4);
     assertThat(next.commit(schedule("b", NOW)).answer()).isEqualTo(Answer.CREATED);
     next.ownership().renew();
     next.ownership().balance();
     assertThat(next.epochs).hasSize(4);
-    assertThat(finish()).as("again").isEqualTo(3);
+    assertThat(finish()).as("again").isEqualTo(4);
   }
 
   // The old release after the switch
@@ -136,7 +136,7 @@ class UpgradeTest {
     old.commit(schedule("a", NOW));
     Change.Begin begin = old.begin("a");
     fixture.expireLeases();
-    assertThat(finish()).isEqualTo(3);
+    assertThat(finish()).isEqualTo(4);
     assertRefused(() -> old.commit(begin));
     assertRefused(() -> old.commit(schedule("b", NOW)));
     assertRefused(() -> old.store.pause("shop"));
@@ -190,12 +190,12 @@ class UpgradeTest {
           .isThrownBy(this::finish)
           .withMessageStartingWith("a transaction is open that began before; try again: ")
           .returns(Kind.TRANSIENT, StoreException::kind);
-      assertThat(meta("format")).isEqualTo(2);
+      assertThat(meta("format")).isEqualTo(3);
       connection.commit();
-      assertThat(finish()).isEqualTo(3);
+      assertThat(finish()).isEqualTo(4);
       assertThatExceptionOfType(DurableTimerException.class)
           .isThrownBy(() -> timers.in(connection).schedule(TransactionTimerTest.spec("b")))
-          .withMessageContaining("the tables have format 3 (expected: 2)");
+          .withMessageContaining("the tables have format 4 (expected: 3)");
       connection.commit();
     }
     Fixture.Node next = fixture.open(next());
@@ -215,7 +215,7 @@ class UpgradeTest {
       connection.commit();
       old.store.server().transactions().end(connection);
     }
-    assertThat(finish()).isEqualTo(3);
+    assertThat(finish()).isEqualTo(4);
   }
 
   @Test
@@ -239,7 +239,7 @@ class UpgradeTest {
       switcher.commit();
       assertThatExceptionOfType(CompletionException.class)
           .isThrownBy(commit::join)
-          .withMessageContaining("the tables have format 3 (expected: 2)");
+          .withMessageContaining("the tables have format 4 (expected: 3)");
     }
     assertThat(fixture.open(next()).store.get(key("b"))).isNull();
   }
@@ -265,18 +265,18 @@ class UpgradeTest {
     fixture.open(old());
     String script = fixture.builder(next()).migration(false);
     fixture.database.execute(script.substring(0, script.indexOf("CREATE TABLE")));
-    assertThat(meta("prepared")).isEqualTo(2);
-    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     assertThat(meta("prepared")).isEqualTo(3);
+    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(meta("prepared")).isEqualTo(4);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_probe")).isZero();
   }
 
   @Test
   void manyPrepareAndSwitchAtOnce() throws SQLException {
     fixture.open(old());
-    assertThat(four(this::prepare)).containsOnly(2);
-    assertThat(four(this::finish)).containsOnly(3);
-    assertThat(meta("prepared")).isEqualTo(3);
+    assertThat(four(this::prepare)).containsOnly(3);
+    assertThat(four(this::finish)).containsOnly(4);
+    assertThat(meta("prepared")).isEqualTo(4);
   }
 
   private static List<Integer> four(IntSupplier work) {
@@ -289,22 +289,22 @@ class UpgradeTest {
     JdbcTimerStore.Builder administrator = fixture.builder(next());
     String preparation = administrator.migration(false);
     fixture.execute(preparation);
-    assertThat(meta("prepared")).isEqualTo(3);
-    assertThat(meta("format")).isEqualTo(2);
+    assertThat(meta("prepared")).isEqualTo(4);
+    assertThat(meta("format")).isEqualTo(3);
     assertThat(administrator.migration(false)).isEmpty();
     String end = administrator.migration(true);
     fixture.execute(end);
-    assertThat(meta("format")).as("while an old node lives").isEqualTo(2);
+    assertThat(meta("format")).as("while an old node lives").isEqualTo(3);
     old.store.close();
     fixture.execute(end);
-    assertThat(meta("format")).isEqualTo(3);
+    assertThat(meta("format")).isEqualTo(4);
     assertThat(administrator.migration(true)).isEmpty();
   }
 
   @Test
   void makesNewTablesInTheNewFormat() throws SQLException {
     fixture.execute(fixture.builder(next()).migration(false));
-    assertThat(meta("format")).isEqualTo(3);
+    assertThat(meta("format")).isEqualTo(4);
     assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
@@ -312,7 +312,7 @@ class UpgradeTest {
   void refusesAFormatThatItDoesNotKnowAnyMore() {
     fixture.open(old());
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> fixture.open(new Formats(3, 4)))
-        .withMessage("the tables have format 2 (expected: 3 to 4)");
+        .isThrownBy(() -> fixture.open(new Formats(4, 5)))
+        .withMessage("the tables have format 3 (expected: 4 to 5)");
   }
 }

@@ -22,9 +22,7 @@ final class Findings {
     /** A timer in the shard of another key. */
     MISPLACED,
     /** A key that has more than one row, at least one of them in the history. */
-    REPEATED,
-    /** An answer of a request that cannot be read. */
-    ANSWER
+    REPEATED
   }
 
   /** A row of the ready index. */
@@ -34,10 +32,8 @@ final class Findings {
    * A problem of one timer.
    *
    * @param row the row of the ready index; null unless it is an ORPHAN
-   * @param request the ID of the request; null unless it is an ANSWER
    */
-  record Problem(
-      Kind kind, TimerKey key, String text, @Nullable ReadyRow row, @Nullable String request) {}
+  record Problem(Kind kind, TimerKey key, String text, @Nullable ReadyRow row) {}
 
   /** A counter that does not equal the number of rows: what must be added to it. */
   record Difference(String scope, TimerState state, long missing, String text) {}
@@ -60,18 +56,9 @@ final class Findings {
 
   void add(Kind kind, TimerKey key, String what, @Nullable ReadyRow row) {
     String text = key + ": " + what;
-    add(new Problem(kind, key, text, row, null));
-  }
-
-  void addAnswer(TimerKey key, String request, String what) {
-    String text = key + ": the answer of request " + request + " " + what;
-    add(new Problem(Kind.ANSWER, key, text, null, request));
-  }
-
-  private void add(Problem problem) {
-    text(problem.text());
+    text(text);
     if (problems.size() < MAX_KEPT) {
-      problems.add(problem);
+      problems.add(new Problem(kind, key, text, row));
     }
   }
 

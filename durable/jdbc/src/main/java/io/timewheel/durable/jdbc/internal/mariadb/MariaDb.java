@@ -20,6 +20,7 @@ public final class MariaDb {
         MariaDbExpressions.ALL,
         new MariaDbSharedRows(),
         new MariaDbRecords(),
+        null,
         new MariaDbQueries(),
         new MariaDbHistory(),
         new MariaDbRequestRows(),

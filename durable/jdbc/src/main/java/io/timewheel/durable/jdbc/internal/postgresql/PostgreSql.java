@@ -21,6 +21,7 @@ public final class PostgreSql {
         PostgreSqlExpressions.ALL,
         new PostgreSqlSharedRows(),
         new PostgreSqlRecords(),
+        new PostgreSqlDirectInserts(formats),
         new PostgreSqlQueries(),
         new PostgreSqlHistory(),
         new PostgreSqlRequestRows(),

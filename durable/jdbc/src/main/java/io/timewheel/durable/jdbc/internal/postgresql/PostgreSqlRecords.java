@@ -63,7 +63,7 @@ public final class PostgreSqlRecords implements Records {
           + " WHERE d.namespace = k.namespace AND d.id = k.id OFFSET 0) t WHERE "
           + Rows.NOT_FORGOTTEN;
 
-  private static final String COLUMNS =
+  static final String COLUMNS =
       """
       namespace, id, handler, version, due_at, created_at, changed_at, revision, attempt, state, \
       flags, spec, progress\
@@ -111,6 +111,7 @@ public final class PostgreSqlRecords implements Records {
 
   public static final String REPLACE =
       "UPDATE timewheel_timer t SET version = k.next_version, created_at = k.created_at,"
+          + " token = CASE WHEN k.next_version = t.version THEN t.token END,"
           + " handler = k.handler, spec = k.spec, payload = k.payload, "
           + SET_PROGRESS
           + " FROM "
@@ -143,9 +144,10 @@ public final class PostgreSqlRecords implements Records {
                   """)
           + " WHERE "
           + IS_READING
-          + " RETURNING k.*), done AS (INSERT INTO timewheel_done (part, "
+          + " RETURNING k.*, t.token), done AS (INSERT INTO timewheel_done (part, token, "
           + COLUMNS
-          + ", payload_hash) SELECT (SELECT part FROM timewheel_history), "
+          + ", payload_hash) SELECT (SELECT part FROM timewheel_history),"
+          + " CASE WHEN next_version = version THEN token END, "
           + COLUMNS
               .replace(" version", " next_version")
               .replace(" revision", " next_revision")

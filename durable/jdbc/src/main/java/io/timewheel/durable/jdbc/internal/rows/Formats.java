@@ -42,7 +42,11 @@ public final class Formats {
   }
 
   public static Formats ofThisRelease() {
-    return new Formats(2, 2);
+    return new Formats(3, 3);
+  }
+
+  public int oldest() {
+    return oldest;
   }
 
   public int newest() {

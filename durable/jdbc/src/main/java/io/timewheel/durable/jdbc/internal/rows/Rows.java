@@ -159,6 +159,28 @@ public final class Rows {
         record.attempts());
   }
 
+  /** The record of a new timer with its version. */
+  public static TimerRecord withVersion(TimerRecord made, long version) {
+    return new TimerRecord(
+        made.key(),
+        version,
+        made.revision(),
+        made.state(),
+        made.definition(),
+        made.dueAt(),
+        made.fireAt(),
+        made.runAt(),
+        made.attempt(),
+        made.claim(),
+        made.former(),
+        made.paused(),
+        made.cancelRequested(),
+        made.createdAt(),
+        made.changedAt(),
+        made.note(),
+        made.attempts());
+  }
+
   /** What tells payloads apart once they are gone; nothing for none. */
   public static byte @Nullable [] hash(byte[] payload) {
     if (payload.length == 0) {

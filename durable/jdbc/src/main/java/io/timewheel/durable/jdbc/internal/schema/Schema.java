@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * know the new one.
  */
 public final class Schema {
-  private static final int FIRST = 2;
+  private static final int FIRST = 3;
 
   private final Transactions transactions;
   private final Formats formats;

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param expressions parts of statements
  * @param shared reads and writes pauses, epochs and counters
  * @param records reads and writes the records of a write batch
+ * @param directInserts inserts timers without BEGIN and COMMIT; null if the server cannot
  * @param queries reads, pauses scopes, and claims for queues
  * @param history reads and purges the history
  * @param requests reads, writes and purges the answers of requests
@@ -30,6 +31,7 @@ public record ServerParts(
     Expressions expressions,
     SharedRows shared,
     Records records,
+    @Nullable DirectInserts directInserts,
     Queries queries,
     HistorySql history,
     RequestRows requests,

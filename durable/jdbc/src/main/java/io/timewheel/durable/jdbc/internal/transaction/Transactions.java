@@ -156,7 +156,7 @@ public final class Transactions {
   }
 
   /** Has the pool open another connection, to what is the primary by now, instead of this one. */
-  private static void drop(Connection connection, SQLException why) {
+  private static void drop(Connection connection, Throwable why) {
     try {
       connection.abort(Runnable::run);
     } catch (SQLException e) {
@@ -178,15 +178,55 @@ public final class Transactions {
     }
   }
 
+  /**
+   * Runs statements that the server commits before it answers. Nothing is repeated.
+   *
+   * @throws SQLException as the driver has thrown it
+   */
+  public <T> T direct(Work<T> work) throws SQLException {
+    Connection connection = open(true);
+    try {
+      return work.run(connection);
+    } catch (SQLException e) {
+      if (errors.isReadOnly(e)) {
+        drop(connection, e);
+      }
+      throw e;
+    } catch (StoreException e) {
+      throw e;
+    } catch (RuntimeException | Error e) {
+      drop(connection, e); // a part of the statements may wait in it for the rest
+      throw e;
+    } finally {
+      giveBack(connection);
+    }
+  }
+
+  /** Asks once what became of a commit whose answer was lost. */
+  public interface Look {
+    /**
+     * Asks.
+     *
+     * @param confirmations counts how often something that is committed was confirmed
+     * @return null if that is not known yet
+     */
+    @Nullable Boolean look(AtomicInteger confirmations) throws SQLException;
+  }
+
   /** Asks what became of a transaction whose COMMIT was not answered. */
   public boolean isCommitted(String id, Exception lost) {
+    return isCommitted(lost, confirmations -> look(id, confirmations));
+  }
+
+  /** Asks until it is known what became of a commit whose answer was lost. */
+  public boolean isCommitted(Exception lost, Look look) {
     AtomicInteger confirmations = new AtomicInteger();
     // Once closed, no connection opens.
     for (int looks = 1;
         !closed && looks <= MAX_LOOKS && confirmations.get() < MAX_CONFIRMATIONS;
         looks++) {
       try {
-        Boolean committed = look(id, confirmations);
+        Boolean committed = look.look(confirmations);
         if (committed != null) {
           (committed ? counters.lostAnswersCommitted : counters.lostAnswersAborted).increment();
           return committed;

@@ -34,6 +34,7 @@ public final class BatchWriter {
   private final QueueLeases leases;
   private final Novelty novelty;
   private final HeldTimers heldTimers = new HeldTimers();
+  private final @Nullable DirectWrites direct;
   private final AtomicInteger batches = new AtomicInteger();
 
   /**
@@ -58,6 +59,19 @@ public final class BatchWriter {
     this.ownEpoch = ownEpoch;
     leases = new QueueLeases(transactions, server, batches::incrementAndGet);
     novelty = new Novelty(nanoTime);
+    direct =
+        server.directInserts() == null
+            ? null
+            : new DirectWrites(
+                server.directInserts(),
+                server.errors(),
+                server.commits(),
+                transactions,
+                counters,
+                novelty,
+                heldTimers,
+                shards,
+                ownEpoch);
   }
 
   /** Prepares changes of this session, which one transaction commits. */
@@ -87,22 +101,34 @@ public final class BatchWriter {
 
   /** As {@link TimerStore#commit}. */
   public List<Outcome> commit(List<Change> changes) {
-    List<Outcome> outcomes;
     HintChannel channel = openHints();
-    try {
-      outcomes = transactions.write(batch(changes, ownEpoch, channel));
-    } catch (StoreException e) {
-      if (channel == null || !mayBeForItsHint(channel, e)) {
-        throw e;
-      }
-      outcomes = transactions.write(batch(changes, ownEpoch, null));
-      channel.refused();
+    List<Outcome> outcomes = direct == null ? null : direct.commit(changes, channel);
+    if (outcomes == null) {
+      outcomes = commitBatch(changes, channel);
+    } else {
+      batches.incrementAndGet();
+    }
+    if (direct != null) {
+      direct.seen(outcomes);
     }
     if (batches.get() >= BATCHES_PER_COMPACTION) {
       batches.set(0);
       compact();
     }
     return outcomes;
+  }
+
+  private List<Outcome> commitBatch(List<Change> changes, @Nullable HintChannel channel) {
+    try {
+      return transactions.write(batch(changes, ownEpoch, channel));
+    } catch (StoreException e) {
+      if (channel == null || !mayBeForItsHint(channel, e)) {
+        throw e;
+      }
+      List<Outcome> outcomes = transactions.write(batch(changes, ownEpoch, null));
+      channel.refused();
+      return outcomes;
+    }
   }
 
   private static boolean mayBeForItsHint(HintChannel channel, StoreException failure) {

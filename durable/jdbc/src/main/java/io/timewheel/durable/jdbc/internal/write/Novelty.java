@@ -24,8 +24,13 @@ public final class Novelty {
   }
 
   boolean isLikely(int timers) {
+    return timers >= LEAST_TIMERS && isLikely();
+  }
+
+  /** {@return whether no list was refuted within a minute} */
+  boolean isLikely() {
     Long since = refutedNanos;
-    return timers >= LEAST_TIMERS && (since == null || nanoTime.getAsLong() - since >= DOUBT_NANOS);
+    return since == null || nanoTime.getAsLong() - since >= DOUBT_NANOS;
   }
 
   /** A list that was taken for new was not. */

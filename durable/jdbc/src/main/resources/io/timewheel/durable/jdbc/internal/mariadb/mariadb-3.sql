@@ -1,4 +1,4 @@
--- Format 2 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
+-- Format 3 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
 -- CREATE ends a transaction there: the rows come last, and together; without them there is no format.
 
 -- What the data is: the format in use, the newest one that it is prepared for, how many shards it
@@ -178,5 +178,5 @@ START TRANSACTION;
 INSERT INTO timewheel_history VALUES (-9223372036854775808, '', '', 0, 0);
 INSERT INTO timewheel_meta VALUES ('identity', FLOOR(RAND() * 9007199254740992));
 INSERT INTO timewheel_meta VALUES ('pauses', 0);
-INSERT INTO timewheel_meta VALUES ('prepared', 2);
-INSERT INTO timewheel_meta VALUES ('format', 2);
+INSERT INTO timewheel_meta VALUES ('prepared', 3);
+INSERT INTO timewheel_meta VALUES ('format', 3);

@@ -1,4 +1,4 @@
--- Format 2 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
+-- Format 3 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
 
 -- What the data is: the format in use, the newest one that it is prepared for, and how many shards
 -- it has. Each transaction reads the format, and so has a share of the table until it ends.
@@ -16,6 +16,7 @@ CREATE SEQUENCE timewheel_incarnation;
 -- Unfinished timers. A claim changes no column of an index, and finds room on its page.
 -- fire_at: the place in the due index, null if it has none. spec, progress: see RecordCodec.
 -- release_by: see Releasables. A claim leaves it null, so it may be in an index, unlike the state.
+-- token: chosen by the node that inserted this version by a direct write, see DirectWrites.
 CREATE TABLE timewheel_timer (
   version bigint NOT NULL,
   due_at bigint NOT NULL,
@@ -23,6 +24,7 @@ CREATE TABLE timewheel_timer (
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL,
   revision bigint NOT NULL,
+  token bigint,
   shard integer NOT NULL,
   attempt integer NOT NULL,
   state smallint NOT NULL,
@@ -84,6 +86,7 @@ CREATE TABLE timewheel_done (
   created_at bigint NOT NULL,
   changed_at bigint NOT NULL,
   revision bigint NOT NULL,
+  token bigint,
   attempt integer NOT NULL,
   part smallint NOT NULL,
   state smallint NOT NULL,
@@ -189,5 +192,5 @@ CREATE TABLE timewheel_shard (
   epoch bigint NOT NULL
 ) WITH (fillfactor = 50);
 
-INSERT INTO timewheel_meta VALUES ('prepared', 2);
-INSERT INTO timewheel_meta VALUES ('format', 2);
+INSERT INTO timewheel_meta VALUES ('prepared', 3);
+INSERT INTO timewheel_meta VALUES ('format', 3);

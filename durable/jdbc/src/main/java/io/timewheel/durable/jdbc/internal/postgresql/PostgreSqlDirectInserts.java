@@ -1,0 +1,379 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.postgresql;
+
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.DirectInserts;
+import io.timewheel.durable.jdbc.internal.server.SharedRows;
+import io.timewheel.durable.jdbc.internal.server.SharedRows.Count;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.postgresql.PGConnection;
+
+/**
+ * Direct inserts on PostgreSQL, which runs all statements up to the next Sync message of the
+ * protocol as one transaction.
+ *
+ * <p>The first statement inserts. It waits for a transaction that is just finishing the same timer.
+ * The second one looks into the history, with a snapshot that is newer than that wait. A single
+ * timer that is there, or is in the history, is not inserted, or is removed again. Of several
+ * timers one that is not new lets the transaction fail, which is cheaper if all are new.
+ *
+ * <p>The PostgreSQL driver sends a Sync between two statements if one of them may return columns of
+ * any length. So all columns of these statements have a fixed length.
+ */
+final class PostgreSqlDirectInserts implements DirectInserts {
+  private static final String LOCK_LIMIT = "100ms";
+  private static final String UNIQUE_VIOLATION = "23505";
+  private static final String DIVISION_BY_ZERO = "22012";
+
+  private static final String READ_COMMITTED =
+      "current_setting('transaction_isolation') = 'read committed'";
+
+  /** Whether this statement runs in the transaction that {@link #SETTINGS} was set in. */
+  private static final String SAME = "current_setting('lock_timeout') = '" + LOCK_LIMIT + "'";
+
+  /** Has the statements after it find timers by their keys, whatever is in the tables. */
+  private static final String SETTINGS =
+      "set_config('lock_timeout', '"
+          + LOCK_LIMIT
+          + """
+          ', true),
+            set_config('plan_cache_mode', 'force_generic_plan', true),
+            set_config('enable_seqscan', 'off', true),
+            set_config('jit', 'off', true)\
+          """;
+
+  private static final String POSSIBLE =
+      "SELECT " + READ_COMMITTED + ", set_config('lock_timeout', '" + LOCK_LIMIT + "', true) <> ''";
+
+  private static final String COLUMNS =
+      PostgreSqlRecords.COLUMNS + ", fire_at, shard, payload, token";
+
+  private static final int STATE = Codes.STATES.of(TimerState.SCHEDULED);
+
+  private final Formats formats;
+  private volatile boolean knowsSessions;
+  private final String insertOne;
+  private final String insertOneOfQueue;
+  private final String insertAll;
+
+  private static final String LOOK_FOR_ONE = lookForOne("(?::text)");
+  private static final String LOOK_FOR_ONE_OF_QUEUE = lookForOne("(?::text), (?::text)");
+
+  private static final String LOOK_FOR_ALL =
+      "SELECT 1 / CASE WHEN EXISTS (SELECT FROM "
+          + PostgreSqlRecords.rows("namespace text, id text")
+          + " CROSS JOIN LATERAL (SELECT FROM timewheel_done d WHERE d.namespace = k.namespace"
+          + " AND d.id = k.id OFFSET 0) d) THEN 0 ELSE 1 END, "
+          + SAME;
+
+  private static final String FIND =
+      "SELECT NOT pg_is_in_recovery(), h.forgotten_at, t.namespace, t.id, t.version,"
+          + " t.token IS NOT DISTINCT FROM ?::bigint"
+          + " FROM timewheel_history h LEFT JOIN ("
+          + find("timewheel_timer")
+          + " UNION ALL "
+          + find("timewheel_done")
+          + ") t ON true";
+
+  PostgreSqlDirectInserts(Formats formats) {
+    this.formats = formats;
+    insertOne = insertOne("(?::text)");
+    insertOneOfQueue = insertOne("(?::text), (?::text)");
+    insertAll =
+        insert(
+            "INSERT INTO timewheel_timer ("
+                + COLUMNS
+                + ") SELECT "
+                + PostgreSqlRecords.COLUMNS.replace(" version", " f.version + k.n - 1")
+                + ", NULLIF(fire_at, 9223372036854775807), shard, payload, ?::bigint FROM f, "
+                + PostgreSqlRecords.rows(
+                    """
+                    namespace text, id text, handler text, n bigint, due_at bigint, \
+                    created_at bigint, changed_at bigint, revision bigint, attempt integer, \
+                    state integer, flags integer, spec bytea, progress bytea, fire_at bigint, \
+                    shard integer, payload bytea\
+                    """)
+                + " WHERE f.fits",
+            "SELECT c.* FROM f, "
+                + PostgreSqlRecords.rows("scope text, state integer, delta bigint")
+                    .replace(") k", ") c")
+                + " WHERE f.fits",
+            "fits::integer");
+  }
+
+  private String insertOne(String scopes) {
+    return insert(
+        "INSERT INTO timewheel_timer ("
+            + COLUMNS
+            + ") SELECT ?::text, ?::text, ?::text, version, ?::bigint, ?::bigint, ?::bigint, 0, 0, "
+            + STATE
+            + ", ?::bigint, ?::bytea, NULL, ?::bigint, ?::bigint, ?::bytea, ?::bigint"
+            + " FROM f WHERE fits ON CONFLICT DO NOTHING RETURNING 1",
+        "SELECT scope, " + STATE + ", 1 FROM made, (VALUES " + scopes + ") c (scope)",
+        "(SELECT count(*) FROM made)");
+  }
+
+  /** The format is read first. So it stays in use until the transaction ends. */
+  private String insert(String timers, String counts, String inserted) {
+    return "WITH f AS (SELECT value, nextval('timewheel_version') AS version, value BETWEEN "
+        + formats.oldest()
+        + " AND "
+        + formats.newest()
+        + " AND "
+        + READ_COMMITTED
+        + " AS fits, "
+        + SETTINGS
+        + Formats.IN_USE
+        + "), made AS ("
+        + timers
+        + "), counted AS (INSERT INTO timewheel_count "
+        + counts
+        + ") SELECT value, version, fits, "
+        + inserted
+        + " FROM f";
+  }
+
+  private static String lookForOne(String scopes) {
+    return "WITH past AS (SELECT 1 FROM timewheel_done WHERE namespace = ?::text AND id = ?::text"
+        + " LIMIT 1), gone AS (DELETE FROM timewheel_timer WHERE namespace = ?::text"
+        + " AND id = ?::text AND token = ?::bigint AND EXISTS (SELECT FROM past) RETURNING 1),"
+        + " counted AS (INSERT INTO timewheel_count SELECT scope, "
+        + STATE
+        + ", -1 FROM gone, (VALUES "
+        + scopes
+        + ") c (scope)) SELECT (SELECT count(*) FROM past), "
+        + SAME;
+  }
+
+  private static String find(String table) {
+    return "SELECT t.namespace, t.id, t.version, t.token FROM "
+        + table
+        + " t JOIN "
+        + PostgreSqlRecords.rows("namespace text, id text")
+        + " ON t.namespace = k.namespace AND t.id = k.id";
+  }
+
+  @Override
+  public boolean isPossible(Connection connection) throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      Statements.Answer<Boolean> first =
+          to.query(POSSIBLE, none -> {}, rows -> rows.next() && rows.getBoolean(1));
+      Statements.Answer<Boolean> second =
+          to.query("SELECT " + SAME, none -> {}, rows -> rows.next() && rows.getBoolean(1));
+      boolean possible = first.get() && second.get();
+      knowsSessions = Sql.number(connection, "SELECT pg_backend_pid()") == backend(connection);
+      return possible;
+    }
+  }
+
+  private static int backend(Connection connection) throws SQLException {
+    return connection.isWrapperFor(PGConnection.class)
+        ? connection.unwrap(PGConnection.class).getBackendPID()
+        : 0;
+  }
+
+  /** A pooler has numbers of its own. */
+  @Override
+  public int session(Connection connection) throws SQLException {
+    return knowsSessions ? backend(connection) : 0;
+  }
+
+  /** Another session may have got the number. Then nothing is known. */
+  @Override
+  public boolean hasEnded(Connection connection, int session) throws SQLException {
+    return session != 0
+        && Sql.number(connection, "SELECT count(*) FROM pg_stat_activity WHERE pid = " + session)
+            == 0;
+  }
+
+  @Override
+  public Answer insert(
+      Connection connection,
+      List<TimerRecord> records,
+      long token,
+      int shards,
+      Consumer<Statements> hint)
+      throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      Statements.Answer<Answer> insert;
+      Statements.Answer<Answer> look;
+      if (records.size() == 1) {
+        TimerRecord record = records.get(0);
+        List<String> scopes = Scopes.counting(record);
+        insert =
+            to.query(
+                scopes.size() == 1 ? insertOne : insertOneOfQueue,
+                values -> bind(values, record, token, shards, scopes),
+                this::inserted);
+        look =
+            to.query(
+                scopes.size() == 1 ? LOOK_FOR_ONE : LOOK_FOR_ONE_OF_QUEUE,
+                values -> bindLook(values, record.key(), token, scopes),
+                rows -> {
+                  rows.next();
+                  return new Answer(0, rows.getLong(1) == 0, rows.getBoolean(2));
+                });
+      } else {
+        List<Count> counts = SharedRows.countRows(counts(records));
+        insert =
+            to.query(
+                insertAll, values -> bind(values, records, token, shards, counts), this::inserted);
+        look =
+            to.query(
+                LOOK_FOR_ALL,
+                values -> keys(values, records.stream().map(TimerRecord::key).toList()),
+                rows -> {
+                  rows.next();
+                  return new Answer(0, true, rows.getBoolean(2));
+                });
+      }
+      hint.accept(to);
+      Answer made = insert.get();
+      Answer past = look.get();
+      return new Answer(
+          made.firstVersion(),
+          made.inserted() && past.inserted(),
+          made.oneTransaction() && past.oneTransaction());
+    }
+  }
+
+  private Answer inserted(ResultSet rows) throws SQLException {
+    rows.next();
+    formats.found(rows.getLong(1));
+    return new Answer(rows.getLong(2), rows.getLong(4) > 0, rows.getBoolean(3));
+  }
+
+  private static void bind(
+      Parameters to, TimerRecord record, long token, int shards, List<String> scopes)
+      throws SQLException {
+    to.text(record.key().namespace())
+        .text(record.key().id())
+        .text(record.definition().handler())
+        .number(record.dueAt())
+        .number(record.createdAt())
+        .number(record.changedAt())
+        .number(Rows.flags(record))
+        .bytes(Rows.spec(record))
+        .time(record.fireAt())
+        .number(Shards.of(record.key(), shards))
+        .bytes(record.definition().payload())
+        .number(token);
+    for (String scope : scopes) {
+      to.text(scope);
+    }
+  }
+
+  private static void bindLook(Parameters to, TimerKey key, long token, List<String> scopes)
+      throws SQLException {
+    to.text(key.namespace()).text(key.id()).text(key.namespace()).text(key.id()).number(token);
+    for (String scope : scopes) {
+      to.text(scope);
+    }
+  }
+
+  private static void bind(
+      Parameters to, List<TimerRecord> records, long token, int shards, List<Count> counts)
+      throws SQLException {
+    long[] numbers = new long[1];
+    to.number(token)
+        .texts(records, record -> record.key().namespace())
+        .texts(records, record -> record.key().id())
+        .texts(records, record -> record.definition().handler())
+        .longs(records, record -> ++numbers[0])
+        .longs(records, TimerRecord::dueAt)
+        .longs(records, TimerRecord::createdAt)
+        .longs(records, TimerRecord::changedAt)
+        .longs(records, TimerRecord::revision)
+        .ints(records, TimerRecord::attempt)
+        .ints(records, Rows::state)
+        .ints(records, Rows::flags)
+        .bytes(records, Rows::spec)
+        .bytes(records, Rows::progress)
+        .longs(records, TimerRecord::fireAt)
+        .ints(records, record -> Shards.of(record.key(), shards))
+        .bytes(records, record -> record.definition().payload())
+        .texts(counts, Count::namespace)
+        .ints(counts, count -> Codes.STATES.of(count.state()))
+        .longs(counts, Count::number);
+  }
+
+  private static Parameters keys(Parameters to, List<TimerKey> keys) throws SQLException {
+    return to.texts(keys, TimerKey::namespace).texts(keys, TimerKey::id);
+  }
+
+  private static Map<String, Map<TimerState, Long>> counts(List<TimerRecord> records) {
+    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+    for (TimerRecord record : records) {
+      for (String scope : Scopes.counting(record)) {
+        counts
+            .computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class))
+            .merge(record.state(), 1L, Long::sum);
+      }
+    }
+    return counts;
+  }
+
+  @Override
+  public boolean isNotNew(SQLException failure) {
+    String state = PostgreSqlErrors.state(failure);
+    return state.equals(UNIQUE_VIOLATION) || state.equals(DIVISION_BY_ZERO);
+  }
+
+  /**
+   * The server reports all other errors before it commits. An administrator ends a session (57P01)
+   * between two messages, or in a statement. A crash (57P02) may come between the commit and its
+   * answer.
+   */
+  @Override
+  public boolean mayBeCommitted(SQLException failure) {
+    String state = PostgreSqlErrors.state(failure);
+    return state.startsWith("08")
+        || state.startsWith("58")
+        || state.startsWith("XX")
+        || state.equals("57P02")
+        || state.equals("40003");
+  }
+
+  @Override
+  public Look look(Connection connection, List<TimerKey> keys, long token) throws SQLException {
+    try (Statements to = new Statements(connection)) {
+      return to.query(
+              FIND, values -> keys(keys(values.number(token), keys), keys), rows -> found(rows))
+          .get();
+    }
+  }
+
+  private static Look found(ResultSet rows) throws SQLException {
+    List<Found> timers = new ArrayList<>();
+    boolean isPrimary = false;
+    long purgedUntil = 0;
+    while (rows.next()) {
+      isPrimary = rows.getBoolean(1);
+      purgedUntil = rows.getLong(2);
+      String namespace = rows.getString(3);
+      if (namespace != null) { // null in an outer join
+        TimerKey key = new TimerKey(namespace, rows.getString(4));
+        timers.add(new Found(key, rows.getLong(5), rows.getBoolean(6)));
+      }
+    }
+    return new Look(isPrimary, purgedUntil, timers);
+  }
+}

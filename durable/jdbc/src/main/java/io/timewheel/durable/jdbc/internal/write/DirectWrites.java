@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.write;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.jdbc.internal.hints.HintChannel;
+import io.timewheel.durable.jdbc.internal.hints.Hints;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.server.DirectInserts;
+import io.timewheel.durable.jdbc.internal.server.DirectInserts.Found;
+import io.timewheel.durable.jdbc.internal.server.DirectInserts.Look;
+import io.timewheel.durable.jdbc.internal.server.ServerErrors;
+import io.timewheel.durable.jdbc.internal.sql.Log;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.transaction.Counters;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.RequestAnswer;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.Transitions;
+import java.security.SecureRandom;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Schedules new timers in one round trip, without BEGIN and COMMIT. All else is left to a write
+ * batch: calls that have a request ID, a limit or an expected version, and timers that are there.
+ *
+ * <h2>How a lost answer is settled</h2>
+ *
+ * The caller knows no number of the transaction, so it cannot ask the server how the transaction
+ * ended. Instead, each write has a token that no other write has. The row contains it until another
+ * version takes its place, and so does the row of the history. A session that lost the answer looks
+ * for the timers by their keys:
+ *
+ * <ol>
+ *   <li>A row has the token: the write was committed.
+ *   <li>A row has a version that this session knew before the write: the timer was there, and the
+ *       write did not insert it. A write that is still on its way will find the timer, too, and
+ *       insert nothing.
+ *   <li>There is no row, and the session that sent the write has ended: the write was not
+ *       committed. The next statement finds out why, such as a database that is read-only.
+ *   <li>There is no row: the session repeats the insert, with the same token. The unique key lets
+ *       it wait for a write that is in progress, and keeps off one that is still on its way.
+ *   <li>A row has another token and a later version: the write may have been committed and
+ *       replaced. The history is purged as far as the time of the write: the timer may have
+ *       finished. In both cases the outcome is unknown.
+ * </ol>
+ *
+ * <p>Thread-safe.
+ */
+final class DirectWrites {
+  /** The clock of a node that finishes a timer may be so far behind. */
+  private static final long CLOCK_MILLIS = 60_000;
+
+  /** After timers that were not new, so many calls use a write batch at once, at most. */
+  private static final int MAX_PASSED_OVER = 64;
+
+  private final DirectInserts inserts;
+  private final ServerErrors errors;
+  private final CommitProof commits;
+  private final Transactions transactions;
+  private final Counters counters;
+  private final Novelty novelty;
+  private final HeldTimers heldTimers;
+  private final int shards;
+  private final Function<Integer, @Nullable Long> ownEpoch;
+  private final AtomicLong tokens = new AtomicLong(new SecureRandom().nextLong());
+
+  /** The latest version that this session has learnt of. */
+  private final AtomicLong newestVersion = new AtomicLong();
+
+  /** False if connections do not send several statements as one transaction. */
+  private volatile boolean isPossible;
+
+  /** How many of the next calls use a write batch at once. */
+  private final AtomicInteger passedOver = new AtomicInteger();
+
+  /** How many that were after the last timer that was not new. */
+  private final AtomicInteger lastPassedOver = new AtomicInteger();
+
+  DirectWrites(
+      DirectInserts inserts,
+      ServerErrors errors,
+      CommitProof commits,
+      Transactions transactions,
+      Counters counters,
+      Novelty novelty,
+      HeldTimers heldTimers,
+      int shards,
+      Function<Integer, @Nullable Long> ownEpoch) {
+    this.inserts = inserts;
+    this.errors = errors;
+    this.commits = commits;
+    this.transactions = transactions;
+    this.counters = counters;
+    this.novelty = novelty;
+    this.heldTimers = heldTimers;
+    this.shards = shards;
+    this.ownEpoch = ownEpoch;
+    isPossible = transactions.read(inserts::isPossible);
+  }
+
+  /** Takes note of the versions in the outcomes of a commit. */
+  void seen(List<Outcome> outcomes) {
+    long newest = 0;
+    for (Outcome outcome : outcomes) {
+      newest = Math.max(newest, outcome.version());
+    }
+    if (newest > newestVersion.get()) {
+      newestVersion.accumulateAndGet(newest, Math::max);
+    }
+  }
+
+  /**
+   * Commits changes, if all of them schedule new timers.
+   *
+   * @return their outcomes; null if nothing was done, and a write batch has to commit them
+   */
+  @Nullable List<Outcome> commit(List<Change> changes, @Nullable HintChannel channel) {
+    if (!isPossible || !isDirect(changes) || isPassedOver(changes.size())) {
+      return null;
+    }
+    Map<TimerKey, TimerRecord> made = new TreeMap<>();
+    for (Change change : changes) {
+      if (made.put(change.key(), made((Change.Schedule) change)) != null) {
+        return null;
+      }
+    }
+    if (heldTimers.containsAny(made.keySet())) {
+      return null;
+    }
+    Insert insert = new Insert(List.copyOf(made.values()), channel);
+    return insert.commit() ? insert.outcomes(changes) : null;
+  }
+
+  private static boolean isDirect(List<Change> changes) {
+    if (changes.size() >= Novelty.LEAST_TIMERS) {
+      return false;
+    }
+    for (Change change : changes) {
+      if (!(change instanceof Change.Schedule schedule)
+          || schedule.condition() == Change.Condition.VERSION
+          || schedule.request() != null
+          || schedule.maxPending() != TimerRecord.NEVER) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isPassedOver(int timers) {
+    if (timers > 1) {
+      return !novelty.isLikely();
+    }
+    return passedOver.get() > 0 && passedOver.getAndDecrement() > 0;
+  }
+
+  private void foundOld(int timers) {
+    if (timers > 1) {
+      novelty.refuted();
+    } else {
+      passedOver.set(
+          lastPassedOver.updateAndGet(last -> Math.min(Math.max(1, 2 * last), MAX_PASSED_OVER)));
+    }
+  }
+
+  private static TimerRecord made(Change.Schedule change) {
+    Outcome outcome = Transitions.apply(null, change, new NewTimer());
+    return requireNonNull(outcome.record());
+  }
+
+  /** The surroundings of a timer that nothing is known of. */
+  private static final class NewTimer implements Transitions.Context {
+    /** The server gives it another one. */
+    @Override
+    public long nextVersion(long above) {
+      return 1;
+    }
+
+    @Override
+    public long pending(String namespace) {
+      return 0;
+    }
+
+    @Override
+    public boolean paused(String namespace) {
+      return false;
+    }
+
+    @Override
+    public @Nullable RequestAnswer answer(TimerKey key, String id) {
+      return null;
+    }
+  }
+
+  /** One write, with its repetitions after a lost answer. */
+  private final class Insert {
+    private final List<TimerRecord> records;
+    private final List<TimerKey> keys;
+    private final long token = tokens.incrementAndGet();
+    private final long knownVersion = newestVersion.get();
+    private final Consumer<Statements> hint;
+    private int session;
+    private long firstVersion;
+    private boolean inserted;
+
+    /** Whether the session whose answer was lost had ended before the last look. */
+    private boolean hasEnded;
+
+    Insert(List<TimerRecord> records, @Nullable HintChannel channel) {
+      this.records = records;
+      keys = records.stream().map(TimerRecord::key).toList();
+      Hints hints = new Hints();
+      if (channel != null) {
+        records.forEach(
+            record -> hints.add(record, shards, shard -> ownEpoch.apply(shard) != null));
+      }
+      hint =
+          channel == null || hints.isEmpty()
+              ? none -> {}
+              : to -> {
+                counters.hintsSent.increment();
+                channel.send(to, hints.text());
+              };
+    }
+
+    /** {@return false if nothing was inserted} */
+    boolean commit() {
+      try {
+        transactions.direct(
+            connection -> {
+              session = inserts.session(connection);
+              return insert(connection);
+            });
+      } catch (SQLException e) {
+        if (!inserts.mayBeCommitted(e)) {
+          return false;
+        }
+        boolean wasCommitted = transactions.isCommitted(e, this::settle);
+        return wasCommitted || inserted;
+      }
+      return inserted;
+    }
+
+    private boolean insert(Connection connection) throws SQLException {
+      DirectInserts.Answer answer;
+      try {
+        answer = inserts.insert(connection, records, token, shards, hint);
+      } catch (SQLException e) {
+        if (inserts.isNotNew(e)) {
+          foundOld(records.size());
+        } else if (errors.isHeldUp(e)) {
+          heldTimers.add(keys);
+        }
+        throw e;
+      }
+      if (!answer.oneTransaction() && isPossible) {
+        isPossible = false;
+        Log.LOG.log(
+            System.Logger.Level.WARNING,
+            "connections of this pool do not send two statements as one transaction in READ"
+                + " COMMITTED: from now on each call has a transaction");
+      }
+      if (answer.inserted()) {
+        firstVersion = answer.firstVersion();
+        inserted = true;
+        if (lastPassedOver.get() > 0) {
+          lastPassedOver.set(0);
+        }
+      } else if (answer.oneTransaction()) {
+        foundOld(records.size());
+      }
+      return inserted;
+    }
+
+    /** Looks for the timers after a lost answer, and inserts them if they are not there. */
+    private @Nullable Boolean settle(AtomicInteger confirmations) throws SQLException {
+      Look look = transactions.direct(connection -> look(connection, confirmations));
+      for (Found found : look.timers()) {
+        if (found.own()) {
+          firstVersion = found.version() - at(found.key());
+          return true;
+        }
+      }
+      boolean isPurged = look.purgedUntil() > records.get(0).createdAt() - CLOCK_MILLIS;
+      if (!look.isPrimary() || isPurged) {
+        return null;
+      }
+      if (look.timers().stream().anyMatch(found -> found.version() <= knownVersion)) {
+        return false;
+      }
+      if (!look.timers().isEmpty()) {
+        return null;
+      }
+      if (hasEnded) {
+        return false;
+      }
+      try {
+        return transactions.direct(this::insert) ? false : null;
+      } catch (SQLException e) {
+        if (inserts.mayBeCommitted(e)) {
+          throw e;
+        }
+        return null; // the next look finds the timer, or the reason stays
+      }
+    }
+
+    private Look look(Connection connection, AtomicInteger confirmations) throws SQLException {
+      hasEnded = inserts.hasEnded(connection, session); // before the look
+      Look look = inserts.look(connection, keys, token);
+      if (look.timers().stream().anyMatch(Found::own)) {
+        confirmations.incrementAndGet();
+        commits.touch(connection);
+      }
+      return look;
+    }
+
+    /** {@return the place of a timer in the order of the keys} */
+    private int at(TimerKey key) {
+      return Collections.binarySearch(keys, key);
+    }
+
+    List<Outcome> outcomes(List<Change> changes) {
+      List<Outcome> outcomes = new ArrayList<>(changes.size());
+      for (Change change : changes) {
+        int at = at(change.key());
+        long version = firstVersion + at;
+        outcomes.add(
+            new Outcome(
+                Outcome.Answer.CREATED, version, Rows.withVersion(records.get(at), version)));
+      }
+      return outcomes;
+    }
+  }
+}

@@ -1,0 +1,475 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc;
+
+import static io.timewheel.durable.jdbc.Fixture.NOW;
+import static io.timewheel.durable.jdbc.Fixture.key;
+import static io.timewheel.durable.jdbc.Fixture.schedule;
+import static io.timewheel.durable.jdbc.Fixture.scheduleForQueue;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.jdbc.LossySource.Fate;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.DirectInserts;
+import io.timewheel.durable.jdbc.internal.server.Records;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.HeldTimersException;
+import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.Transitions;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Schedules that the server runs as one transaction without BEGIN and COMMIT. */
+@Timeout(120)
+class DirectWritesTest {
+  private static final String IN_QUEUE =
+      "SELECT sum(delta) FROM timewheel_count WHERE namespace = E'shop\\norders' AND state = 0";
+
+  final Fixture fixture = new Fixture(Server.of(this));
+  final LossySource source = new LossySource(fixture.pool);
+  final Fixture.Node node = fixture.open(source, 4);
+  final Fixture.Node other = fixture.open();
+
+  @BeforeEach
+  void letStandStill() {
+    source.patience = fixture.server.mayStandStill();
+  }
+
+  @AfterEach
+  void close() {
+    assertThat(fixture.open().store.verify().texts()).isEmpty();
+    fixture.close();
+  }
+
+  private static List<Change> list(int size, long dueAt) {
+    List<Change> changes = new ArrayList<>();
+    for (int i = size; i-- > 0; ) {
+      changes.add(schedule("id-" + i, dueAt));
+    }
+    return changes;
+  }
+
+  private List<Outcome> commit(int size, long dueAt) {
+    return node.store.commit(list(size, dueAt));
+  }
+
+  private void assertCreated(List<Outcome> outcomes) {
+    for (Outcome outcome : outcomes) {
+      TimerRecord record = outcome.record();
+      assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
+      assertThat(record.version()).isEqualTo(outcome.version());
+      assertThat(node.store.get(record.key())).isEqualTo(record);
+    }
+    assertThat(outcomes).extracting(Outcome::version).doesNotHaveDuplicates();
+    assertThat(node.store.counts())
+        .isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, (long) outcomes.size())));
+  }
+
+  private void assertDirect(int writes) {
+    assertThat(source.directWrites).isEqualTo(writes);
+    assertThat(source.commits).isZero();
+  }
+
+  // New timers
+
+  @BeforeEach
+  void countFromHere() {
+    source.commits = 0;
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 99})
+  void insertsNewTimersWithOneMessage(int size) {
+    assertCreated(commit(size, NOW));
+    assertDirect(1);
+  }
+
+  @Test
+  void leavesALongListToAWriteBatch() {
+    commit(100, NOW);
+    assertThat(source.directWrites).isZero();
+  }
+
+  @Test
+  void countsTheTimersOfAQueue() throws SQLException {
+    node.commit(scheduleForQueue("one", NOW));
+    node.store.commit(List.of(scheduleForQueue("two", NOW), scheduleForQueue("three", NOW)));
+    assertDirect(2);
+    assertThat(fixture.number(IN_QUEUE)).isEqualTo(3);
+  }
+
+  @Test
+  void leavesATimerThatIsThereToAWriteBatch() {
+    long version = other.commit(schedule("a", NOW)).version();
+    Outcome outcome = node.commit(schedule("a", NOW + 1));
+    assertThat(outcome.answer()).isEqualTo(Answer.REPLACED);
+    assertThat(outcome.version()).isGreaterThan(version);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 1L)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void leavesATimerThatIsInTheHistoryToAWriteBatch(int size) throws SQLException {
+    other.commit(scheduleForQueue("id-0", NOW));
+    other.commit(new Change.Cancel(key("id-0"), 0, NOW));
+    assertCreated(commit(size, NOW));
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isZero();
+  }
+
+  @Test
+  void removesATimerOfAQueueThatIsInTheHistoryFromItsCounter() throws SQLException {
+    other.commit(schedule("a", NOW));
+    other.commit(new Change.Cancel(key("a"), 0, NOW));
+    node.commit(scheduleForQueue("a", NOW));
+    assertThat(fixture.number(IN_QUEUE)).isOne();
+  }
+
+  /** Otherwise each call of a program that replaces its timers would cost a round trip more. */
+  @Test
+  void triesNoDirectWriteForAWhileAfterTimersThatWereThere() {
+    other.commit(schedule("a", NOW));
+    for (int i = 1; i <= 100; i++) {
+      node.commit(schedule("a", NOW + i));
+    }
+    assertThat(source.directWrites).isEqualTo(7); // after 1, 2, 4, 8, 16, 32 and 64 calls
+    for (int i = 0; i < 64; i++) {
+      node.commit(schedule("new" + i, NOW));
+    }
+    assertThat(source.directWrites).isGreaterThan(30);
+  }
+
+  @Test
+  void doesNotWaitTwiceForATimerThatIsHeld() throws SQLException {
+    try (Connection holder = fixture.transaction();
+        Statement statement = holder.createStatement()) {
+      insertAsOther(statement, "a");
+      assertThatExceptionOfType(HeldTimersException.class)
+          .isThrownBy(() -> node.commit(schedule("a", NOW)));
+      assertThatExceptionOfType(HeldTimersException.class)
+          .isThrownBy(() -> node.commit(schedule("a", NOW)));
+      assertThat(source.directWrites).isOne();
+      holder.rollback();
+    }
+    assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+  }
+
+  private static void insertAsOther(Statement statement, String id) throws SQLException {
+    statement.execute(
+        "INSERT INTO timewheel_timer (version, due_at, created_at, changed_at, revision, shard,"
+            + " attempt, state, flags, namespace, id, handler, spec, payload) VALUES"
+            + " (1, 0, 0, 0, 0, 0, 0, 0, 0, 'shop', '"
+            + id
+            + "', 'orders', '', '')");
+  }
+
+  @Test
+  void findsATimerInTheHistoryThatWasFinishingWhileItWaited() throws Exception {
+    other.commit(schedule("a", NOW));
+    TimerRecord record = node.store.get(key("a"));
+    try (Connection finisher = fixture.transaction();
+        var ends = new Statements(finisher)) {
+      node.store.server().transactions().begin(finisher);
+      TimerRecord cancelled =
+          Transitions.apply(record, new Change.Cancel(record.key(), 0, NOW), null).record();
+      boolean[] unused =
+          node.store
+              .server()
+              .records()
+              .finish(ends, List.of(new Records.Step(record, cancelled)))
+              .get();
+      node.store
+          .server()
+          .shared()
+          .count(ends, Map.of("shop", Map.of(TimerState.SCHEDULED, -1L, TimerState.CANCELLED, 1L)));
+      ends.send();
+      CompletableFuture<Outcome> commit =
+          CompletableFuture.supplyAsync(
+              () -> {
+                while (true) {
+                  try {
+                    return node.commit(schedule("a", NOW + 1));
+                  } catch (HeldTimersException e) {
+                    Thread.onSpinWait();
+                  }
+                }
+              });
+      while (fixture.number("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0) {
+        assertThat(commit).isNotDone();
+      }
+      finisher.commit();
+      assertThat(commit.join().answer()).isEqualTo(Answer.CREATED);
+    }
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isZero();
+  }
+
+  // One transaction
+
+  /** The driver prepares a statement on the server after five executions, and then knows more. */
+  @Test
+  void sendsItsStatementsAsOneTransactionHoweverOften() throws SQLException {
+    DirectInserts inserts = node.store.server().directInserts();
+    try (HikariDataSource one = fixture.database.pool(1);
+        Connection connection = one.getConnection()) {
+      for (int i = 0; i < 20; i++) {
+        for (int size : new int[] {1, 10}) {
+          List<TimerRecord> records = new ArrayList<>();
+          for (int n = 0; n < size; n++) {
+            Change.Schedule made = schedule("id-" + size + "-" + i + "-" + n, NOW);
+            records.add(Rows.withVersion(other.commit(made).record(), 0));
+            fixture.execute("DELETE FROM timewheel_timer");
+          }
+          var answer = inserts.insert(connection, records, i, 4, to -> {});
+          assertThat(answer.oneTransaction()).isTrue();
+          assertThat(answer.inserted()).isTrue();
+          fixture.execute("DELETE FROM timewheel_timer");
+        }
+      }
+    }
+    fixture.execute("TRUNCATE timewheel_count");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "preferQueryMode=simple",
+        "options=-c%20default_transaction_isolation=serializable"
+      })
+  void writesNothingDirectlyWhereStatementsHaveTransactionsOfTheirOwn(String parameter)
+      throws SQLException {
+    String[] setting = parameter.split("=", 2);
+    try (HikariDataSource pool = fixture.database.with(setting[0], setting[1]).pool(4)) {
+      LossySource counted = new LossySource(pool);
+      Fixture.Node session = fixture.open(counted, 4);
+      assertThat(session.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+      assertThat(counted.directWrites).isZero();
+      session.store.close();
+    }
+  }
+
+  @Test
+  void writesNothingDirectlyOnceTheIsolationHasChanged() throws SQLException {
+    try (HikariDataSource pool = fixture.database.pool(1)) {
+      LossySource counted = new LossySource(pool);
+      Fixture.Node session = fixture.open(counted, 4);
+      try (Connection connection = pool.getConnection();
+          Statement statement = connection.createStatement()) {
+        statement.execute("SET default_transaction_isolation = 'repeatable read'");
+      }
+      assertThat(session.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+      assertThat(session.commit(schedule("b", NOW)).answer()).isEqualTo(Answer.CREATED);
+      assertThat(counted.directWrites).isOne();
+      session.store.close();
+    }
+  }
+
+  @Test
+  void writesNothingInAFormatThatItDoesNotKnow() throws SQLException {
+    fixture.execute("UPDATE timewheel_meta SET value = 9 WHERE name = 'format'");
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> node.commit(schedule("a", NOW)))
+        .withMessage("the tables have format 9 (expected: 3)")
+        .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
+    assertDirect(1);
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_timer")).isZero();
+    fixture.execute("UPDATE timewheel_meta SET value = 3 WHERE name = 'format'");
+    node.commit(schedule("a", NOW));
+  }
+
+  // Lost answers
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void answersWhatWasCommittedThoughTheAnswerWasLost(int size) {
+    source.fates.add(Fate.ANSWER_LOST);
+    assertCreated(commit(size, NOW));
+    assertDirect(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void insertsAgainWhatDidNotReachTheServer(int size) {
+    source.fates.add(Fate.COMMIT_LOST);
+    source.fates.add(Fate.COMMIT_LOST);
+    assertCreated(commit(size, NOW));
+    assertDirect(3);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void answersWhatAnInsertThatWasLostAgainHasCommitted(int size) {
+    source.fates.add(Fate.COMMIT_LOST);
+    source.fates.add(Fate.ANSWER_LOST);
+    assertCreated(commit(size, NOW));
+    assertDirect(2);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void waitsForAnInsertThatIsInProgress(int size) {
+    int[] looks = {0};
+    source.fates.add(Fate.COMMIT_DELAYED);
+    node.onPause =
+        () -> {
+          if (++looks[0] == 3) {
+            endDelayed(true);
+          }
+        };
+    assertCreated(commit(size, NOW));
+    assertThat(looks[0]).isEqualTo(3);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void insertsAgainWhatWasInProgressAndThenAborted(int size) {
+    int[] looks = {0};
+    source.fates.add(Fate.COMMIT_DELAYED);
+    node.onPause =
+        () -> {
+          if (++looks[0] == 3) {
+            endDelayed(false);
+          }
+        };
+    assertCreated(commit(size, NOW));
+  }
+
+  private void endDelayed(boolean commit) {
+    try {
+      if (commit) {
+        source.delayed.commit();
+      } else {
+        source.delayed.rollback();
+      }
+      source.delayed.close();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Nothing can be inserted to keep the first insert off, and that need not be. */
+  @Test
+  void answersThatNothingWasDoneIfItsSessionHasEndedAndTheDatabaseIsReadOnly() throws Exception {
+    try (HikariDataSource one = fixture.database.pool(1)) {
+      LossySource lossy = new LossySource(one);
+      Fixture.Node session = fixture.open(lossy, 4);
+      lossy.fates.add(Fate.COMMIT_LOST);
+      lossy.onRollback =
+          () -> {
+            lossy.onRollback = () -> {};
+            try {
+              setReadOnly(true);
+              one.getHikariPoolMXBean().softEvictConnections();
+            } catch (SQLException e) {
+              throw new IllegalStateException(e);
+            }
+          };
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> session.commit(schedule("a", NOW)))
+          .withMessageContaining("read-only")
+          .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
+      setReadOnly(false);
+    }
+  }
+
+  private void setReadOnly(boolean readOnly) throws SQLException {
+    String name = fixture.database.url().replaceFirst(".*/", "").replaceFirst("[?].*", "");
+    fixture.execute("ALTER DATABASE " + name + " SET default_transaction_read_only = " + readOnly);
+  }
+
+  @Test
+  void isUnknownWhileTheInsertStaysInProgress() {
+    source.fates.add(Fate.COMMIT_DELAYED);
+    assertUnknown(schedule("a", NOW));
+    endDelayed(true);
+  }
+
+  private void assertUnknown(Change change) {
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> node.commit(change))
+        .returns(StoreException.Kind.UNKNOWN, StoreException::kind);
+  }
+
+  /** Has another node do something after the server has ended the write. */
+  private void afterwards(Fate fate, Runnable work) {
+    source.fates.add(fate);
+    source.onRollback =
+        () -> {
+          source.onRollback = () -> {};
+          work.run();
+        };
+  }
+
+  @Test
+  void answersWhatWasCommittedThoughTheTimerHasFinished() {
+    afterwards(Fate.ANSWER_LOST, () -> other.commit(new Change.Cancel(key("a"), 0, NOW)));
+    Outcome outcome = node.commit(schedule("a", NOW));
+    assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
+    assertThat(outcome.version()).isEqualTo(node.store.get(key("a")).version());
+    assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.CANCELLED);
+  }
+
+  /** Nobody knows whether the other node has replaced the timer, or made it. */
+  @ParameterizedTest
+  @ValueSource(strings = {"ANSWER_LOST", "COMMIT_LOST"})
+  void isUnknownIfTheTimerWasReplacedMeanwhile(Fate fate) {
+    other.commit(schedule("b", NOW));
+    node.commit(schedule("c", NOW)); // so it knows of a version
+    afterwards(fate, () -> other.commit(schedule("a", NOW + 1)));
+    assertUnknown(schedule("a", NOW));
+    assertThat(node.store.get(key("a")).dueAt()).isEqualTo(NOW + 1);
+  }
+
+  @Test
+  void isUnknownIfTheTimerWasMovedMeanwhile() {
+    afterwards(Fate.ANSWER_LOST, () -> other.commit(new Change.Move(key("a"), 0, NOW + 5, NOW)));
+    assertUnknown(schedule("a", NOW));
+  }
+
+  @Test
+  void replacesATimerThatItKnewOfBefore() {
+    node.commit(schedule("a", NOW));
+    node.commit(schedule("b", NOW));
+    source.fates.add(Fate.ANSWER_LOST);
+    assertThat(node.commit(schedule("a", NOW + 1)).answer()).isEqualTo(Answer.REPLACED);
+    source.fates.add(Fate.ANSWER_LOST);
+    node.store.commit(List.of(schedule("b", NOW + 1), schedule("d", NOW)));
+    assertThat(node.store.get(key("b")).dueAt()).isEqualTo(NOW + 1);
+  }
+
+  @Test
+  void isUnknownIfTheHistoryIsPurgedUpToNow() throws SQLException {
+    source.fates.add(Fate.COMMIT_LOST);
+    fixture.execute("UPDATE timewheel_history SET forgotten_at = " + NOW);
+    assertUnknown(schedule("a", NOW));
+  }
+
+  @Test
+  void anInsertThatArrivesLateChangesNothing() throws SQLException {
+    List<TimerRecord> made = List.of(other.commit(schedule("late", NOW)).record());
+    try (Connection connection = fixture.pool.getConnection()) {
+      connection.setAutoCommit(true);
+      DirectInserts inserts = node.store.server().directInserts();
+      assertThat(inserts.insert(connection, made, 7, 4, to -> {}).inserted()).isFalse();
+      other.commit(new Change.Cancel(key("late"), 0, NOW));
+      assertThat(inserts.insert(connection, made, 7, 4, to -> {}).inserted()).isFalse();
+    }
+    assertThat(node.store.get(key("late")).state()).isEqualTo(TimerState.CANCELLED);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.CANCELLED, 1L)));
+  }
+}
