@@ -165,6 +165,30 @@ class QuotasTest {
   }
 
   @Test
+  void aClaimThatFailsInItsTurnDoesNotHoldUpTheNext() {
+    Quotas quotas = quotas(Quota.NONE);
+    Caller caller = caller(new Quota(null, 1L, null, null));
+    CompletableFuture<String> first = new CompletableFuture<>();
+    var unused = quotas.claim(caller, "a", MINUTE, "", left -> first, given -> {});
+    CompletableFuture<String> failing =
+        quotas.claim(
+            caller,
+            "a",
+            MINUTE,
+            "",
+            left -> {
+              throw new IllegalStateException("closed");
+            },
+            given -> {});
+    CompletableFuture<String> next =
+        quotas.claim(
+            caller, "a", MINUTE, "", left -> CompletableFuture.completedStage("next"), given -> {});
+    first.complete("first");
+    assertThat(failing).isCompletedExceptionally();
+    assertThat(next).isCompletedWithValue("next");
+  }
+
+  @Test
   void aClaimWithoutATurnIsAnsweredEmpty() {
     Quotas quotas = quotas(Quota.NONE);
     Caller caller = caller(new Quota(null, 1L, null, null));

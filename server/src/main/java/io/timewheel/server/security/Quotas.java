@@ -228,8 +228,14 @@ public final class Quotas {
     }
 
     void begin(long nowNanos) {
-      CompletableFuture<T> claimed =
-          claim.apply(Duration.ofNanos(Math.max(0, endNanos - nowNanos))).toCompletableFuture();
+      CompletableFuture<T> claimed;
+      try {
+        claimed =
+            claim.apply(Duration.ofNanos(Math.max(0, endNanos - nowNanos))).toCompletableFuture();
+      } catch (RuntimeException e) { // the turns of others follow
+        answer.completeExceptionally(e);
+        return;
+      }
       var unused =
           answer.whenComplete(
               (done, error) -> {
