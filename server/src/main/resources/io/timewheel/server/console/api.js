@@ -6,7 +6,7 @@ const TOKEN = "timewheel.token";
 /** The address of the server, without a slash at the end. A proxy may have put a path in front of it. */
 export const SERVER = new URL("..", import.meta.url).href.slice(0, -1);
 
-/** Longer than a server with millions of timers takes; who waits for more waits for nothing. */
+/** Longer than a server with millions of timers takes to answer. */
 const PATIENCE_MILLIS = 60_000;
 
 export function token() {
@@ -21,15 +21,15 @@ export function setToken(value) {
   }
 }
 
-/** An answer that is no success: status, and the problem as the server words it. 0 if there was no answer. */
-export class ApiError extends Error {
+/** A failed request: the status (0 without an answer), and the problem as the server describes it. */
+class ApiError extends Error {
   constructor(status, problem) {
     super(problem.detail ?? problem.title ?? `HTTP ${status}`);
     this.status = status;
     this.problem = problem;
   }
 
-  /** For people: what went wrong, and the field at fault. */
+  /** The field at fault and the error, for people. */
   get words() {
     const { field } = this.problem;
     return field ? `${field}: ${this.message}` : this.message;
@@ -38,7 +38,7 @@ export class ApiError extends Error {
 
 let unauthorized = () => {};
 
-/** Called when the server wants a token, or another one. */
+/** Calls the listener when the server requires a token, or another one. */
 export function onUnauthorized(listener) {
   unauthorized = listener;
 }
@@ -51,14 +51,14 @@ function headers(token, more) {
   return all;
 }
 
-/** A late refusal of an earlier token says nothing about the present one. */
+/** Ignores a late refusal of an earlier token. */
 function refused(used) {
   if (used === token()) {
     unauthorized();
   }
 }
 
-/** Asks the server. Resolves with what it answered; with the numbers of it as they were written, if exact is true. */
+/** Sends a request. Resolves with the parsed answer, whose numbers keep all their digits if exact is true. */
 export async function call(method, path, { query, body, ifMatch, ifNoneMatch, signal, exact } = {}) {
   const used = token();
   const more = {};
@@ -163,11 +163,11 @@ export function encode(text) {
   }
 }
 
-/** Figures come once a second: when nothing has come for this long, the connection is dead, whatever it says. */
+/** The server sends figures once a second: after this silence, the connection is dead. */
 const SILENCE_MILLIS = 15_000;
 
 /**
- * Reads events for as long as the signal lets it, and connects again whenever the stream ends or falls silent.
+ * Reads events until the signal, and connects again when the stream ends or falls silent.
  *
  * @param query which events
  * @param cursor {begun, id}: how far the stream was read; a later call goes on from there

@@ -13,7 +13,7 @@ const MOST = 1_000;
 const AT_A_TIME = 8;
 
 /** A filter in words. */
-export function filterWords({ prefix, state, queue, dueFrom, dueTo }) {
+function filterWords({ prefix, state, queue, dueFrom, dueTo }) {
   return [
     state === "all" ? "in every state" : state ? `that are ${state.split(",").map((s) => stateLabel(s).toLowerCase()).join(" or ")}` : "that are unfinished",
     queue && `of the queue ${queue}`,

@@ -5,7 +5,7 @@ import { h, put, s, text } from "./dom.js";
 import { HOUR, compact } from "./format.js";
 
 /** The least of 1, 2, 5, 10, 20, … that is not less than a value. */
-export function ceiling(value) {
+function ceiling(value) {
   if (value <= 1) {
     return 1;
   }
@@ -24,7 +24,7 @@ export function logHeight(count, top) {
 }
 
 /** The powers of ten up to the top, at most four of them, the top included. */
-export function decades(top, least = 1) {
+function decades(top, least = 1) {
   const all = [];
   for (let at = top; at >= least * 0.999; at /= 10) {
     all.push(at);

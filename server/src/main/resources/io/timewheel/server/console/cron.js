@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cron in plain language. The server decides what is valid; what is not understood here is null, and shown as it is.
+// Cron in plain language. The server decides which expressions are valid. For an expression that this file does not understand, the words are null, and the page shows the expression.
 
 const MONTHS = [
   "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -24,7 +24,7 @@ const MACROS = {
   "@HOURLY": "0 * * * *",
 };
 
-/** What a cron expression says, in words: "at 09:00, Monday to Friday". Null if it is not understood. */
+/** A cron expression in words: "at 09:00, Monday to Friday". Null if it is not understood. */
 export function words(expression) {
   const upper = String(expression).trim().toUpperCase();
   const fields = (MACROS[upper] ?? upper).split(/[ \t]+/);

@@ -7,8 +7,8 @@ import { h, put } from "./dom.js";
  * Opens a dialog. Resolves with true if its main action went through, with false if it was closed.
  *
  * @param title its heading
- * @param body what it shows
- * @param action {label, kind, run}: run may throw, and what it throws is shown; returning false keeps it open
+ * @param body its content
+ * @param action {label, kind, run}: the dialog shows an error that run throws, and stays open if run returns false
  * @param close the label of the button that closes it
  */
 export function ask({ title, body, action, close = "Cancel" }) {
@@ -61,7 +61,7 @@ export function ask({ title, body, action, close = "Cancel" }) {
   });
 }
 
-/** A labelled field of a form; hint is said with it. */
+/** A labelled field of a form; a screen reader reads the hint with it. */
 export function labelled(label, control, hint) {
   const id = control.id || `field-${++fields}`;
   control.id = id;

@@ -42,14 +42,14 @@ function append(element, children) {
   }
 }
 
-/** Replaces what an element holds. */
+/** Replaces the content of an element. */
 export function put(element, ...children) {
   element.replaceChildren();
   append(element, children);
   return element;
 }
 
-/** Sets a text only if it differs: an unchanged one costs no layout, and no reader repeats it. */
+/** Sets a text only if it differs: an unchanged text needs no layout, and no screen reader repeats it. */
 export function text(element, value) {
   const wanted = String(value);
   if (element.textContent !== wanted) {
@@ -62,13 +62,13 @@ export function name(value, className = "") {
   return h("bdi", { class: `name ${className}`, title: value }, value);
 }
 
-/** Has a screen reader say something. */
+/** Has a screen reader read a message. */
 export function announce(message) {
   text(document.getElementById("announcer"), "");
   setTimeout(() => text(document.getElementById("announcer"), message), 50);
 }
 
-/** Shows a short message at the lower edge, and has it said. */
+/** Shows a short message at the lower edge, which a screen reader reads. */
 export function toast(message, kind = "good") {
   const shown = h("p", { class: `toast ${kind}` }, message);
   document.getElementById("toasts").append(shown);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the server tells by itself: one stream of events for the whole console, which can be paused.
+// One stream of events for the whole console, which a person can pause.
 
 import { events } from "./api.js";
 
@@ -14,7 +14,7 @@ let cursor = {};
 let clockAheadMillis = 0;
 let pausedAt = 0;
 
-/** The server's clock, as far as the last figures told it; while paused, the moment of the pause. */
+/** The server's clock, by the last figures; while paused, the moment of the pause. */
 export function now() {
   return (state === "paused" ? pausedAt : Date.now()) + clockAheadMillis;
 }
@@ -73,8 +73,8 @@ export function connect(to = namespace) {
   );
 }
 
-// A browser has six connections for a server, for all tabs and for the pages that it keeps to go back to: one that nobody
-// sees must hold none, or else the seventh waits for ever.
+// A browser has six connections for a server, for all tabs and for the pages that it keeps to go back to. So a hidden page
+// closes its connection, or else the seventh page would wait forever.
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) {
     connect();

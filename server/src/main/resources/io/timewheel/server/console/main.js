@@ -5,6 +5,7 @@ import * as api from "./api.js";
 import { ask, labelled } from "./dialog.js";
 import { announce, h, icon, put, text } from "./dom.js";
 import { showZone, zoneName } from "./format.js";
+import { isSingleKey, keysOn, setKeysOn } from "./keys.js";
 import * as live from "./live.js";
 import { go, link, parse } from "./router.js";
 import * as cluster from "./cluster.js";
@@ -37,13 +38,13 @@ const KEYS = [
   ["Enter", "Open the timer"],
   ["e r", "On a timer: edit timer, run timer now"],
   ["← → ↑ ↓", "On the wheel: another slot, another ring"],
-  ["Escape", "Close what is open"],
+  ["Escape", "Close the dialog, or the slot"],
   ["?", "These keys"],
 ];
 
 const main = document.getElementById("main");
 let page = new AbortController();
-let shown; // the namespace that it listens to
+let shown; // the namespace of the live events
 
 // Pages
 
@@ -89,7 +90,7 @@ const namespaces = h("select", {
 const stateDot = h("span", { class: "dot" });
 const stateLabel = h("span", {}, "Connecting");
 const pauseButton = h(
-  "button", { class: "live", onclick: live.togglePause, title: "Pause or go on (p)" }, stateDot, stateLabel);
+  "button", { class: "live", onclick: live.togglePause, title: "Pause or resume live updates (p)" }, stateDot, stateLabel);
 const zoneButton = h("button", { class: "quiet", onclick: toggleZone });
 const themeButton = h(
   "button", { class: "quiet", onclick: toggleTheme, title: "Light, dark or as the system (t)" }, icon("theme"));
@@ -157,17 +158,17 @@ function chooseNamespace(namespace) {
 
 const STATES = { connecting: "Connecting", live: "Live", reconnecting: "Reconnecting", paused: "Paused" };
 
-const SAID = { live: "Live", reconnecting: "The connection is lost; trying again", paused: "Paused" };
-let said = "live";
+const ANNOUNCED = { live: "Live", reconnecting: "The connection is lost; trying again", paused: "Paused" };
+let announced = "live";
 
 live.on("state", (state) => {
   pauseButton.dataset.state = state;
   pauseButton.setAttribute("aria-pressed", state === "paused");
   text(stateLabel, STATES[state]);
-  // That it connects for another page is not worth a word.
-  if (SAID[state] && state !== said) {
-    said = state;
-    announce(SAID[state]);
+  // Each page connects: an announcement of that would be noise.
+  if (ANNOUNCED[state] && state !== announced) {
+    announced = state;
+    announce(ANNOUNCED[state]);
   }
   if (state === "live") {
     loadNamespaces();
@@ -210,26 +211,21 @@ function renewButtons() {
   themeButton.setAttribute("aria-label", `Colours: ${{ system: "as the system", light: "light", dark: "dark" }[theme]}`);
 }
 
-function keysOn() {
-  return localStorage.getItem("timewheel.keys") !== "off";
-}
-
 function help() {
-  const onOff = h("input", { type: "checkbox", checked: keysOn(), onchange: () =>
-    localStorage.setItem("timewheel.keys", onOff.checked ? "on" : "off") });
+  const onOff = h("input", { type: "checkbox", checked: keysOn(), onchange: () => setKeysOn(onOff.checked) });
   ask({
     title: "Keys",
     body: [
       h("dl", { class: "keys" }, KEYS.map(([keys, meaning]) => h("div", {},
         h("dt", {}, keys.split(" ").map((key) => h("kbd", {}, key))), h("dd", {}, meaning)))),
-      h("label", { class: "check" }, onOff, "Single keys do this"),
+      h("label", { class: "check" }, onOff, "Use single keys"),
     ],
     close: "Close",
   });
 }
 
 let asking = false;
-/** Whoever closes the question is not asked again until they do something. */
+/** True after a person closed the question for the token, until the next click or page. */
 let declined = false;
 
 document.addEventListener("click", () => (declined = false), { capture: true });
@@ -241,12 +237,12 @@ api.onUnauthorized(async () => {
   asking = true;
   const input = h("input", { type: "password", autocomplete: "off", required: true, "data-first": true });
   const given = await ask({
-    title: "This server wants a token",
+    title: "This server requires a token",
     body: [
-      api.token() && h("p", {}, "It did not take the one that it was given."),
-      labelled("Token", input, "Kept in this tab only, and gone when you close it."),
+      api.token() && h("p", {}, "The server refused the last token."),
+      labelled("Token", input, "This tab alone keeps it, until you close the tab."),
     ],
-    action: { label: "Go on", run: () => api.setToken(input.value.trim()) },
+    action: { label: "Use token", run: () => api.setToken(input.value.trim()) },
   });
   asking = false;
   declined = !given;
@@ -276,12 +272,8 @@ const ACTIONS = {
 };
 
 document.addEventListener("keydown", (event) => {
-  const typing = event.target.closest?.("input, textarea, select, dialog");
-  if (event.ctrlKey || event.metaKey || event.altKey || typing || !keysOn() || event.defaultPrevented) {
-    return;
-  }
   const action = ACTIONS[event.key];
-  if (action) {
+  if (action && isSingleKey(event) && !event.defaultPrevented) {
     event.preventDefault();
     action();
   }

@@ -7,7 +7,7 @@ import { instantOf, millisOf, moment, relative, stateLabel, stateMeaning } from 
 import * as live from "./live.js";
 import { link } from "./router.js";
 
-/** A state, with a dot of its colour; the word says it too. */
+/** A state, as a word and a dot of its colour. */
 export function badge(state) {
   return h("span", { class: `badge state-${state}`, title: stateMeaning(state) }, stateLabel(state));
 }
@@ -18,7 +18,7 @@ export function time(instant) {
   return h("time", { datetime: instant, title: instant }, moment(millis, live.now()));
 }
 
-/** A moment as seen from now; it keeps up by itself until the signal. */
+/** A moment as seen from now, renewed each second until the signal. */
 export function ago(instant, signal) {
   const element = h("time", { datetime: instant, title: instant, class: "ago" });
   const renew = () => text(element, relative(millisOf(instant), live.now()));
@@ -42,12 +42,12 @@ export function empty(title, ...children) {
   return h("div", { class: "empty" }, h("h2", {}, title), children);
 }
 
-/** An answer of the server that is no success, for a place that shows data otherwise. */
+/** A failed request, in the place of the data. */
 export function failure(error, again) {
   return h(
     "div",
     { class: "empty bad", role: "alert" },
-    h("h2", {}, error.status === 0 ? "The server does not answer" : "That did not work"),
+    h("h2", {}, error.status === 0 ? "The server does not answer" : "The request failed"),
     h("p", {}, error.words ?? String(error)),
     again && h("button", { class: "button", onclick: again }, "Try again"),
   );

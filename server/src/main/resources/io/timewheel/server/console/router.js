@@ -3,7 +3,7 @@
 
 import { encode } from "./api.js";
 
-/** An address for a link. What is empty is left out. */
+/** An address for a link. It leaves empty values out. */
 export function link(path, query = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
   const search = new URLSearchParams(given).toString();

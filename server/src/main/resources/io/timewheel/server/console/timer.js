@@ -5,6 +5,7 @@ import * as api from "./api.js";
 import { ask, labelled } from "./dialog.js";
 import { h, name, put, toast } from "./dom.js";
 import { duration, fieldOf, instantOf, isoDuration, millisOf, millisOfField, plural, stateMeaning, zoneName } from "./format.js";
+import { isSingleKey } from "./keys.js";
 import * as live from "./live.js";
 import { ago, badge, empty, failure, heading, time } from "./parts.js";
 import { runRows } from "./preview.js";
@@ -137,8 +138,7 @@ export function show(main, route, signal) {
 
   document.addEventListener("keydown", (event) => {
     const verb = { e: "edit", r: "run" }[event.key];
-    if (verb && !event.target.closest("input, select, textarea, dialog") && !event.ctrlKey && !event.metaKey && !event.altKey
-        && localStorage.getItem("timewheel.keys") !== "off") {
+    if (verb && isSingleKey(event)) {
       body.querySelector(`[data-verb="${verb}"]`)?.click();
     }
   }, { signal });
@@ -153,6 +153,9 @@ export function show(main, route, signal) {
 
 // History
 
+/** The latest attempts, which the history shows without a click. */
+const ATTEMPTS = 5;
+
 const ENDS = {
   succeeded: ["Succeeded", "good"],
   failed: ["Failed", "bad"],
@@ -163,7 +166,7 @@ const ENDS = {
 };
 
 function timeline(timer, signal) {
-  const item = (kind, when, ...what) => h("li", { class: kind }, h("div", {}, what[0]), when && h("p", { class: "muted small" }, when), what.slice(1));
+  const item = (kind, when, heading, ...more) => h("li", { class: kind }, h("div", {}, heading), when && h("p", { class: "muted small" }, when), more);
   const attempts = (timer.attempts ?? []).map((attempt) => {
     const [label, kind] = ENDS[attempt.end] ?? [attempt.end, "info"];
     const took = millisOf(attempt.endedAt) - millisOf(attempt.beganAt);
@@ -173,11 +176,14 @@ function timeline(timer, signal) {
       h("strong", {}, `Attempt ${attempt.attempt}: ${label.toLowerCase()}`),
       attempt.error && h("pre", { class: "error-text", tabindex: "0", "aria-label": `Error of attempt ${attempt.attempt}` }, attempt.error));
   });
+  const earlier = attempts.length > ATTEMPTS + 1 ? attempts.length - ATTEMPTS : 0;
   const waits = { scheduled: timer.dueAt, ready: timer.dueAt, retrying: timer.fireAt ?? timer.dueAt }[timer.state];
   return h("section", {}, h("h2", {}, "History"),
     h("ol", { class: "timeline" },
       item("info", time(timer.createdAt), [h("strong", {}, "Scheduled"), ` as version ${timer.version}`]),
-      attempts,
+      earlier > 0 && h("li", {}, h("details", {}, h("summary", {}, `Show ${plural(earlier, "earlier attempt")}`),
+        h("ol", { class: "timeline" }, attempts.slice(0, earlier)))),
+      attempts.slice(earlier),
       item(`present state-${timer.state}`, waits && [timer.state === "retrying" ? "next attempt " : "due ", ago(waits, signal), ", ", time(waits)],
         [h("strong", {}, "Now"), badge(timer.state), h("span", { class: "muted" }, stateMeaning(timer.state))])));
 }

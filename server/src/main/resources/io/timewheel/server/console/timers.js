@@ -5,6 +5,7 @@ import * as api from "./api.js";
 import { bulk } from "./bulk.js";
 import { h, name, put, text } from "./dom.js";
 import { millisOf, moment, number, plural, relative, stateLabel } from "./format.js";
+import { isSingleKey } from "./keys.js";
 import * as live from "./live.js";
 import { badge, empty, failure, firstTimer, heading, newTimerLink } from "./parts.js";
 import { go, link, replaceQuery } from "./router.js";
@@ -42,7 +43,7 @@ function errorOf({ state, lastError }) {
 }
 
 /** The order of rows: by a column, then by id. */
-export function rowOrder(column, descending) {
+function rowOrder(column, descending) {
   const { value } = COLUMNS[column];
   const sign = descending ? -1 : 1;
   return (a, b) => {
@@ -297,8 +298,7 @@ export function show(main, route, signal) {
 
   document.addEventListener("keydown", (event) => {
     const by = { j: 1, k: -1, x: 0 }[event.key];
-    if (by === undefined || event.target.closest("input:not([type=checkbox]), select, textarea, dialog") || event.ctrlKey || event.metaKey || event.altKey
-        || localStorage.getItem("timewheel.keys") === "off") {
+    if (by === undefined || !isSingleKey(event, "input:not([type=checkbox]), select, textarea, dialog")) {
       return;
     }
     event.preventDefault();

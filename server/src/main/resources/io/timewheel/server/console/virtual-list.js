@@ -21,7 +21,7 @@ export function scrollTo(row, scrollTop, height, rowHeight) {
  * Keeps the rows in sight of a scrolling element.
  *
  * @param box scrolls
- * @param body holds the rows; gets the height of all
+ * @param body contains the rows, and gets the height of all
  * @param rowHeight asked each time, for it depends on the width of the window
  * @param makeRow (index) => the element of a row
  */
@@ -45,20 +45,20 @@ export class VirtualList {
     signal.addEventListener("abort", () => observer.disconnect());
   }
 
-  /** Shows this many rows, all made anew. */
+  /** Shows this many rows, all of them new. */
   show(total) {
     this.#total = total;
     this.refresh();
   }
 
-  /** Makes all rows in sight anew. */
+  /** Replaces all rows in sight. */
   refresh() {
     this.#rows.forEach((row) => row.remove());
     this.#rows.clear();
     this.#draw();
   }
 
-  /** Makes one row anew, if it is in sight. */
+  /** Replaces one row, if it is in sight. */
   renew(index) {
     this.#rows.get(index)?.remove();
     this.#rows.delete(index);

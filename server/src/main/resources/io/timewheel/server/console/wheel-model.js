@@ -27,9 +27,9 @@ export function place(ring, millis) {
 /**
  * The rings as they are at a moment. The levels of the server overlap: each counts from now on. Here each timer is in
  * one slot: that of the ring inside of which the moment and its time are in the same slot. So behind the hand a ring
- * is empty, and its slot under the hand is open: what was in it is on the ring inside.
+ * is empty, and its slot under the hand is open: its timers are on the ring inside.
  *
- * @param levels what /v1/wheel answers
+ * @param levels the levels of /v1/wheel
  * @return for each ring an array of {count, start}, by place; start is undefined where nothing can be
  */
 export function fill(levels, now) {

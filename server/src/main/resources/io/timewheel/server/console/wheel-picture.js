@@ -7,7 +7,7 @@ import * as live from "./live.js";
 import { RINGS, SIZE, falls, numerals, place, point, shade, slotAt, slotPath, slotStart, turn } from "./wheel-model.js";
 
 const CENTRE = SIZE / 2;
-/** Only so many dots fall at once: more would say nothing more. */
+/** At most this many dots fall at once. */
 const DOTS = 40;
 const FALL_MILLIS = 1_200;
 
@@ -133,7 +133,7 @@ export function picture(onPick, signal) {
     drawnAt = now;
   }
 
-  /** What was in the slots that opened falls to where it is now; what was under the second hand fires. */
+  /** Timers of the slots that opened fall to their new slots; timers under the second hand fire. */
   function fall(before, then, now) {
     if (now - then > 5_000) {
       return; // a pause is over, or the machine slept: that was no fall

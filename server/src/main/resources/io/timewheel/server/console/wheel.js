@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wheel: what it holds, and what a chosen slot holds.
+// The wheel, and the timers of a chosen slot.
 
 import * as api from "./api.js";
 import { announce, h, icon, put, text } from "./dom.js";
@@ -52,7 +52,7 @@ export function show(main, route, signal) {
         RINGS.map((ring, i) => h("option", { value: i }, `Ring: ${ring.name}`))));
   }
 
-  /** The first slot of a ring that holds something, or else the first that can. */
+  /** The first slot of a ring that contains timers, or else the first that can. */
   function firstOf(ring) {
     const slots = rings[ring];
     const from = place(RINGS[ring], live.now());

@@ -4,7 +4,7 @@
 import { words } from "./cron.js";
 import { DAY, HOUR, MINUTE, SECOND, durationMillis, isoDuration, millisOf, moment } from "./format.js";
 
-/** When it fires: "Every 5 min", "At 09:00, Monday to Friday", "Once, 14:30:00". */
+/** The schedule of a timer in words: "Every 5 min", "At 09:00, Monday to Friday", "Once, 14:30:00". */
 export function whenWords(timer) {
   if (timer.cron) {
     const said = words(timer.cron);
@@ -19,7 +19,7 @@ export function whenWords(timer) {
   return `Once, ${moment(millisOf(timer.dueAt ?? timer.at))}`;
 }
 
-/** Where it goes. */
+/** The target of a timer in words. */
 export function targetWords(target = {}) {
   if (target.queue !== undefined) {
     return `into the queue ${target.queue}`;
@@ -32,7 +32,7 @@ export function targetWords(target = {}) {
 
 const UNITS = { ms: 1, s: SECOND, sec: SECOND, m: MINUTE, min: MINUTE, h: HOUR, d: DAY, w: 7 * DAY };
 
-/** An ISO duration from what a person types: "30m", "1h 30m", "PT5S", "90" (seconds). Null if it is none. */
+/** An ISO duration from a typed text: "30m", "1h 30m", "PT5S", "90" (seconds). Null if it is none. */
 export function isoOf(typed) {
   const text = typed.trim();
   if (!Number.isNaN(durationMillis(text.toUpperCase()))) {
@@ -55,7 +55,7 @@ export function isoOf(typed) {
   return isoOfMillis(Math.round(millis));
 }
 
-export function isoOfMillis(millis) {
+function isoOfMillis(millis) {
   const hours = Math.floor(millis / HOUR);
   const minutes = Math.floor((millis % HOUR) / MINUTE);
   const seconds = (millis % MINUTE) / SECOND;

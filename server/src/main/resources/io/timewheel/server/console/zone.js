@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the clocks of a zone do around a run.
+// Changes of the clocks of a zone around a run.
 
 import { DAY, HOUR, MINUTE } from "./format.js";
 
@@ -54,7 +54,7 @@ export function offsetText(millis) {
 }
 
 /** The moment at which the offset of a zone changes between two moments; null if it is the same at both. */
-export function shiftBetween(from, to, zone) {
+function shiftBetween(from, to, zone) {
   const before = offset(from, zone);
   const after = offset(to, zone);
   if (before === after) {
@@ -74,7 +74,7 @@ export function shiftBetween(from, to, zone) {
 }
 
 /**
- * What is special about a run at a moment: "gap" if it comes as the clocks skip local time, "overlap" if its local
+ * The oddity of a run at a moment: "gap" if it comes as the clocks skip local time, "overlap" if its local
  * time comes a second time, otherwise null.
  */
 export function oddity(millis, zone) {
@@ -100,7 +100,7 @@ export function inZone(millis, zone) {
   }).format(millis);
 }
 
-/** What the clocks do: "go forward 1 h". */
+/** A change of the clocks in words: "go forward 1 h". */
 export function shiftText(by) {
   const hours = Math.abs(by) / HOUR;
   const amount = Number.isInteger(hours) ? `${hours} h` : `${Math.abs(by) / MINUTE} min`;
@@ -108,7 +108,7 @@ export function shiftText(by) {
 }
 
 /**
- * The runs of a timer with what its clocks do: for each {at, text, offset, oddity, shift}, where shift is the change
+ * The runs of a timer with the changes of its clocks: for each {at, text, offset, oddity, shift}, where shift is the change
  * of the clocks since the run before (since now, for the first), or null.
  */
 export function runs(instants, zone, now) {

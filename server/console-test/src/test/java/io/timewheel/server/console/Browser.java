@@ -40,7 +40,7 @@ final class Browser implements AutoCloseable {
    */
   private static final int LOOKS = 4_000;
 
-  /** Warns of a protocol that is not used here. */
+  /** Warns of a protocol that the tests do not use. */
   private static final Logger DEVTOOLS = Logger.getLogger("org.openqa.selenium.devtools");
 
   static {
@@ -168,7 +168,7 @@ final class Browser implements AutoCloseable {
     } catch (NoSuchElementException
         | StaleElementReferenceException
         | ElementNotInteractableException e) {
-      return false; // not there yet, drawn anew meanwhile, or behind something
+      return false; // not there yet, replaced meanwhile, or behind another element
     }
   }
 
@@ -186,7 +186,7 @@ final class Browser implements AutoCloseable {
       evaluate(PAUSE);
     }
     throw new AssertionError(
-        "Waited in vain for %s. The page says: %s\nThe browser complains: %s"
+        "No %s after all lookups. The text of the page: %s\nThe complaints of the browser: %s"
             .formatted(what, text("body"), complaints()));
   }
 

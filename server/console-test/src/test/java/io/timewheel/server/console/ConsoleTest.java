@@ -130,7 +130,7 @@ abstract class ConsoleTest {
                 + "return scrollWidth - clientWidth;");
   }
 
-  /** What axe-core finds, but for what it calls minor or moderate. */
+  /** {@return the serious and critical violations that axe-core finds} */
   List<String> barriers() {
     // As a function's body: the policy of the page rightly lets no script element do it.
     browser.execute(AXE);

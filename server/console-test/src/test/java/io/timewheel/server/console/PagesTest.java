@@ -307,9 +307,9 @@ class PagesTest extends ConsoleTest {
     site.token = "sesame";
     site.timers.put("shop", "broken", failed("x"));
     browser.go(site.address() + "/");
-    browser.awaitText("dialog", "wants a token");
+    browser.awaitText("dialog", "requires a token");
     browser.press("wrong", Keys.ENTER);
-    browser.awaitText("dialog", "It did not take");
+    browser.awaitText("dialog", "refused the last token");
     browser.press("sesame", Keys.ENTER);
     browser.awaitText(".live", "Live");
     browser.awaitText(".verdict", "1 timer needs you");

@@ -105,7 +105,7 @@ final class StandIn implements AutoCloseable {
     threads.shutdownNow();
   }
 
-  /** Answers nobody any more, as if the process had gone, or answers again. */
+  /** Closes each request without an answer, as if the process had gone, or answers again. */
   void goAway(boolean gone) throws IOException {
     away = gone;
     synchronized (listeners) {

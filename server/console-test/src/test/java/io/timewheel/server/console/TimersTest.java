@@ -374,6 +374,21 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
+  void showsTheLatestAttemptsAndTheOthersOnRequest() {
+    ObjectNode timer = site.timers.put("shop", "often", failed("HTTP 502"));
+    for (int attempt = 2; attempt <= 8; attempt++) {
+      ObjectNode next = (ObjectNode) timer.withArray("attempts").get(0).deepCopy();
+      timer.withArray("attempts").add(next.put("attempt", attempt));
+    }
+    show("#/timer/shop/often");
+    browser.awaitText(".timeline", "Attempt 8: failed");
+    assertThat(browser.text(".timeline")).contains("Attempt 4:").doesNotContain("Attempt 3:");
+    browser.click(".timeline summary");
+    browser.awaitText(".timeline", "Attempt 1: failed");
+    assertThat(barriers()).isEmpty();
+  }
+
+  @Test
   void leavesThePresentRunOutOfTheNextRuns() {
     site.timers.put(
         "shop",

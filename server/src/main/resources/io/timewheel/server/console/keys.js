@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Single keys, which a person can switch off: a screen reader may use the same keys.
+
+const SETTING = "timewheel.keys";
+
+export function keysOn() {
+  return localStorage.getItem(SETTING) !== "off";
+}
+
+export function setKeysOn(on) {
+  localStorage.setItem(SETTING, on ? "on" : "off");
+}
+
+/** Whether an event is a single key, without a modifier and outside the fields that take it. */
+export function isSingleKey(event, fields = "input, textarea, select, dialog") {
+  return keysOn() && !event.ctrlKey && !event.metaKey && !event.altKey && !event.target.closest?.(fields);
+}
