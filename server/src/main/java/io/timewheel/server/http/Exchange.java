@@ -349,6 +349,21 @@ public final class Exchange {
     }
   }
 
+  /** {@return the problem of an item of a batch; the log gets its cause if it was not expected} */
+  public Problem logged(@Nullable String item, Problem problem) {
+    if (problem.cause() != null) {
+      LOG.error(
+          "{} {} failed for {}, request {} from {}",
+          request.getMethod(),
+          request.getHttpURI().getPath(),
+          Json.text(String.valueOf(item)), // without line breaks
+          id,
+          clientAddress,
+          problem.cause());
+    }
+    return problem;
+  }
+
   public void problem(Problem problem) {
     if (problem.cause() != null) {
       LOG.error(

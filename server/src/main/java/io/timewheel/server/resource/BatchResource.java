@@ -161,22 +161,24 @@ public final class BatchResource {
                 .map(
                     item ->
                         item.problem != null
-                            ? refused(item.id, item.problem)
-                            : result(item.id, done.next()))
+                            ? refused(exchange, item.id, item.problem)
+                            : result(exchange, item.id, done.next()))
                 .toList()));
   }
 
   private static BatchAnswer.Result result(
-      @Nullable String id, BatchResult<ScheduleResult> result) {
+      Exchange exchange, @Nullable String id, BatchResult<ScheduleResult> result) {
     ScheduleResult scheduled = result.result();
     if (scheduled == null) {
-      return refused(id, Problem.of(requireNonNull(result.error())));
+      return refused(exchange, id, Problem.of(requireNonNull(result.error())));
     }
     boolean created = scheduled.outcome() == ScheduleResult.Outcome.CREATED;
     return new BatchAnswer.Result(id, created ? 201 : 200, scheduled.version(), null);
   }
 
-  private static BatchAnswer.Result refused(@Nullable String id, Problem problem) {
-    return new BatchAnswer.Result(id, problem.status(), null, problem.details());
+  private static BatchAnswer.Result refused(
+      Exchange exchange, @Nullable String id, Problem problem) {
+    return new BatchAnswer.Result(
+        id, problem.status(), null, exchange.logged(id, problem).details());
   }
 }

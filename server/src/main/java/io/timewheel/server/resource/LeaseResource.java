@@ -253,7 +253,7 @@ public final class LeaseResource {
                 exchange.on(
                     timer.changeLeases(
                         items.stream().map(Item::change).filter(Objects::nonNull).toList()),
-                    results -> exchange.json(200, answer(items, results.iterator())));
+                    results -> exchange.json(200, answer(exchange, items, results.iterator())));
               });
         });
   }
@@ -290,7 +290,7 @@ public final class LeaseResource {
   }
 
   private static LeaseBatchAnswer answer(
-      List<Item> items, Iterator<BatchResult<LeaseResult>> results) {
+      Exchange exchange, List<Item> items, Iterator<BatchResult<LeaseResult>> results) {
     return new LeaseBatchAnswer(
         items.stream()
             .map(
@@ -299,7 +299,9 @@ public final class LeaseResource {
                   return problem == null
                       ? new LeaseBatchAnswer.Result(item.fireId, 200, null)
                       : new LeaseBatchAnswer.Result(
-                          item.fireId, problem.status(), problem.details());
+                          item.fireId,
+                          problem.status(),
+                          exchange.logged(item.fireId, problem).details());
                 })
             .toList());
   }
