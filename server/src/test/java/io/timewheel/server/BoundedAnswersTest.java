@@ -29,6 +29,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
@@ -38,6 +39,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import tools.jackson.databind.JsonNode;
 
 /** Answers and bodies that would take too much memory. */
 @Timeout(120)
@@ -127,6 +129,104 @@ class BoundedAnswersTest {
             .get("firings")
             .forEach(firing -> assertThat(firing.get("attempt").asInt()).isEqualTo(1));
       }
+    }
+  }
+
+  /** Each item is refused, and its answer repeats what was sent. */
+  @Test
+  void anAnswerToABatchEndsAt4Mb() {
+    String shape = "\\u0001\"\"€".replace("\"", "\\\"").repeat(550);
+    try (Running running = new Running()) {
+      for (String item :
+          List.of(
+              "{\"id\":\"" + shape + "\"," + SPEC.substring(1),
+              "{\"id\":\"a\",\"" + shape + "\":1}",
+              "{\"id\":\"" + shape + "\",\"cron\":\"" + shape + "\"}",
+              "{\"id\":\"" + "€".repeat(85) + "\",\"cron\":\"" + shape + "\"}",
+              "{\"id\":\"a\",\"after\":\"" + shape + "\"}")) {
+        assertBounded(running.post(LIST + ":batch", array("timers", item)));
+      }
+      for (String item :
+          List.of(
+              "{\"fireId\":\"" + shape + "\",\"leaseToken\":\"x\"}",
+              "{\"" + shape + "\":1}",
+              "{\"fireId\":\"" + "A".repeat(5_000) + "\"}")) {
+        assertBounded(running.post("/v1/namespaces/shop/firings:ack", array("firings", item)));
+      }
+    }
+  }
+
+  private static String array(String name, String item) {
+    return "{\"" + name + "\":[" + String.join(",", Collections.nCopies(1_000, item)) + "]}";
+  }
+
+  private static void assertBounded(Answer answer) {
+    assertThat(answer.status()).as(answer.response().body()).isEqualTo(200);
+    assertThat(answer.response().body().getBytes(UTF_8)).hasSizeLessThan(JsonPage.MAX_BYTES);
+  }
+
+  /** Names as long as they may be, of which JSON writes each byte as two. */
+  @Test
+  void viewsEndAt4Mb() {
+    try (Running running = new Running()) {
+      String encoded = "%22".repeat(250);
+      for (int i = 0; i < 20; i++) {
+        String namespace = "/v1/namespaces/" + encoded + "%06d".formatted(i);
+        running.put(
+            namespace + "/timers/a",
+            "{\"after\":\"PT0S\",\"target\":{\"queue\":\"" + "\\\"".repeat(256) + "\"}}");
+        running.post(namespace + "/queues/" + encoded + ":pause", null);
+        running.post(namespace + ":pause", null);
+      }
+      for (String path :
+          List.of("/v1/stats", "/v1/wheel", "/v1/cluster", "/v1/namespaces", "/metrics")) {
+        assertBounded(running.get(path));
+      }
+    }
+  }
+
+  /** Of 2,000 queues, the names are 1 MB, and their figures less. */
+  @Test
+  void aPageOfQueuesEndsAt4Mb() {
+    try (Running running = new Running()) {
+      for (int i = 0; i < 2_010; i++) {
+        running.timer.schedule(
+            TimerSpec.of("shop", "t" + i)
+                .after(Duration.ofHours(1))
+                .queue("\"".repeat(250) + "%06d".formatted(i)));
+      }
+      Answer page = running.get("/v1/namespaces/shop/queues?pageSize=2000");
+      assertBounded(page);
+      assertThat(page.json().get("queues")).hasSize(2_000);
+      String token = page.text("nextPageToken");
+      Answer last = running.get("/v1/namespaces/shop/queues?pageToken=" + token);
+      assertThat(last.json().get("queues")).hasSize(10);
+    }
+  }
+
+  /** A hundred attempts are kept, each with 4,000 characters of its error. */
+  @Test
+  void aTimerWithItsAttemptsEndsAt4Mb() {
+    try (Running running = new Running()) {
+      running.put(
+          LIST + "/a",
+          "{\"after\":\"PT0S\",\"retry\":{\"maxAttempts\":1000,\"backoff\":\"PT0.01S\",\"maxBackoff\":"
+              + "\"PT0.01S\"},\"target\":{\"queue\":\"q\"}}");
+      String error = "\\u0001".repeat(4_000);
+      for (int i = 0; i < 105; i++) {
+        Answer claim = running.post("/v1/namespaces/shop/queues/q/firings:claim", "{\"max\":1}");
+        JsonNode firing = claim.json().at("/firings/0");
+        running.post(
+            "/v1/namespaces/shop/firings/" + firing.get("fireId").asString() + ":nack",
+            "{\"leaseToken\":\""
+                + firing.get("leaseToken").asString()
+                + "\",\"error\":\""
+                + error
+                + "\"}");
+      }
+      Answer timer = running.get(LIST + "/a");
+      assertBounded(timer);
+      assertThat(timer.json().get("attempts")).hasSize(100);
     }
   }
 

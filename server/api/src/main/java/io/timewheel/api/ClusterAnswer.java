@@ -11,11 +11,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param store the name of the store
  * @param shared whether several nodes may share the store
+ * @param truncated whether nodes or names of handlers are left out
  * @param nodes the nodes
  * @param shards the shards
  */
 public record ClusterAnswer(
-    @Nullable String store, boolean shared, List<Node> nodes, List<Shard> shards) {
+    @Nullable String store,
+    boolean shared,
+    boolean truncated,
+    List<Node> nodes,
+    List<Shard> shards) {
 
   /**
    * A node.

@@ -20,6 +20,12 @@ import org.jspecify.annotations.Nullable;
  * embedded store, this node has all.
  */
 public final class ClusterView {
+  /** With their ids of up to 300 bytes, and those of the owners of 1,024 shards, 2 MB. */
+  private static final int MAX_NODES = 1_000;
+
+  /** Up to 3 bytes each. */
+  private static final int MAX_HANDLER_CHARS = 600_000;
+
   private final Node node;
 
   public ClusterView(Node node) {
@@ -35,11 +41,49 @@ public final class ClusterView {
     WatchedStore store = node.store();
     JdbcTimerStore shared = shared();
     Membership members = shared == null ? alone(store) : members(shared);
-    return new ClusterAnswer(
-        store == null ? null : store.name(),
-        shared != null,
-        members.nodes().stream().map(each -> node(each, members.shards(), shared != null)).toList(),
-        members.shards().stream().map(ClusterView::shard).toList());
+    return answer(store == null ? null : store.name(), shared != null, members);
+  }
+
+  /** {@return the members, of which nodes and names of handlers are left out beyond the limits} */
+  ClusterAnswer answer(@Nullable String store, boolean shared, Membership members) {
+    List<Membership.Node> shown = shown(members.nodes());
+    List<ClusterAnswer.Node> nodes = new ArrayList<>();
+    boolean truncated = shown.size() < members.nodes().size();
+    int room = MAX_HANDLER_CHARS;
+    for (Membership.Node each : shown) {
+      List<String> handlers = new ArrayList<>();
+      for (String name : handlers(each)) {
+        room -= name.length() + 1;
+        if (room < 0) {
+          truncated = true;
+          break;
+        }
+        handlers.add(name);
+      }
+      nodes.add(node(each, handlers, members.shards(), shared));
+    }
+    List<ClusterAnswer.Shard> shards = members.shards().stream().map(ClusterView::shard).toList();
+    return new ClusterAnswer(store, shared, truncated, nodes, shards);
+  }
+
+  /** Leaves out the nodes that were lost first, and then those that came last. */
+  private static List<Membership.Node> shown(List<Membership.Node> nodes) {
+    List<Membership.Node> shown = new ArrayList<>();
+    int excess = nodes.size() - MAX_NODES;
+    for (Membership.Node node : nodes) {
+      if (excess > 0 && !node.alive() && !node.self()) {
+        excess--;
+      } else {
+        shown.add(node);
+      }
+    }
+    return shown.subList(0, Math.min(MAX_NODES, shown.size()));
+  }
+
+  private static List<String> handlers(Membership.Node node) {
+    List<String> handlers = new ArrayList<>(new TreeSet<>(node.handlers().names()));
+    new TreeSet<>(node.handlers().prefixes()).forEach(prefix -> handlers.add(prefix + "*"));
+    return handlers;
   }
 
   /** {@return the store itself, if nodes share it; null if it is embedded, or not there yet} */
@@ -72,9 +116,7 @@ public final class ClusterView {
   }
 
   private ClusterAnswer.Node node(
-      Membership.Node each, List<Membership.Shard> shards, boolean shared) {
-    List<String> handlers = new ArrayList<>(new TreeSet<>(each.handlers().names()));
-    new TreeSet<>(each.handlers().prefixes()).forEach(prefix -> handlers.add(prefix + "*"));
+      Membership.Node each, List<String> handlers, List<Membership.Shard> shards, boolean shared) {
     boolean self = each.self(); // the others do not tell
     return new ClusterAnswer.Node(
         each.id(),

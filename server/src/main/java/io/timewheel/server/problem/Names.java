@@ -9,6 +9,16 @@ public final class Names {
 
   private Names() {}
 
+  /** {@return a text that was sent, as an answer may repeat it: cut, without control characters} */
+  public static String shown(String text, int maxLength) {
+    String cut = text.length() > maxLength ? text.substring(0, maxLength) + "…" : text;
+    StringBuilder shown = new StringBuilder(cut.length());
+    cut.codePoints()
+        .map(each -> Character.isISOControl(each) && each != '\n' ? '\uFFFD' : each)
+        .forEach(shown::appendCodePoint);
+    return shown.toString();
+  }
+
   /** {@return the name; throws a problem unless it may stand in a path} */
   public static String checked(String what, String name) {
     int bytes = name.getBytes(StandardCharsets.UTF_8).length;

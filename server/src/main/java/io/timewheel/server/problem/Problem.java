@@ -39,7 +39,10 @@ public record Problem(
   private static final String UNKNOWN_OUTCOME =
       "the change may have been made or not; repeat it with the same Idempotency-Key";
 
-  private static final int MAX_DETAIL = 1_000;
+  /** A batch of 1,000 items that are refused is answered with less than 4 MB. */
+  private static final int MAX_DETAIL = 800;
+
+  private static final int MAX_FIELD = 128;
 
   /** Messages of the engine begin with the argument at fault. */
   private static final Pattern NAMED =
@@ -47,7 +50,8 @@ public record Problem(
 
   public Problem {
     requireNonNull(code, "code");
-    detail = detail.length() > MAX_DETAIL ? detail.substring(0, MAX_DETAIL) + "…" : detail;
+    detail = Names.shown(detail, MAX_DETAIL);
+    field = field == null ? null : Names.shown(field, MAX_FIELD);
   }
 
   public static Problem of(int status, String code, String detail) {

@@ -38,6 +38,10 @@ import org.slf4j.LoggerFactory;
 public final class BackupResource {
   private static final Logger LOG = LoggerFactory.getLogger(BackupResource.class);
   private static final int MAX_BODY = 1_024;
+
+  /** Names of 100 characters, with their times, are less than 4 MB. */
+  private static final int MAX_LISTED = 10_000;
+
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,99}");
 
   private final InstantSource clock;
@@ -78,7 +82,8 @@ public final class BackupResource {
     Authorization.checkAllNamespaces(exchange.caller());
     Path data = embedded().data;
     List<BackupsAnswer.Backup> backups = new ArrayList<>();
-    for (String name : StoreCopies.backups(data)) {
+    List<String> names = StoreCopies.backups(data);
+    for (String name : names.subList(Math.max(0, names.size() - MAX_LISTED), names.size())) {
       try {
         backups.add(
             new BackupsAnswer.Backup(

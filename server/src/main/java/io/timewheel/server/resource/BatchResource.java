@@ -57,6 +57,9 @@ public final class BatchResource {
   }
 
   /** A batch as it is sent; each of its timers may be refused alone. */
+  /** No id is longer; one that is refused may be. */
+  private static final int MAX_SHOWN_ID = 256;
+
   private record Batch(
       @JsonDeserialize(using = Timers.class) @Nullable List<Parsed<BatchItem>> timers) {}
 
@@ -179,6 +182,9 @@ public final class BatchResource {
   private static BatchAnswer.Result refused(
       Exchange exchange, @Nullable String id, Problem problem) {
     return new BatchAnswer.Result(
-        id, problem.status(), null, exchange.logged(id, problem).details());
+        id == null ? null : Names.shown(id, MAX_SHOWN_ID),
+        problem.status(),
+        null,
+        exchange.logged(id, problem).details());
   }
 }

@@ -21,6 +21,7 @@ import io.timewheel.server.http.Router;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.json.Parsed;
+import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import java.time.Duration;
@@ -41,6 +42,9 @@ public final class LeaseResource {
   private static final int MAX_BATCH_BODY = 16 << 20;
   private static final int MAX_FIRINGS = 1_000;
   private static final int MAX_ERROR = 4_000;
+  /** No fire ID is longer; one that is refused may be. */
+  private static final int MAX_SHOWN_ID = 720;
+
   private static final Pattern LEASE_TOKEN = Pattern.compile("[0-9a-f]{32}");
 
   private final Supplier<DurableTimer> timers;
@@ -290,7 +294,9 @@ public final class LeaseResource {
   }
 
   private static LeaseBatchAnswer answer(
-      Exchange exchange, List<Item> items, Iterator<BatchResult<LeaseResult>> results) {
+      Exchange exchange,
+      List<Item> items,
+      Iterator<BatchResult<LeaseResult>> results) {
     return new LeaseBatchAnswer(
         items.stream()
             .map(
@@ -299,7 +305,7 @@ public final class LeaseResource {
                   return problem == null
                       ? new LeaseBatchAnswer.Result(item.fireId, 200, null)
                       : new LeaseBatchAnswer.Result(
-                          item.fireId,
+                          item.fireId == null ? null : Names.shown(item.fireId, MAX_SHOWN_ID),
                           problem.status(),
                           exchange.logged(item.fireId, problem).details());
                 })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.internal.hints.HintChannel;
@@ -70,6 +71,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JdbcTimerStore implements TimerStore {
   private static final int DEFAULT_SHARDS = 64;
+  private static final int MAX_NODE_BYTES = 256;
   private static final int MAX_BATCH = 1_000;
 
   private final ServerParts server;
@@ -232,11 +234,20 @@ public final class JdbcTimerStore implements TimerStore {
     /**
      * Sets a name for this node, for whoever looks at the tables.
      *
-     * @param name the name
+     * @param name the name: at most 256 bytes without control characters
      * @return this
      */
     public Builder node(String name) {
-      node = requireNonNull(name, "name");
+      int bytes = name.getBytes(UTF_8).length;
+      if (bytes > MAX_NODE_BYTES || name.chars().anyMatch(Character::isISOControl)) {
+        throw new IllegalArgumentException(
+            "node: a name of "
+                + bytes
+                + " bytes (expected: at most "
+                + MAX_NODE_BYTES
+                + " without control characters)");
+      }
+      node = name;
       return this;
     }
 
