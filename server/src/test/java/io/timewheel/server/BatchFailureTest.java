@@ -11,6 +11,7 @@ import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.http.Exchange;
@@ -22,6 +23,8 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -49,6 +52,14 @@ class BatchFailureTest {
         throw new ArithmeticException("a fault");
       }
       return super.get(key);
+    }
+
+    @Override
+    public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
+      if (keys.stream().anyMatch(key -> key.id().equals("broken"))) {
+        throw new StoreException(StoreException.Kind.REJECTED, "damaged", null);
+      }
+      return super.read(keys);
     }
   }
 
@@ -108,13 +119,21 @@ class BatchFailureTest {
     assertLogged("timers:batch", "broken");
   }
 
+  /** The answer refers to the log. */
   @Test
-  void aLeaseOfABatchThatFailsIsLogged() throws Exception {
-    String fireId = new FireId(new TimerKey("shop", "broken"), 1, 1).toString();
-    String lease = "\"leaseToken\":\"0123456789abcdef0123456789abcdef\"";
+  void aLeaseOfABatchThatTheStoreRejectsIsLogged() throws Exception {
     String answer =
-        post("firings:ack", "{\"firings\":[{\"fireId\":\"" + fireId + "\"," + lease + "}]}");
-    assertThat(answer).contains("\"status\":500");
-    assertLogged("firings:ack", fireId);
+        post("firings:ack", "{\"firings\":[" + ack("broken") + "," + ack("none") + "]}");
+    assertThat(answer).contains("\"status\":422", "\"status\":404");
+    assertLogged("firings:ack", fireId("broken"));
+  }
+
+  private static String fireId(String id) {
+    return new FireId(new TimerKey("shop", id), 1, 1).toString();
+  }
+
+  private static String ack(String id) {
+    String lease = "\"leaseToken\":\"0123456789abcdef0123456789abcdef\"";
+    return "{\"fireId\":\"" + fireId(id) + "\"," + lease + "}";
   }
 }
