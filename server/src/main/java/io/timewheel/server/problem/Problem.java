@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param status the HTTP status
  * @param code names the kind of problem, for programs
- * @param detail says what is wrong and what was expected
+ * @param detail the fault, and the values that are accepted
  * @param field the field at fault, such as {@code retry.backoff}; or null
  * @param more further members: texts and whole numbers
  * @param headers headers of the answer, such as Allow
