@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Timers for tests: time moves only when the test says so. */
+/** Timers for tests: time moves only when a test moves it. */
 module io.timewheel.testkit {
   requires transitive io.timewheel.core;
   requires static org.jspecify;

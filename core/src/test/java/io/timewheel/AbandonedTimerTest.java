@@ -12,8 +12,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * Timers that nobody refers to any more. What refers to one is in separate methods, so that no
- * variable of a test does.
+ * Tests timers that are no longer reachable. References to them are in separate methods, so no
+ * variable of a test holds one.
  */
 class AbandonedTimerTest {
   private final TestClock clock = new TestClock();
@@ -31,7 +31,7 @@ class AbandonedTimerTest {
   @Test
   void timerWithATimeoutThatIsNeverDueEndsItsThread() {
     timer(clock).newTimeout(timeout -> {}, Long.MAX_VALUE, TimeUnit.DAYS);
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
 
     awaitEndOfWorker();
   }
@@ -67,11 +67,10 @@ class AbandonedTimerTest {
   }
 
   /**
-   * The garbage collector may come at any moment between a start and the waking of the timer
-   * thread.
+   * The garbage collector may run at any moment between a start and the waking of the timer thread.
    */
   @Test
-  void forgottenTimersRunEveryTimeout() {
+  void unreachableTimersRunEveryTimeout() {
     int count = 32;
     CountDownLatch all = new CountDownLatch(2 * count);
     for (int i = 0; i < count; i++) {
@@ -97,7 +96,7 @@ class AbandonedTimerTest {
   @Test
   void handleKeepsItsTimer() {
     Timeout handle = runOneTask(clock);
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
     collectGarbage();
 
     AtomicInteger again = new AtomicInteger();
@@ -109,7 +108,7 @@ class AbandonedTimerTest {
     Await.end(worker.get());
   }
 
-  /** What pins the engine for the thread must not outlive the thread. */
+  /** The pin that keeps the engine for the thread must not outlive the thread. */
   @Test
   void timerThatIsStoppedBeforeItsThreadBeginsIsCollected() {
     Await.collected(new WeakReference<>(stoppedBeforeItsThreadBegins()));
@@ -155,7 +154,7 @@ class AbandonedTimerTest {
     Await.collected(new WeakReference<>(HierarchicalWheelTimer.create()));
   }
 
-  /** Its thread lives as long as the timer, and so would all that it inherits. */
+  /** The thread lives as long as the timer, and so would everything that it inherits. */
   @Test
   void threadInheritsNoThreadLocals() {
     InheritableThreadLocal<String> inheritable = new InheritableThreadLocal<>();

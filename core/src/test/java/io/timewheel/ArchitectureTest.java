@@ -24,10 +24,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The shape of core: what is public, what may know what, and what may read the time. */
+/** Verifies the structure of core: its public types, its dependencies, and access to the clock. */
 class ArchitectureTest {
 
-  /** What users may name; all else is mechanism. */
+  /** The types that users may refer to. All other types are internal. */
   private static final Set<String> PUBLIC_API =
       Set.of(
           "Backoff",
@@ -57,7 +57,7 @@ class ArchitectureTest {
 
   private static final String LOCK = "io.timewheel.StripeLock";
 
-  /** The order in which to read {@code io.timewheel}; its documentation shows it. */
+  /** The order in which to read {@code io.timewheel}, as in its package description. */
   private static final List<Set<String>> LAYERS =
       List.of(
           Set.of(
@@ -92,7 +92,7 @@ class ArchitectureTest {
   private static final JavaClasses MAIN = MainClasses.imported();
 
   @Test
-  void mechanismIsPackagePrivate() {
+  void internalTypesArePackagePrivate() {
     classes()
         .that()
         .resideInAPackage("io.timewheel..")
@@ -119,9 +119,9 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
-  /** A class names classes of its own and earlier layers, none of later ones. */
+  /** A class may refer to its own and earlier layers, but not to later ones. */
   @Test
-  void mechanismIsReadFromTheGridToTheTimers() {
+  void classesDependOnlyOnEarlierLayers() {
     List<String> wrong = new ArrayList<>();
     for (JavaClass type : MAIN) {
       if (isMechanism(type)) {
@@ -156,7 +156,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void timersKnowNothingOfWhatIsBuiltOnThem() {
+  void timersDoNotDependOnExecutorsAndPatterns() {
     noClasses()
         .that()
         .resideInAPackage("io.timewheel")
@@ -166,13 +166,13 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
-  /** The patterns take a deadline where a caller passes one down. */
+  /** The patterns accept a deadline that a caller passes down. */
   @ParameterizedTest
   @CsvSource({
     "io.timewheel.concurrent, ''",
     "io.timewheel.pattern, io.timewheel.concurrent.Deadline"
   })
-  void whatIsBuiltOnTheTimersStandsOnThemAlone(String builtOnThem, String taken) {
+  void executorsAndPatternsDependOnTimersOnly(String builtOnThem, String taken) {
     classes()
         .that()
         .resideInAPackage(builtOnThem)
@@ -193,16 +193,14 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
-  /**
-   * Under load a yield takes a time slice, which a timer thread that has much to do cannot spare.
-   */
+  /** Under load, a yield costs a time slice, which a busy timer thread cannot spare. */
   @Test
-  void onlyThreadsThatWaitGiveTheirProcessorAway() {
+  void onlyThreadsThatWaitForALockYield() {
     noClasses()
         .should()
         .accessTargetWhere(
             DescribedPredicate.describe(
-                "yields, but to wait for a lock",
+                "yields, except to wait for a lock",
                 access ->
                     access.getTargetOwner().isEquivalentTo(Thread.class)
                         && access.getTarget().getName().equals("yield")
@@ -260,7 +258,7 @@ class ArchitectureTest {
 
   private static DescribedPredicate<JavaAccess<?>> asksForTheTime() {
     return DescribedPredicate.describe(
-        "asks for the time or waits for it", ArchitectureTest::asksForTheTime);
+        "reads the time or waits for it", ArchitectureTest::asksForTheTime);
   }
 
   private static boolean asksForTheTime(JavaAccess<?> access) {
@@ -268,7 +266,8 @@ class ArchitectureTest {
     return switch (access.getTargetOwner().getFullName()) {
       case "java.lang.System" -> name.equals("nanoTime") || name.equals("currentTimeMillis");
       case "java.lang.Thread", "java.util.concurrent.TimeUnit" -> name.equals("sleep");
-      // The lock of a stripe naps when its owner has lost the processor; it does not tell the time.
+      // The lock of a stripe sleeps when its holder has lost the processor; it does not read the
+      // time.
       case "java.util.concurrent.locks.LockSupport" ->
           name.startsWith("park") && !access.getOriginOwner().getFullName().equals(LOCK);
       case "java.time.Clock" -> name.startsWith("system") || name.startsWith("tick");

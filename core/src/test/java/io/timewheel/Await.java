@@ -10,26 +10,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
 /**
- * Waiting for other threads. What is waited for comes for certain; the minute after which a wait
- * fails is there so that a broken test ends, and says where.
+ * Waits for other threads. Each condition is certain to become true. A wait fails after a minute,
+ * so that a broken test ends and reports where.
  */
 public final class Await {
   private static final long PATIENCE_SECONDS = 60;
 
   private Await() {}
 
-  @SuppressWarnings("ThreadPriorityCheck") // the thread that is waited for may need this processor
+  @SuppressWarnings("ThreadPriorityCheck") // the other thread may need this processor
   public static void until(String what, BooleanSupplier condition) {
     long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - giveUpNanos > 0) {
-        fail("waited in vain for " + what);
+        fail("waited too long for " + what);
       }
       Thread.yield();
     }
   }
 
-  /** Waits until nothing but the reference itself leads to what it refers to. */
+  /** Waits until the referent is reachable only through the reference itself. */
   public static void collected(WeakReference<?> reference) {
     until(
         "the collection of " + reference.get(),

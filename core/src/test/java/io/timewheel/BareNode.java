@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
-/** All that a wheel needs to know of what it keeps. */
+/** A minimal entry of a wheel. */
 final class BareNode extends Node {
   BareNode(long deadlineNanos) {
     super(deadlineNanos);

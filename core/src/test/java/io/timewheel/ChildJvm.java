@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a program of the tests in a JVM of its own, with options of its own. */
+/** Runs a test program in a separate JVM, with its own options. */
 final class ChildJvm {
   static final String MAIN = MainClasses.directory().toString();
   static final String TESTS = testClasses();
@@ -19,7 +19,9 @@ final class ChildJvm {
 
   private ChildJvm() {}
 
-  /** Returns what the program printed when it has ended, which must be well and in silence. */
+  /**
+   * Returns the output of the program after its end. The program must succeed and print no errors.
+   */
   static List<String> run(Path directory, List<String> arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());

@@ -12,7 +12,7 @@ class ClockTest {
 
   private final SetTime time = new SetTime();
 
-  /** A clock that stands still unless it is set, and notes for how long it was asked to park. */
+  /** A clock that stands still unless it is set, and records the requested parking times. */
   private static final class SetTime implements TimeSource {
     long nanos;
     long parkedUntilNanos;
@@ -67,7 +67,7 @@ class ClockTest {
     assertThat(clock.readingAt(Ticks.NEVER) - originNanos).isEqualTo(Long.MAX_VALUE);
   }
 
-  /** Or never would be more than the greatest difference away, be taken for past, and no sleep. */
+  /** Otherwise, never would exceed the greatest difference, look like the past, and not sleep. */
   @Test
   void neverIsAheadOfAClockThatFellBehindItsStart() {
     Clock clock = clockFrom(Long.MIN_VALUE + 5);

@@ -8,17 +8,17 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.IntFunction;
 
-/** Runs things at the same time, each on a thread of its own. */
+/** Runs actions at the same time, each on its own thread. */
 public final class Concurrently {
   private Concurrently() {}
 
-  /** What may throw. */
+  /** An action that may throw. */
   @FunctionalInterface
   public interface Action {
     void run() throws Exception;
   }
 
-  /** Runs all actions and returns when all have ended; fails if one of them failed. */
+  /** Runs all actions and returns when all have ended. Fails if one of them failed. */
   public static void run(Action... actions) {
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     CountDownLatch go = new CountDownLatch(1);
@@ -35,7 +35,7 @@ public final class Concurrently {
     }
   }
 
-  /** Runs as many actions as there are threads, each made for the number of its thread. */
+  /** Runs one action on each thread, made for the number of that thread. */
   public static void run(int threads, IntFunction<Action> actions) {
     Action[] all = new Action[threads];
     for (int i = 0; i < threads; i++) {

@@ -6,14 +6,17 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** What {@link CrowdTest} runs: 64 live timers, then 65, then 66. */
+/** The program that {@link CrowdTest} runs: 64 live timers, then 65, then 66. */
 public final class CrowdProgram {
   private static final TestClock CLOCK = new TestClock();
   private static final AtomicInteger RUNS = new AtomicInteger();
 
   private CrowdProgram() {}
 
-  /** The log throws after it was written to: not even that may harm the timer that was one more. */
+  /**
+   * The log throws after it was written to. Even that must not harm the timer that exceeds the
+   * limit.
+   */
   public static void main(String[] arguments) {
     try (LogCapture log =
         new LogCapture(
@@ -26,7 +29,7 @@ public final class CrowdProgram {
           Await.until("a warning", () -> !log.lines().isEmpty());
         }
         runOneTaskOnEach(timers);
-        timers.forEach(Timer::stop); // returns when the timer thread has ended: not live any more
+        timers.forEach(Timer::stop); // returns when their threads have ended
         System.out.println(timers.size() + " timers ran: " + log.lines());
       }
     }

@@ -8,11 +8,11 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Too many timers with a thread. */
+/** Tests the warning of too many timers with a thread. */
 class CrowdTest {
   @TempDir Path directory;
 
-  /** In a JVM that has no other timers. */
+  /** Runs in a JVM without other timers. */
   @Test
   void warnsOncePerJvmOfMoreThan64LiveTimers() throws Exception {
     String warning =

@@ -12,7 +12,7 @@ import java.lang.module.ModuleFinder;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Core needs the Java base module and nothing else; Flight Recorder it uses where it is. */
+/** Core needs only the Java base module. It uses Flight Recorder if it is present. */
 class DependenciesTest {
   private static final String EVENTS = "io\\.timewheel\\.(Events|JfrEvents(\\$.*)?)";
 
@@ -59,7 +59,7 @@ class DependenciesTest {
         .check(MainClasses.imported());
   }
 
-  /** So that a JVM without the module loads none of what names it. */
+  /** So a JVM without the module loads no class that refers to it. */
   @Test
   void oneClassNamesFlightRecorderAndIsNamedByOne() {
     classes()

@@ -9,11 +9,11 @@ import io.timewheel.PassiveTimer.Kind;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** The engine that is shut down, or has failed, without a thread. A tick is ten nanoseconds. */
+/** Tests the engine after a shutdown or a failure, without a thread. A tick is ten nanoseconds. */
 class EngineEndTest {
 
   @Test
-  void shutDownRefusesAndReturnsWhatWasPending() {
+  void shutDownRefusesTimeoutsAndReturnsPendingOnes() {
     PassiveTimer timer = timer(2, 2);
     Engine engine = timer.engine;
     WheelTimeout first = timer.start(5);
@@ -25,11 +25,11 @@ class EngineEndTest {
     assertThat(first.isCancelled()).isTrue();
     assertThat(second.isCancelled()).isTrue();
     assertThat(engine.pendingTimeouts()).isZero();
-    assertThat(timer.task.cancelled).as("callbacks are yet to come").isEmpty();
+    assertThat(timer.task.cancelled).as("callbacks are still pending").isEmpty();
     timer.clock.advance(10);
     assertThat(engine.runDue(Integer.MAX_VALUE)).isZero();
 
-    // More often than there are permits: none may be lost on the way.
+    // More often than there are permits: none may be lost.
     for (int i = 0; i < 3; i++) {
       assertThatIllegalStateException()
           .isThrownBy(() -> timer.start(5))
@@ -42,9 +42,9 @@ class EngineEndTest {
     assertThat(timer.task.cancelled).containsExactlyInAnyOrder(first, second);
   }
 
-  /** A timer that is both full and stopped says that it is stopped. */
+  /** A timer that is both full and stopped reports that it is stopped. */
   @Test
-  void stoppedOutranksFull() {
+  void stoppedAndFullTimerReportsThatItIsStopped() {
     PassiveTimer timer = timer(1, 1);
     Engine engine = timer.engine;
     timer.start(5);
@@ -54,7 +54,7 @@ class EngineEndTest {
   }
 
   @Test
-  void failedEngineSaysWhyAndKeepsWhatIsPending() {
+  void failedEngineReportsTheCauseAndKeepsPendingTimeouts() {
     PassiveTimer timer = timer(2, 0);
     Engine engine = timer.engine;
     WheelTimeout pending = timer.start(5);
@@ -73,7 +73,7 @@ class EngineEndTest {
     assertThat(engine.afterShutDown(engine.shutDown())).containsExactly(pending);
   }
 
-  /** Timeouts may be compared by identity only; the caller of stop may keep the result. */
+  /** Timeouts may be compared by identity only. The caller of stop may keep the result. */
   @Test
   void resultOfShutDownIsUnmodifiable() {
     PassiveTimer timer = timer(1, 0);

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What all timers share, with two stripes and without a thread. A tick is ten nanoseconds. */
+/**
+ * Tests the engine that all timers share, with two stripes and without a thread. A tick is ten
+ * nanoseconds.
+ */
 class EngineTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
@@ -43,7 +46,7 @@ class EngineTest {
   }
 
   @Test
-  void figuresAreThoseOfAllStripes() {
+  void countsCoverAllStripes() {
     Engine engine = engine(2);
     List<Stripe> stripes = onBothStripes(engine, 3, 25);
     assertThat(engine.nextTick()).isEqualTo(3);
@@ -76,7 +79,7 @@ class EngineTest {
     assertThat(engine.idleUntilTick()).isEqualTo(10);
   }
 
-  /** A stripe with a crowd does not keep the others waiting: each has its turn of 64. */
+  /** A stripe with many timeouts does not delay the others: each runs 64 at a time. */
   @Test
   void stripesTakeTurns() {
     Engine engine = engine(2);
@@ -102,7 +105,7 @@ class EngineTest {
     assertThat(turns).containsExactly(64, 64, 36, 36);
   }
 
-  /** A slot of many is opened in turns, too. */
+  /** A slot with many timeouts is opened in turns, too. */
   @Test
   void otherStripesDoNotWaitForALargeSlot() {
     List<HierarchicalWheel> wheels = new ArrayList<>();
@@ -139,7 +142,7 @@ class EngineTest {
   /** Only for the timer thread: no caller waits for it to return. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void whatFallsDueDuringACrowdDoesNotWaitForItsEnd(boolean ownsThread) {
+  void timeoutDueDuringALongRunDoesNotWaitForItsEnd(boolean ownsThread) {
     Engine engine = new Engine(owner(), settings, 2, ownsThread, this::wheel);
     List<String> ran = new ArrayList<>();
     List<Runnable> each =
@@ -163,7 +166,7 @@ class EngineTest {
     }
   }
 
-  /** The others may need none. */
+  /** The other stripes may not need memory. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void stripeThatLacksMemoryDoesNotKeepTheOthersFromRunning(boolean first) {
@@ -212,9 +215,9 @@ class EngineTest {
     assertThat(engine.runDue(1_000)).isZero();
   }
 
-  /** Otherwise a task that starts its like with no delay would never let the others run. */
+  /** Otherwise, a task that starts another one without delay would never let the others run. */
   @Test
-  void whatATaskStartsDoesNotRunInTheSameRound() {
+  void timeoutStartedByATaskDoesNotRunInTheSamePass() {
     Engine engine = engine(1);
     engine.start(timeout -> start(engine, 0), 5, TimeUnit.NANOSECONDS);
     clock.advance(10);
@@ -237,11 +240,11 @@ class EngineTest {
 
     clock.advance(12);
     engine.runDue(Integer.MAX_VALUE);
-    assertThat(engine.stats().maxLagNanos()).as("a lag of 5 is no news").isEqualTo(13);
+    assertThat(engine.stats().maxLagNanos()).as("a lag of 5 is not a new maximum").isEqualTo(13);
   }
 
   @Test
-  void nullArgumentsAreNamedAndLeaveNoTrace() {
+  void nullArgumentsAreRefusedByNameWithoutSideEffects() {
     Engine engine = engine(1);
 
     assertThatNullPointerException()
@@ -330,7 +333,7 @@ class EngineTest {
     return (WheelTimeout) engine.start(task, delayNanos, TimeUnit.NANOSECONDS);
   }
 
-  /** Starts as many timeouts on each of two stripes. */
+  /** Starts the same number of timeouts on each of two stripes. */
   private List<Stripe> onBothStripes(Engine engine, int timeouts, long delayNanos) {
     List<Stripe> stripes = new ArrayList<>();
     onBothStripes(
@@ -347,7 +350,10 @@ class EngineTest {
     onBothStripes(List.of(each, each));
   }
 
-  /** Runs an action for each of two stripes on its own thread, by trying threads. */
+  /**
+   * Runs an action for each of two stripes on its own thread. Tries threads until it finds one for
+   * each stripe.
+   */
   private void onBothStripes(List<Runnable> each) {
     Engine probe = new Engine(owner(), PolledTimer.builder(), 2, false, this::wheel);
     Set<Stripe> probed = new HashSet<>();

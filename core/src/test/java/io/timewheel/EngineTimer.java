@@ -6,7 +6,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
-/** As {@link PolledTimer}, but on any wheel, and for one thread. */
+/** Like {@link PolledTimer}, but on any wheel, and for one thread. */
 final class EngineTimer implements Timer {
   final Engine engine;
   private int polls;

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Whatever callbacks throw, and whatever handles it: nothing else is harmed. */
+/** Exceptions of callbacks and of error handlers affect nothing else. */
 class ErrorHandlingTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask other = new RecordingTask(clock);
@@ -18,14 +18,14 @@ class ErrorHandlingTest {
       PolledTimer.builder().timeSource(clock).tick(Duration.ofNanos(1));
 
   @Test
-  void handlerGetsWhatATaskThrowsErrorsIncluded() {
-    List<Object> told = new ArrayList<>();
+  void handlerReceivesExceptionsAndErrorsOfTasks() {
+    List<Object> notified = new ArrayList<>();
     PolledTimer timer =
         settings
             .onError(
                 (timeout, error) -> {
-                  told.add(timeout);
-                  told.add(error);
+                  notified.add(timeout);
+                  notified.add(error);
                 })
             .build();
     Exception checked = new Exception("checked");
@@ -37,7 +37,7 @@ class ErrorHandlingTest {
     clock.advance(1);
     assertThat(timer.poll()).isEqualTo(3);
 
-    assertThat(told).containsExactly(first, checked, second, error);
+    assertThat(notified).containsExactly(first, checked, second, error);
     assertThat(other.runs()).isEqualTo(1);
     assertThat(timer.stats().failed()).isEqualTo(2);
     assertThat(first.isExpired()).isTrue();
@@ -46,9 +46,9 @@ class ErrorHandlingTest {
   }
 
   @Test
-  void handlerGetsWhatCancelledThrowsAndTheCancelStands() {
-    List<Throwable> told = new ArrayList<>();
-    PolledTimer timer = settings.onError((timeout, error) -> told.add(error)).build();
+  void handlerReceivesExceptionsOfCancelledAndTheCancelIsValid() {
+    List<Throwable> notified = new ArrayList<>();
+    PolledTimer timer = settings.onError((timeout, error) -> notified.add(error)).build();
     Error thrown = new AssertionError("cancelled");
     Timeout one = timer.newTimeout(throwingWhenCancelled(thrown), 1, TimeUnit.NANOSECONDS);
     timer.newTimeout(throwingWhenCancelled(thrown), 1, TimeUnit.NANOSECONDS);
@@ -57,7 +57,7 @@ class ErrorHandlingTest {
     assertThat(one.cancel()).isTrue();
     assertThat(timer.stop()).hasSize(2);
 
-    assertThat(told).containsExactly(thrown, thrown);
+    assertThat(notified).containsExactly(thrown, thrown);
     assertThat(other.cancelled).hasSize(1);
     assertThat(timer.stats().cancelled()).isEqualTo(3);
   }
@@ -112,7 +112,7 @@ class ErrorHandlingTest {
     assertThat(logged(() -> throwUnchecked(new StackOverflowError()))).contains(ownName);
   }
 
-  /** What is logged when a task throws that names a class. */
+  /** Returns the log of a task that throws and names a class. */
   private String logged(Supplier<Class<?>> name) {
     PolledTimer timer = settings.build();
     timer.newTimeout(new Named(name), 1, TimeUnit.NANOSECONDS);
@@ -125,7 +125,7 @@ class ErrorHandlingTest {
 
   /** A log may throw too: its handlers and the texts of exceptions are user code. */
   @Test
-  void logThatThrowsHarmsNobody() {
+  void logThatThrowsHasNoOtherEffect() {
     PolledTimer timer = settings.build();
     timer.newTimeout(throwing(new Exception()), 1, TimeUnit.NANOSECONDS);
     Timeout cancelled =
@@ -177,7 +177,7 @@ class ErrorHandlingTest {
     }
   }
 
-  /** A task that must not be asked for its text. */
+  /** A task whose text must not be read. */
   private static final class Secretive implements TimerTask {
     private final Exception thrown;
 

@@ -12,16 +12,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** The events cannot be made because of an error that is not the lack of the module. */
+/**
+ * Tests the case that the events cannot be made because of an error, although the module is
+ * present.
+ */
 class EventsTest {
   @Test
-  void anErrorAtTheFirstLookCostsTheEventsAndNothingElse() throws Exception {
-    FlightRecorder.getFlightRecorder(); // otherwise there is no look
+  void errorAtTheFirstCheckDisablesOnlyTheEvents() throws Exception {
+    FlightRecorder.getFlightRecorder(); // otherwise, the recorder is not checked
     OutOfMemory loader = new OutOfMemory();
     IntSupplier timer =
         (IntSupplier)
             loader.loadClass(OneTask.class.getName()).getDeclaredConstructor().newInstance();
-    assertThat(loader.threwError).as("the look, before any task is there").isTrue();
+    assertThat(loader.threwError).as("the check, before there is a task").isTrue();
 
     assertThat(timer.getAsInt()).as("runs").isEqualTo(1);
   }
@@ -36,10 +39,10 @@ class EventsTest {
                 .loadClass(TwoLooks.class.getName())
                 .getDeclaredConstructor()
                 .newInstance();
-    assertThat(looks.getAsInt()).as("threads that were to load the events").isEqualTo(2);
+    assertThat(looks.getAsInt()).as("threads meant to load the events").isEqualTo(2);
   }
 
-  /** Two events, on a thread that can make no other. It is used in its own class loader. */
+  /** Makes two events, on a thread that can start no other. Runs in a separate class loader. */
   public static final class TwoLooks extends Thread implements IntSupplier {
     private int tries;
 
@@ -70,7 +73,7 @@ class EventsTest {
     }
   }
 
-  /** A timer with one task. It is used in its own class loader. */
+  /** Makes a timer with one task. Runs in a separate class loader. */
   public static final class OneTask implements IntSupplier {
     private final TestClock clock = new TestClock();
     private final PolledTimer timer = PolledTimer.builder().timeSource(clock).build();
@@ -87,7 +90,7 @@ class EventsTest {
     }
   }
 
-  /** Loads the whole library again, except the events: for them there is no memory. */
+  /** Loads the whole library again, except the events: there is no memory for them. */
   private static final class OutOfMemory extends ClassLoader {
     boolean threwError;
 

@@ -11,16 +11,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Of the faults in {@link FaultsTest}, those about when something happens, or does for nothing. */
+/**
+ * The faults of {@link FaultsTest} that concern the time of an event, or an unnecessary wake-up.
+ */
 class FaultsOfTimeTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
 
   @Test
-  void fault4NobodyWakesWhileNothingIsDue() {
+  void fault4NoThreadWakesWhileNothingIsDue() {
     try (HashedWheelTimer timer = hashed(512).build()) {
       timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
-      clock.awaitSleepForEver();
+      clock.awaitSleepForever();
       timer.newTimeout(task, 1, TimeUnit.HOURS);
       clock.awaitSleepUntil(Duration.ofHours(1));
       long wakeups = timer.stats().wakeups();
@@ -33,12 +35,12 @@ class FaultsOfTimeTest {
     }
   }
 
-  /** The wheel turns a thousand times under a thousand timeouts that lie farther ahead. */
+  /** The wheel turns a thousand times while a thousand timeouts are due later. */
   @Test
   void fault5FarTimeoutsAreNotVisitedTurnByTurn() {
     try (HashedWheelTimer timer = hashed(8).build()) {
       timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
-      clock.awaitSleepForEver();
+      clock.awaitSleepForever();
       for (int i = 0; i < 1_000; i++) {
         timer.newTimeout(task, 10_000 + i, TimeUnit.MILLISECONDS);
       }
@@ -71,9 +73,9 @@ class FaultsOfTimeTest {
     assertThat(timer.engine.stats().rescheduled()).isEqualTo(100_000);
   }
 
-  /** A leap year of daily timeouts, on the timer thread, in no time. */
+  /** A leap year of daily timeouts passes at once on the timer thread. */
   @Test
-  void fault11ClockIsTheTests() {
+  void fault11TestsControlTheClock() {
     try (HashedWheelTimer timer = hashed(512).build()) {
       for (int day = 1; day <= 366; day++) {
         timer.newTimeout(task, 1, TimeUnit.DAYS);
@@ -87,7 +89,7 @@ class FaultsOfTimeTest {
 
   @ParameterizedTest
   @EnumSource
-  void fault13EdgeDelaysFireWhenTheySay(Kind kind) {
+  void fault13ExtremeDelaysFireOnTime(Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, 1_000_000);
     timer.advance(1_234_567_891);
     for (TimeUnit unit : TimeUnit.values()) {
@@ -110,10 +112,10 @@ class FaultsOfTimeTest {
     assertThat(timer.engine.pendingTimeouts()).isEqualTo(TimeUnit.values().length + 1);
   }
 
-  /** Deadlines all over the tick: none early, and late by half a tick in the mean. */
+  /** Deadlines are spread over the tick: none fires early, and the mean lag is half a tick. */
   @ParameterizedTest
   @EnumSource
-  void fault14NeverEarlyAndLateByNoMoreThanTheTicksOwnShare(Kind kind) {
+  void fault14NeverEarlyAndLateByAtMostOneTick(Kind kind) {
     int tickNanos = 1_000_000;
     PassiveTimer timer = new PassiveTimer(kind, tickNanos);
     int timeouts = 10_000;

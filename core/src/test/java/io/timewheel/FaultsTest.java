@@ -23,15 +23,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The faults that users of other timers complain of, by the numbers under which this project lists
- * them. Those about time are in {@link FaultsOfTimeTest}.
+ * Tests for the faults that users of other timers report, by their numbers in this project. Faults
+ * that concern time are in {@link FaultsOfTimeTest}.
  */
 class FaultsTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
 
   @Test
-  void fault1SlowTaskDelaysNobodyOnAnExecutor() {
+  void fault1SlowTaskOnAnExecutorDelaysNoOtherTask() {
     CountDownLatch letGo = new CountDownLatch(1);
     ExecutorService executor = Executors.newCachedThreadPool();
     try (HashedWheelTimer timer = hashed().executor(executor).build()) {
@@ -61,9 +61,9 @@ class FaultsTest {
     }
   }
 
-  /** With a tick of an hour nothing else could come and clear away what was cancelled. */
+  /** With a tick of an hour, no other event can remove the cancelled timeouts. */
   @Test
-  void fault2CancelledTimeoutsLeaveAtOnceWithAllTheyReferTo() {
+  void fault2CancelledTimeoutsAreReleasedAtOnce() {
     try (HashedWheelTimer timer = hashed().tick(Duration.ofHours(1)).build()) {
       timer.newTimeout(task, 1, TimeUnit.HOURS);
       List<WeakReference<Object>> cancelled = new ArrayList<>();
@@ -76,7 +76,7 @@ class FaultsTest {
     }
   }
 
-  /** A separate method, so no variable refers to anything. */
+  /** A separate method, so no variable holds a reference. */
   private static List<WeakReference<Object>> startAndCancel(Timer timer) {
     byte[] payload = new byte[100];
     TimerTask holds = timeout -> payload[0]++;
@@ -136,7 +136,10 @@ class FaultsTest {
     }
   }
 
-  /** Until refused; not without end, since the thread that stops may be kept waiting. */
+  /**
+   * Starts timeouts until one is refused. The number is bounded, because they might delay the
+   * thread that stops.
+   */
   private static void startMany(Timer timer, TimerTask task, Queue<Timeout> accepted) {
     try {
       for (int i = 0; i < 1_000; i++) {
@@ -225,7 +228,7 @@ class FaultsTest {
   }
 
   @Test
-  void fault12TimerKeepsNoJvmAliveAndAnyNumberOfTimeoutsTakesOneThread() {
+  void fault12TimerDoesNotKeepTheJvmAliveAndNeedsOneThread() {
     List<Thread> made = new ArrayList<>();
     try (HashedWheelTimer timer =
         hashed()

@@ -4,14 +4,14 @@ package io.timewheel;
 import java.util.List;
 
 /**
- * The clock of a {@link FuzzedTimer}, which moves on command, and the model's idea of time. It
- * knows ticks, but nothing of slots and levels, and counts them by division.
+ * The clock of a {@link FuzzedTimer}, which moves on command, and the model's time. It uses ticks,
+ * but not slots and levels, and counts ticks by division.
  */
 final class FuzzClock {
   private static final long MILLI = 1_000_000;
   private static final long DAY = 86_400_000 * MILLI;
 
-  /** How far before the moment at which the timer was made the clock may fall. */
+  /** How far the clock may fall behind the start of the timer. */
   private static final long EARLIEST = -10 * MILLI;
 
   final long tickNanos;
@@ -26,7 +26,7 @@ final class FuzzClock {
     tickNanos = Math.min(DAY, Math.max(1, FuzzOp.setting(program, "tick", MILLI)));
   }
 
-  /** As a time source says it. */
+  /** Returns the reading of the time source. */
   long reading() {
     return originNanos + offsetNanos;
   }
@@ -43,7 +43,7 @@ final class FuzzClock {
     return Math.max(0, offsetNanos);
   }
 
-  /** The timer is about to read the clock. */
+  /** Records that the timer is about to read the clock. */
   void see() {
     seenNanos = Math.max(seenNanos, elapsedNanos());
   }
@@ -52,7 +52,10 @@ final class FuzzClock {
     return seenNanos;
   }
 
-  /** Moves the clock: to the end of time but not over it; back, but not before the timer by far. */
+  /**
+   * Moves the clock: forward at most to the end of time, back at most a little before the start of
+   * the timer.
+   */
   void advance(long nanos) {
     long to = offsetNanos + nanos;
     boolean over = nanos > 0 && to < offsetNanos;
@@ -64,18 +67,21 @@ final class FuzzClock {
     return sum < 0 ? Long.MAX_VALUE : sum;
   }
 
-  /** The beginning of the first tick at or after a deadline; the end of time if there is none. */
+  /**
+   * Returns the beginning of the first tick at or after a deadline; the end of time if there is
+   * none.
+   */
   long dueNanos(long deadlineNanos) {
     long before = (deadlineNanos - 1) / tickNanos * tickNanos;
     return before > Long.MAX_VALUE - 1 - tickNanos ? Long.MAX_VALUE : before + tickNanos;
   }
 
-  /** Whether a tick begins at or after a deadline, and not after a time. */
+  /** Returns whether a tick begins at or after a deadline, and not after a time. */
   boolean isDue(long deadlineNanos, long nowNanos) {
     return nowNanos / tickNanos * tickNanos >= deadlineNanos;
   }
 
-  /** The length of so many ticks, saturated. */
+  /** Returns the length of a number of ticks, saturated. */
   long nanos(long ticks) {
     return Math.multiplyHigh(ticks, tickNanos) != 0 || ticks * tickNanos < 0
         ? Long.MAX_VALUE

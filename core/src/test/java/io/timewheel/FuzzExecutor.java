@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
-/** The executor of a {@link FuzzedTimer}, of the kind that the program names. */
+/** The executor of a {@link FuzzedTimer}, of the kind that the program selects. */
 final class FuzzExecutor implements Executor {
   static final int NONE = 0;
   static final int RUNS_AT_ONCE = 1;

@@ -5,16 +5,16 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * One operation of a program that a fuzzer runs: a name and two numbers. Every operation means
- * something in every program, so that operations can be taken out and changed at will; numbers that
- * pick one of several are taken modulo their number.
+ * One operation of a program that a fuzzer runs: a name and two numbers. Every operation is valid
+ * in every program, so operations can be removed and changed freely. A number that selects one of
+ * several things is taken modulo their number.
  */
 record FuzzOp(String name, long a, long b) {
   static FuzzOp of(String name, long a, long b) {
     return new FuzzOp(name, a, b);
   }
 
-  /** Reads one line for each operation; lines that start with # are comments. */
+  /** Reads one operation per line; lines that start with # are comments. */
   static List<FuzzOp> parse(List<String> lines) {
     return lines.stream()
         .map(String::strip)
@@ -32,7 +32,10 @@ record FuzzOp(String name, long a, long b) {
     return program.stream().map(FuzzOp::toString).collect(Collectors.joining("\n"));
   }
 
-  /** The first number of the last operation of that name: how a program names its settings. */
+  /**
+   * Returns the first number of the last operation with that name, which is how a program defines
+   * its settings.
+   */
   static long setting(List<FuzzOp> program, String name, long otherwise) {
     long value = otherwise;
     for (FuzzOp op : program) {

@@ -14,18 +14,21 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A timer on a clock that stands still, with a naive model beside it: a list of what was started. A
- * program of {@link FuzzOp}s drives both; the tasks, and the callbacks of cancelled timeouts, run
- * parts of the same program, so that everything is also done from within everything else.
+ * A timer on a clock that moves on command, next to a naive model: a list of the started timeouts.
+ * A program of {@link FuzzOp}s drives both. Tasks, and the callbacks of cancelled timeouts, run
+ * parts of the same program. So every operation is also called from inside every other one.
  *
- * <p>The model knows nothing of slots and levels. A timeout is due at a time if there is a tick
- * that begins at or after its deadline, and not after that time.
+ * <p>The model has no slots and levels. A timeout is due at a time if there is a tick that begins
+ * at or after its deadline, and not after that time.
  */
 final class FuzzedTimer {
   private static final int MAX_PENDING = 120;
   private static final int MAX_DEPTH = 12;
 
-  /** What is run before a program ends anyway: tasks may start each other for ever. */
+  /**
+   * The number of operations after which a program ends in any case: tasks may start each other
+   * forever.
+   */
   private static final int FUEL = 300;
 
   private final FuzzClock clock;
@@ -63,7 +66,7 @@ final class FuzzedTimer {
   private int depth;
   private long done;
 
-  /** The first thing that was wrong; kept, because the timer catches whatever a task throws. */
+  /** The first failure. It is stored, because the timer catches everything that a task throws. */
   private Throwable failure;
 
   FuzzedTimer(List<FuzzOp> program) {
@@ -110,7 +113,10 @@ final class FuzzedTimer {
     }
   }
 
-  /** Runs the program, then lets all expire that can, stops, and returns how much was done. */
+  /**
+   * Runs the program, then lets all timeouts expire that can, stops, and returns the number of
+   * operations.
+   */
   long run() {
     try {
       runAll();
@@ -125,7 +131,7 @@ final class FuzzedTimer {
 
   private void runAll() {
     runScript(0);
-    depth = 1; // what runs from here on, callbacks run
+    depth = 1; // operations from here on run in callbacks
     fuel = 0;
     while (!stopped && failure == null && pending.stream().anyMatch(this::dueByTheEnd)) {
       long nextNanos =
@@ -137,7 +143,7 @@ final class FuzzedTimer {
       clock.advance(Math.max(nextNanos, clock.seenNanos()) - clock.offsetNanos());
       long before = expired;
       poll(Integer.MAX_VALUE);
-      require(expired > before, "what is due does not expire", clock.offsetNanos());
+      require(expired > before, "a due timeout does not expire", clock.offsetNanos());
     }
     executor.runAccepted();
     stop();
@@ -213,7 +219,7 @@ final class FuzzedTimer {
     clock.see();
     boolean full = limit > 0 && pending.size() >= limit;
     if (!stopped && !full) {
-      // The model is ahead: a listener may do anything before newTimeout returns.
+      // The model is updated first: a listener may do anything before newTimeout returns.
       pending.add(task);
       started++;
     }
@@ -236,12 +242,12 @@ final class FuzzedTimer {
     }
     boolean expected = task.state == State.PENDING;
     if (expected) {
-      task.cancelled(); // ahead, because of the callback
+      task.cancelled(); // first, because of the callback
     }
     boolean actual = task.timeout.cancel();
     require(actual == expected, "cancel() returned " + actual);
     if (expected) {
-      require(task.told == 1, "cancelled() was called, in cancel()", task.told);
+      require(task.notified == 1, "cancelled() was called, in cancel()", task.notified);
     }
   }
 
@@ -316,12 +322,12 @@ final class FuzzedTimer {
       expected.forEach(Task::cancelled);
       stopped = true;
     }
-    Thread.interrupted(); // or stop() would not wait; there is nobody to wait for
+    Thread.interrupted(); // or stop() would not wait; there is nothing to wait for
     Set<Timeout> returned = timer.stop();
     require(returned.size() == expected.size(), "stop() returned", returned.size());
     for (Task task : expected) {
       require(returned.contains(task.timeout), "stop() did not return all");
-      require(task.told == 1, "cancelled() was called, in stop()", task.told);
+      require(task.notified == 1, "cancelled() was called, in stop()", task.notified);
     }
     require(timer.isStopped(), "isStopped() after stop()");
   }
@@ -334,7 +340,7 @@ final class FuzzedTimer {
     return (EngineTimer) timer;
   }
 
-  /** Mostly one that is pending. */
+  /** Returns mostly a pending timeout. */
   private Task pick(long number) {
     List<Task> from = number % 8 == 0 || pending.isEmpty() ? all : pending;
     return from.isEmpty() ? null : from.get((int) Math.floorMod(number / 8, (long) from.size()));
@@ -342,7 +348,7 @@ final class FuzzedTimer {
 
   // Checks
 
-  /** Everything that holds between any two operations. */
+  /** Checks everything that holds between any two operations. */
   private void check() {
     if (failure != null) {
       return;
@@ -413,7 +419,7 @@ final class FuzzedTimer {
     CANCELLED
   }
 
-  /** A poll under way. */
+  /** A poll in progress. */
   private static final class Poll {
     final long nowNanos;
     final int max;
@@ -427,7 +433,7 @@ final class FuzzedTimer {
     }
   }
 
-  /** What the program throws. */
+  /** The exception that the program throws. */
   private static final class Thrown extends RuntimeException {
     private static final long serialVersionUID = 1;
   }
@@ -438,19 +444,19 @@ final class FuzzedTimer {
     private State state = State.PENDING;
     private long deadlineNanos;
 
-    /** Was due already when it was started: out of order then. */
+    /** True if it was already due when it was started: then it is out of order. */
     private boolean late;
 
-    private int told;
+    private int notified;
 
-    /** Its latest run has not ended. */
+    /** True if its latest run has not ended. */
     private boolean running;
 
     Task(int script) {
       this.script = script;
     }
 
-    /** The timer has decided to run this. */
+    /** Records that the timer has decided to run this task. */
     void taken() {
       require(state == State.PENDING, "expired, but was " + state);
       Poll poll = polls.peek();
@@ -471,7 +477,7 @@ final class FuzzedTimer {
       maxLagNanos = Math.max(maxLagNanos, clock.elapsedNanos() - deadlineNanos);
     }
 
-    /** The model takes the cancellation for granted. */
+    /** Records the cancellation, which the model assumes. */
     void cancelled() {
       state = State.CANCELLED;
       pending.remove(this);
@@ -511,7 +517,7 @@ final class FuzzedTimer {
       guarded(
           () -> {
             require(state == State.CANCELLED, "notified of its cancellation, but was " + state);
-            require(++told == 1, "notified of its cancellation", told);
+            require(++notified == 1, "notified of its cancellation", notified);
             require(self.isCancelled() && !self.isExpired(), "state inside cancelled()");
           });
       try {
@@ -524,7 +530,7 @@ final class FuzzedTimer {
 
     void checkEnd() {
       require(state != State.PENDING && state != State.TAKEN, "in the end " + state);
-      require(told == (state == State.CANCELLED ? 1 : 0), "told", told);
+      require(notified == (state == State.CANCELLED ? 1 : 0), "notified", notified);
       require(timeout.isCancelled() == (state == State.CANCELLED), "isCancelled() in the end");
       require(timeout.isExpired() != timeout.isCancelled(), "isExpired() in the end");
       require(!timeout.cancel(), "cancel() in the end");
@@ -532,7 +538,7 @@ final class FuzzedTimer {
     }
   }
 
-  /** What comes out of a callback is the program's own, or else a failure. */
+  /** Accepts exceptions of the program that leave a callback. All others are failures. */
   private void thrownBy(Throwable error) {
     thrown++;
     if (!(error instanceof Thrown) && failure == null) {
@@ -540,7 +546,10 @@ final class FuzzedTimer {
     }
   }
 
-  /** What fails in a callback is caught by the timer, and must not be taken for the program's. */
+  /**
+   * Runs checks in a callback. The timer catches their failures, which must not be mistaken for the
+   * program's exceptions.
+   */
   private void guarded(Runnable checks) {
     try {
       checks.run();
@@ -611,7 +620,7 @@ final class FuzzedTimer {
     }
   }
 
-  // What the public API does not show
+  // State that the public API does not show
 
   private static Wheel wheelOf(Engine engine) {
     return (Wheel) field(((Stripe[]) field(engine, "stripes"))[0], "wheel");

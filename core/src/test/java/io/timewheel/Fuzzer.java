@@ -13,21 +13,21 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Runs random programs until one fails or enough operations are done. A program that failed is made
- * as short as it can be, and printed so that it can be put into the corpus as it is.
+ * Runs random programs until one fails or the number of operations is reached. A program that
+ * failed is made as short as possible, and printed in the format of the corpus.
  *
- * <p>The corpus, {@code src/test/resources/fuzz}, has a file for every program that found a fault
- * once. All are replayed first; some of the random programs are changed ones of the corpus.
+ * <p>The corpus, {@code src/test/resources/fuzz}, has a file for every program that once found a
+ * fault. All are replayed first. Some of the random programs are mutations of the corpus.
  *
- * <p>{@code -Dtimewheel.fuzz.operations=} says how many operations, {@code -Dtimewheel.fuzz.seed=}
- * which programs.
+ * <p>{@code -Dtimewheel.fuzz.operations=} sets the number of operations, {@code
+ * -Dtimewheel.fuzz.seed=} the seed.
  */
 final class Fuzzer {
   private static final long SHRINK_NANOS = 20_000_000_000L;
 
-  /** What is fuzzed. */
+  /** The tested object. */
   interface Target {
-    /** Runs a program, and returns how many operations that took. */
+    /** Runs a program, and returns how many operations it took. */
     long run(List<FuzzOp> program);
   }
 
@@ -93,7 +93,7 @@ final class Fuzzer {
         corpus.size());
   }
 
-  /** A program of the corpus with a few operations taken out and a few others put in. */
+  /** Returns a program of the corpus with a few operations removed and a few others inserted. */
   private static List<FuzzOp> crossed(
       List<FuzzOp> old, List<FuzzOp> other, SplittableRandom random) {
     List<FuzzOp> crossed = new ArrayList<>(old);
@@ -124,7 +124,7 @@ final class Fuzzer {
     }
   }
 
-  /** Takes out what the failure does not need, and makes the numbers small. */
+  /** Removes the operations that the failure does not need, and makes the numbers small. */
   private List<FuzzOp> shrink(List<FuzzOp> failing) {
     long untilNanos = System.nanoTime() + SHRINK_NANOS;
     List<FuzzOp> program = failing;
@@ -173,7 +173,10 @@ final class Fuzzer {
     return program;
   }
 
-  /** Halving finds what is nearly the smallest; one less at a time, the rest of the way. */
+  /**
+   * Returns a smaller number. Halving finds a nearly smallest number; steps of one find the
+   * smallest.
+   */
   private static long less(long number) {
     return Math.abs(number) > 200 ? number : number - Long.signum(number);
   }

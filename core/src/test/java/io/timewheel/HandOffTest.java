@@ -13,7 +13,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Tasks for an executor to run, and executors that misbehave. */
+/** Tests tasks on an executor, and executors that misbehave. */
 class HandOffTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
@@ -47,7 +47,7 @@ class HandOffTest {
   }
 
   @Test
-  void taskHandedOffIsNoLongerPending() {
+  void handedOffTaskIsNoLongerPending() {
     List<Runnable> queue = new ArrayList<>();
     PolledTimer timer = settings.executor(queue::add).maxPendingTimeouts(1).build();
     fire(timer);
@@ -57,7 +57,7 @@ class HandOffTest {
     assertThat(timer.stop()).hasSize(1);
 
     queue.forEach(Runnable::run);
-    assertThat(task.runs()).as("stop does not take back what was handed off").isEqualTo(1);
+    assertThat(task.runs()).as("stop does not revoke a handed-off task").isEqualTo(1);
   }
 
   @Test
@@ -70,7 +70,7 @@ class HandOffTest {
     assertThat(task.threads).containsExactly(Thread.currentThread());
     assertThat(timer.stats().rejected()).isEqualTo(1);
     assertThat(timer.stats().expired()).isEqualTo(1);
-    assertThat(errors).as("to reject is no error").isEmpty();
+    assertThat(errors).as("a rejection is not an error").isEmpty();
   }
 
   @Test
@@ -95,7 +95,7 @@ class HandOffTest {
     Executor executor =
         execution -> {
           queue.add(execution);
-          throw new RejectedExecutionException("or so it says");
+          throw new RejectedExecutionException("a wrong claim");
         };
     PolledTimer timer = settings.executor(executor).build();
 
@@ -111,7 +111,7 @@ class HandOffTest {
     Executor executor =
         execution -> {
           execution.run();
-          throw new RejectedExecutionException("after the fact");
+          throw new RejectedExecutionException("after running it");
         };
     PolledTimer timer = settings.executor(executor).build();
 
@@ -123,14 +123,14 @@ class HandOffTest {
 
   @Test
   void policyReceivesTimeoutExecutionAndCause() {
-    List<Object> told = new ArrayList<>();
+    List<Object> notified = new ArrayList<>();
     PolledTimer timer =
         settings
             .executor(rejecting())
             .onRejected(
                 (timeout, execution, cause) -> {
-                  told.add(timeout);
-                  told.add(cause.getMessage());
+                  notified.add(timeout);
+                  notified.add(cause.getMessage());
                   execution.run();
                   execution.run();
                 })
@@ -139,7 +139,7 @@ class HandOffTest {
     clock.advance(1);
     timer.poll();
 
-    assertThat(told).containsExactly(timeout, "no room");
+    assertThat(notified).containsExactly(timeout, "no room");
     assertThat(task.ran).as("once, however often it is called").containsExactly(timeout);
   }
 

@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The hashed wheel, as scripts in time. Ticks are of 1 ms, and a turn has 128 of them, unless a
- * test says otherwise. {@link WheelModel} checks the whole wheel after every line.
+ * Tests the hashed wheel with scripts. Ticks are 1 ms, and a turn has 128 of them, unless a test
+ * sets other values. {@link WheelModel} checks the whole wheel after every line.
  */
 class HashedWheelTest {
   private static final long TICK_NANOS = 1_000_000;
@@ -25,7 +25,7 @@ class HashedWheelTest {
     return new WheelModel(0, TICK_NANOS, ticks -> new HashedWheel(ticks, slots));
   }
 
-  // Being due
+  // Due timeouts
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 64, 128, 512, 4096})
@@ -67,7 +67,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void nextPollReturnsWhatIsDueWhenAdded() {
+  void nextPollReturnsTimeoutsAlreadyDueWhenAdded() {
     model.runTo(100);
     Node late = model.start(TICK_NANOS, 20 * TICK_NANOS);
     assertThat(wheel.nextTick()).isEqualTo(100);
@@ -83,7 +83,7 @@ class HashedWheelTest {
     assertThat(model.runTo(5 + TURN)).containsExactly(timeout);
   }
 
-  /** A timeout that restarts itself keeps its rhythm over many turns. */
+  /** A timeout that restarts itself keeps its period over many turns. */
   @Test
   void nothingDriftsOverManyTurns() {
     for (long tick = 200; tick <= 200 * 20; tick += 200) {
@@ -94,7 +94,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void whatIsNeverDueStaysUntilTheEndOfTime() {
+  void timeoutThatIsNeverDueStaysUntilTheEndOfTime() {
     WheelModel model = new WheelModel(Long.MIN_VALUE, 1, ticks -> new HashedWheel(ticks, TURN));
     Node last = model.start(Long.MAX_VALUE - 1);
     Node never = model.startNever();
@@ -109,9 +109,9 @@ class HashedWheelTest {
     assertThat(model.drain(10)).containsExactly(never);
   }
 
-  /** Their slot is visited, because others are due in it. */
+  /** Their slot is visited, because other timeouts in it are due. */
   @Test
-  void visitPassesWhatIsNeverDue() {
+  void visitPassesTimeoutsThatAreNeverDue() {
     WheelModel model = wheelOf(1);
     model.startNever();
     Node timeout = model.startAt(7);
@@ -122,7 +122,7 @@ class HashedWheelTest {
   // The next tick
 
   @Test
-  void nearBeatsFarWhicheverSlotComesFirst() {
+  void nearTimeoutIsNextWhicheverSlotComesFirst() {
     model.startAt(3 + 10 * TURN);
     model.startAt(70 + 5 * TURN);
     assertThat(wheel.nextTick()).isEqualTo(70 + 5 * TURN);
@@ -145,7 +145,7 @@ class HashedWheelTest {
     assertThat(wheel.nextTick()).isEqualTo(TURN - 1);
   }
 
-  /** Each look at a slot of a later turn would show as a poll that spends its budget. */
+  /** A look at a slot of a later turn would show as a poll that spends its budget. */
   @Test
   void timeoutsOfLaterTurnsAreNotVisited() {
     long farTick = 3 * TURN + 5;
@@ -158,7 +158,7 @@ class HashedWheelTest {
     assertThat(model.runTo(farTick)).hasSize(2 * BUDGET);
   }
 
-  /** A look at one of them would be a look at nothing. */
+  /** A look at one of these slots would throw a NullPointerException. */
   @Test
   void slotsOfLaterTurnsAreNotLookedAtAgain() {
     HashedWheel wheel = new HashedWheel(model.ticks, 4096);
@@ -167,7 +167,7 @@ class HashedWheelTest {
     }
     assertThat(wheel.nextTick()).isEqualTo(10 * 4096);
     for (int i = 64; i < 4096; i++) {
-      wheel.slots[i] = null; // all but those of the word that has the earliest
+      wheel.slots[i] = null; // all except those of the word that has the earliest
     }
     Node near = add(wheel, 20);
     assertThat(wheel.nextTick()).isEqualTo(20);
@@ -183,7 +183,7 @@ class HashedWheelTest {
     return timeout;
   }
 
-  /** The bound of a word is left behind by what has left it. */
+  /** The bound of a word may be that of a timeout that has left. */
   @Test
   void staleBoundHidesNoTick() {
     Node stopped = model.startAt(5);
@@ -214,7 +214,7 @@ class HashedWheelTest {
     assertThat(model.runTo(101)).containsExactly(timeout);
   }
 
-  // Stopping and moving
+  // Cancelling and moving
 
   @Test
   void aStoppedTimeoutLeavesAtOnceAndNeverFires() {
@@ -227,7 +227,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void stoppingTheEarliestKeepsTheBoundUntilTheNextVisit() {
+  void cancellingTheEarliestKeepsTheBoundUntilTheNextVisit() {
     Node earliest = model.startAt(5);
     Node other = model.startAt(2 * TURN + 5);
     model.stop(earliest);
@@ -282,7 +282,7 @@ class HashedWheelTest {
   }
 
   @Test
-  void visitReachesWhatIsAddedDuringIt() {
+  void visitReachesTimeoutsAddedDuringIt() {
     halfVisitedSlot();
     Node far = model.startAt(3 * TURN + 5);
     Node due = model.start(0, 0);
@@ -335,7 +335,7 @@ class HashedWheelTest {
     assertThat(model.runTo(2 * TURN + 5)).containsExactly(last);
   }
 
-  /** The walk remembers the deadline of what it passed, though that has left meanwhile. */
+  /** The walk keeps the deadline of a timeout that it passed, although that has left meanwhile. */
   @Test
   void stopsAPassedTimeoutBeforeTheVisitEnds() {
     Node passed = model.startAt(2 * TURN + 5);
@@ -373,8 +373,8 @@ class HashedWheelTest {
   }
 
   /**
-   * At tick 5, walks past the first half of slot 5; a timeout that was due is stopped so that there
-   * is a reason to visit it.
+   * At tick 5, walks past the first half of slot 5. A due timeout is cancelled, to give a reason to
+   * visit the slot.
    */
   private List<Node> halfVisitedSlot() {
     Node bait = model.startAt(5);

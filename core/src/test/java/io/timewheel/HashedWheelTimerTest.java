@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The constructors of Netty's and Dubbo's timer, their defaults and what they refuse. */
+/** Tests the constructors of Netty's and Dubbo's timer, their defaults and their checks. */
 class HashedWheelTimerTest {
   private static final TimeUnit MILLIS = TimeUnit.MILLISECONDS;
 
@@ -176,7 +176,7 @@ class HashedWheelTimerTest {
         .withMessage("ticksPerWheel: " + ticksPerWheel + " (expected: 1 to 1048576)");
   }
 
-  /** A wheel of one slot is one list: slow, but right. */
+  /** A wheel of one slot is one list: slow, but correct. */
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3, 63, 64, 65, 1_000})
   void ticksPerWheelMayBeAnyNumberInBetween(int ticksPerWheel) {

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The table in the comment of {@link HierarchicalWheel} says what the code does. */
+/** Verifies that the table in the comment of {@link HierarchicalWheel} matches the code. */
 class HierarchicalWheelTableTest {
   private static final Pattern ROW =
       Pattern.compile("(?m)^ \\* {2}(\\d+) +(\\d+) +(\\d+)(?: {2,}(\\S.*?) {2,}(\\S.*?))? *$");
@@ -106,7 +106,7 @@ class HierarchicalWheelTableTest {
   @MethodSource("rows")
   void theColumnsForATickOfOneMillisecondAreRight(Row row) {
     if (row.granularity() == null) {
-      // Nothing can be that far away.
+      // No deadline can be that far away.
       assertThat(row.granularityTicks()).isGreaterThan(Long.MAX_VALUE / MILLI_NANOS);
       return;
     }
@@ -115,7 +115,7 @@ class HierarchicalWheelTableTest {
         .isEqualTo(text(Math.min(row.rangeTicks(), Long.MAX_VALUE / MILLI_NANOS)));
   }
 
-  /** Returns the two largest units that matter, rounded down; a year is one of 365 days. */
+  /** Returns the two largest units that are not zero, rounded down. A year has 365 days. */
   private static String text(long millis) {
     long seconds = millis / 1000;
     long minutes = seconds / 60;
@@ -143,8 +143,8 @@ class HierarchicalWheelTableTest {
     String text = source().replaceAll("\\s+\\*\\s+", " ");
     Matcher claim =
         Pattern.compile(
-                "Levels (\\d+) and (\\d+) hold deadlines only if ticks are below (\\d+) µs\\. With any"
-                    + " tick, they hold timeouts that are never due\\.")
+                "Levels (\\d+) and (\\d+) hold deadlines only if ticks are below (\\d+) µs\\. With"
+                    + " any tick, they hold timeouts that are never due\\.")
             .matcher(text);
     assertThat(claim.find()).isTrue();
     int level = Integer.parseInt(claim.group(1));

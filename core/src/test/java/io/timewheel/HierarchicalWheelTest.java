@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The hierarchical wheel, as scripts in time. Ticks are of 1 ms. {@link WheelModel} checks the
- * whole wheel after every line.
+ * Tests the hierarchical wheel with scripts. Ticks are 1 ms. {@link WheelModel} checks the whole
+ * wheel after every line.
  */
 class HierarchicalWheelTest {
   private static final long TICK_NANOS = 1_000_000;
@@ -24,7 +24,7 @@ class HierarchicalWheelTest {
   private final WheelModel model = new WheelModel(0, TICK_NANOS, HierarchicalWheel::new);
   private final HierarchicalWheel wheel = (HierarchicalWheel) model.wheel;
 
-  // Being due
+  // Due timeouts
 
   @Test
   void everythingFiresAtItsTickAndNothingBefore() {
@@ -68,7 +68,7 @@ class HierarchicalWheelTest {
 
   @ParameterizedTest
   @ValueSource(longs = {256, 2 * 256, 65_536, 3 * 65_536, 16_777_216, 4_294_967_296L})
-  void whatIsDueExactlyAtTheStartOfAHigherSlotFiresThen(long startTick) {
+  void timeoutDueAtTheStartOfAHigherSlotFiresThen(long startTick) {
     Node before = model.startAt(startTick - 1);
     Node atStart = model.startAt(startTick);
     Node after = model.startAt(startTick + 1);
@@ -80,7 +80,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void nextPollReturnsWhatIsDueWhenAdded() {
+  void nextPollReturnsTimeoutsAlreadyDueWhenAdded() {
     model.runTo(100);
     Node late = model.start(TICK_NANOS, 20 * TICK_NANOS);
     assertThat(wheel.nextTick()).isEqualTo(100);
@@ -88,7 +88,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void whatIsNeverDueStaysUntilTheEndOfTime() {
+  void timeoutThatIsNeverDueStaysUntilTheEndOfTime() {
     WheelModel model = new WheelModel(Long.MIN_VALUE, 1, HierarchicalWheel::new);
     Node last = model.start(Long.MAX_VALUE - 1);
     Node never = model.startNever();
@@ -103,7 +103,7 @@ class HierarchicalWheelTest {
     assertThat(model.drain(10)).containsExactly(never);
   }
 
-  // Stopping and moving
+  // Cancelling and moving
 
   @Test
   void aStoppedTimeoutLeavesAtOnceAndNeverFires() {
@@ -115,7 +115,7 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(5000)).containsExactly(other);
   }
 
-  /** It wakes the timer thread once for nothing; a walk for the exact bound would cost more. */
+  /** The bound causes one unnecessary wake-up. A walk for the exact bound would cost more. */
   @Test
   void stoppingTheEarliestKeepsTheBound() {
     Node earliest = model.startAt(65_536 + 50);
@@ -176,7 +176,7 @@ class HierarchicalWheelTest {
     assertThat(levelOf(model.startAt(10 * 65_536 + 101))).isEqualTo(2);
     assertThat(wheel.nowTick).isEqualTo(10 * 65_536 - 1);
 
-    // The next poll opens the slot, and all is well again.
+    // The next poll opens the slot, and the order is correct again.
     assertThat(model.runTo(10 * 65_536 + 101)).hasSize(2);
     assertThat(levelOf(model.startAt(10 * 65_536 + 102))).isZero();
     assertThat(model.runTo(10 * 65_536 + 4000)).contains(far);
@@ -190,7 +190,7 @@ class HierarchicalWheelTest {
     assertThat(levelOf(coarse)).isEqualTo(2);
     model.stop(inTheWay);
     model.stop(coarse);
-    model.advanceTo(65_536 + 101); // it looks once a tick
+    model.advanceTo(65_536 + 101); // it looks once per tick
     assertThat(levelOf(model.startAt(65_536 + 102))).isZero();
     assertThat(wheel.nowTick).isEqualTo(65_536 + 101);
   }
@@ -205,7 +205,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void addingDoesNotSkipWhatIsDue() {
+  void addingDoesNotSkipDueTimeouts() {
     Node due = model.startAt(10);
     model.advanceTo(20);
     Node next = model.startAt(21);
@@ -215,7 +215,7 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(21)).containsExactly(next);
   }
 
-  /** Otherwise what is at level 0 in a slot of the next 256 ticks would count as due at once. */
+  /** Otherwise, a timeout at level 0 in a slot of the next 256 ticks would count as due at once. */
   @Test
   void aTimeReadLongAgoDoesNotTurnTheWheelBack() {
     Node timeout = model.startAt(300);
@@ -238,7 +238,7 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(101)).containsExactly(timeout);
   }
 
-  // The slot of last time
+  // The last slot
 
   @Test
   void lastSlotIsNotReusedOnceTimeReachesIt() {
@@ -289,7 +289,7 @@ class HierarchicalWheelTest {
   // Sleeping past slots
 
   @Test
-  void aFarSlotWakesNobodyBeforeItsEarliestDeadline() {
+  void farSlotCausesNoWakeUpBeforeItsEarliestDeadline() {
     model.startAt(5 * 16_777_216 + 200_000);
     Node earliest = model.startAt(5 * 16_777_216 + 100_000);
     model.startAt(5 * 16_777_216 + 150_000);
@@ -308,7 +308,7 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(5 * 65_536 + 3000)).containsExactly(timeout);
   }
 
-  /** So that time never enters an occupied slot, and what is opened ahead needs no other rule. */
+  /** So time never enters an occupied slot, and slots opened ahead need no other rule. */
   @Test
   void aSlotOpensBeforeTimeEntersItAndMovesDownByOneLevel() {
     Node first = model.startAt(5 * 65_536 + 3008);
@@ -342,7 +342,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
-  void openingHandsOutWhatIsDueBeforeTheSlot() {
+  void openingHandsOutTimeoutsDueBeforeTheSlot() {
     List<Node> timeouts = halfOpenSlot(65_536, 65_536 + 200);
     Node due = model.start(0, 0);
     assertThat(model.poll()).isSameAs(due);
@@ -350,7 +350,7 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(65_536 + 200)).containsExactlyElementsOf(timeouts);
   }
 
-  /** A slot of level 2 and then those of level 1 that it was opened into. */
+  /** A slot of level 2, and the slots of level 1 into which it was opened. */
   @Test
   void oneBudgetServesAllTheSlotsThatAPollOpens() {
     List<Node> timeouts = model.startAt(65_536 + 600, BUDGET / 2 + 8);
@@ -362,7 +362,7 @@ class HierarchicalWheelTest {
     assertThat(model.pollAll()).containsExactlyElementsOf(timeouts);
   }
 
-  /** What is added for it is not handed out before what has been there for long. */
+  /** A timeout added for the slot is not handed out before older ones. */
   @Test
   void timeoutsOfOneTickFireInTheOrderOfStartingThoughTheirSlotIsBeingOpened() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
@@ -445,13 +445,16 @@ class HierarchicalWheelTest {
     assertThat(drained).containsExactlyInAnyOrderElementsOf(timeouts);
   }
 
-  /** Otherwise what is still in the slot lands behind it, and waits for everything before it. */
+  /**
+   * Otherwise, a timeout that is still in the slot lands behind it, and waits for everything before
+   * it.
+   */
   @Test
   void addingDoesNotSkipTheSlotBeingOpened() {
     List<Node> others = model.startAt(65_536 + 200, BUDGET);
     List<Node> early = model.startAt(65_536 + 10, 2);
     model.advanceTo(65_536 + 10);
-    assertThat(model.poll()).isNull(); // the budget went into the others
+    assertThat(model.poll()).isNull(); // the budget was spent on the others
 
     model.advanceTo(65_536 + 80);
     Node late = model.startAt(65_536 + 120);
@@ -466,7 +469,7 @@ class HierarchicalWheelTest {
 
   private static final int MANY = 4 * BUDGET;
 
-  /** Many, with a tenth of them as many. */
+  /** A wheel that opens slots ahead of time at a tenth of MANY. */
   private final WheelModel crowded =
       new WheelModel(0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, Slot::new));
 
@@ -494,9 +497,9 @@ class HierarchicalWheelTest {
     assertThat(crowded.runTo(65_536 + 5 * SECOND)).containsExactlyElementsOf(timeouts);
   }
 
-  /** Time goes on: what is due before the slot is not delayed by it. */
+  /** Time goes on: the opening does not delay timeouts that are due before the slot. */
   @Test
-  void handsOutOnTimeWhatIsDueMeanwhile() {
+  void openingDoesNotDelayEarlierTimeouts() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     for (int i = 1; i < 100; i++) {
@@ -534,9 +537,9 @@ class HierarchicalWheelTest {
     assertThat(crowded.runTo(65_536 + 6)).containsExactlyElementsOf(others);
   }
 
-  /** Half open when its time comes: the rest is opened by the polls. */
+  /** The slot is half open when its time comes. The polls open the rest. */
   @Test
-  void opensOnTimeWhatWasNotOpenedAhead() {
+  void pollsOpenTheRestOfASlotOnTime() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     crowded.openAhead();
@@ -596,7 +599,7 @@ class HierarchicalWheelTest {
     assertThat(crowded.runTo(2 * 256 + 5)).containsExactly(again);
   }
 
-  // No memory
+  // Lack of memory
 
   /** Every second slot and array cannot be made. */
   private int failures;
@@ -653,9 +656,12 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(512 + 5)).containsExactly(again);
   }
 
-  /** To ask a full heap costs a collection, and the timer thread stood still for seconds. */
+  /**
+   * A request to a full heap costs a collection. Without this, the timer thread stalled for
+   * seconds.
+   */
   @Test
-  void withoutMemorySlotsServeAgainForEightTurnsBeforeMemoryIsAskedFor() {
+  void withoutMemorySlotsAreReusedForEightTurns() {
     boolean[] full = {false};
     int[] asked = {0};
     WheelModel model =
@@ -712,7 +718,7 @@ class HierarchicalWheelTest {
     return WheelChecks.slotOf(model.wheel, timeout).index / HierarchicalWheel.PLACES;
   }
 
-  /** Opens a slot of level 2 with one poll, which leaves half of it. */
+  /** Opens half of a slot of level 2 with one poll. */
   private List<Node> halfOpenSlot(long nowTick, long deadlineTick) {
     List<Node> timeouts = model.startAt(deadlineTick, 2 * BUDGET);
     model.advanceTo(nowTick);
@@ -734,7 +740,7 @@ class HierarchicalWheelTest {
     for (int fired = 0; fired < count; polls++) {
       fired += model.poll() == null ? 0 : 1;
     }
-    // Each is moved twice at most; more polls would mean that ticks were walked.
+    // Each timeout is moved twice at most. More polls would mean a walk over the ticks.
     assertThat(polls).isBetween(count, count + 2 * count / BUDGET);
     assertThat(model.poll()).isNull();
     assertThat(wheel.nowTick).isEqualTo(3 * HOUR);
@@ -775,7 +781,7 @@ class HierarchicalWheelTest {
     assertThat(next.startTick).isEqualTo(513 * 65_536);
   }
 
-  // The end
+  // Draining
 
   @Test
   void drainingStopsAtItsLimit() {

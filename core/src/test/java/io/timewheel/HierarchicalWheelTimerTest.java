@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The timer to take if nothing speaks against it. */
+/** Tests the default timer. */
 class HierarchicalWheelTimerTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
@@ -33,7 +33,7 @@ class HierarchicalWheelTimerTest {
     }
   }
 
-  /** From a tick to centuries, none of them needing a setting. */
+  /** From a tick to centuries, without a setting. */
   @Test
   void delaysMayBeOfAnyLength() {
     try (HierarchicalWheelTimer timer = timer().build()) {

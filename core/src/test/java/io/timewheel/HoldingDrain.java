@@ -18,7 +18,7 @@ final class HoldingDrain extends Drained {
     this.letGo = letGo;
   }
 
-  /** Starts a thread that keeps the lock of a stripe; returns when it has it. */
+  /** Starts a thread that holds the lock of a stripe. Returns when the thread holds it. */
   static Thread hold(Stripe stripe, CountDownLatch letGo) {
     HoldingDrain drain = new HoldingDrain(letGo);
     Thread holder = new Thread(() -> stripe.drainTo(drain));

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which stripe a thread calls its home. */
+/** Tests the assignment of threads to stripes. */
 class HomesTest {
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 4, 32, WheelTimer.Builder.MAX_STRIPES})
@@ -30,7 +30,7 @@ class HomesTest {
   }
 
   @Test
-  void consecutiveThreadsLiveApart() {
+  void consecutiveThreadsHaveDifferentHomes() {
     Homes homes = new Homes(4);
     List<Thread> threads = threads(100);
     for (int i = 1; i < threads.size(); i++) {
@@ -40,7 +40,7 @@ class HomesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 4, 32, WheelTimer.Builder.MAX_STRIPES})
-  void movesLeadThroughAllStripesAndHome(int stripes) {
+  void movesVisitAllStripesAndReturn(int stripes) {
     Homes homes = new Homes(stripes);
     Thread thread = new Thread();
     int first = homes.of(thread);
@@ -55,7 +55,7 @@ class HomesTest {
   }
 
   @Test
-  void moveLeavesTheOthersInPlace() {
+  void moveDoesNotAffectOtherGroups() {
     Homes homes = new Homes(4);
     List<Thread> threads = threads(2);
     int other = homes.of(threads.get(1));

@@ -15,9 +15,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What has gone wrong in other timers, named after them and the numbers under which they track it.
- * A tick is ten nanoseconds; the hashed wheel has eight slots. Those that take a thread to go wrong
- * are in {@link IncidentsWithThreadsTest}.
+ * Tests for bugs of other timers, named after these timers and their issue numbers. A tick is ten
+ * nanoseconds; the hashed wheel has eight slots. Bugs that need a thread are in {@link
+ * IncidentsWithThreadsTest}.
  */
 class IncidentsTest {
   private static final int TICK = 10;
@@ -40,7 +40,7 @@ class IncidentsTest {
     }
   }
 
-  /** The time of firing drifted away with every turn of the wheel. */
+  /** The time of firing drifted with every turn of the wheel. */
   @ParameterizedTest
   @EnumSource
   void netty1959FiringDoesNotDriftOverATurn(Kind kind) {
@@ -86,7 +86,7 @@ class IncidentsTest {
     assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
-  /** Not to look at slots that were thought empty left timeouts behind; it was taken back. */
+  /** An optimisation that skipped slots it took for empty missed timeouts. It was reverted. */
   @ParameterizedTest
   @EnumSource
   void netty12888And13018NoSkippedSlotHidesATimeout(Kind kind) {
@@ -110,7 +110,7 @@ class IncidentsTest {
     }
   }
 
-  /** So many cancelled before one that was due that it had to wait its turn behind them. */
+  /** So many timeouts were cancelled before a due one that it had to wait behind them. */
   @ParameterizedTest
   @EnumSource
   void netty15760CancelsBeforeAnExpiryDoNotDelayIt(Kind kind) {
@@ -128,10 +128,10 @@ class IncidentsTest {
     assertThat(timer.task.ran).containsExactly(due);
   }
 
-  /** A timeout of this turn was not seen behind one that had wrapped around. */
+  /** A timeout of this turn was hidden behind one that had wrapped around. */
   @ParameterizedTest
   @EnumSource
-  void caffeineNothingIsHiddenBehindAWrappedOne(Kind kind) {
+  void caffeineNoTimeoutIsHiddenBehindAWrappedOne(Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, 1);
     timer.advanceTo(254);
     timer.start(65_536 + 1);
@@ -151,10 +151,10 @@ class IncidentsTest {
     assertThat(timer.task.runs()).isEqualTo(4);
   }
 
-  /** A task that removed others of its slot left part of the slot behind. */
+  /** A task that removed others of its slot left part of the slot unprocessed. */
   @ParameterizedTest
   @EnumSource
-  void caffeineReentrantRemovalStrandsNothing(Kind kind) {
+  void caffeineReentrantRemovalLosesNoTimeout(Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, TICK);
     List<Timeout> slot = new ArrayList<>();
     TimerTask removesOthers =
@@ -167,7 +167,7 @@ class IncidentsTest {
             timer.start(0);
           }
 
-          /** Goes on to the last but one of the slot. */
+          /** Continues to the last but one timeout of the slot. */
           @Override
           public void cancelled(Timeout timeout) {
             timer.task.cancelled(timeout);
@@ -178,16 +178,16 @@ class IncidentsTest {
       slot.add(timer.start(removesOthers, 50));
     }
 
-    // The even ones run and cancel the odd ones; the first of these cancels 198, so that 199 runs.
+    // The even ones run and cancel the odd ones. The first of these cancels 198, so 199 runs.
     assertThat(timer.advance(50)).isEqualTo(100);
 
     assertThat(timer.task.cancelled).hasSize(100).contains(slot.get(1), slot.get(198));
-    assertThat(timer.advance(TICK)).as("what the tasks started").isEqualTo(100);
+    assertThat(timer.advance(TICK)).as("the timeouts that the tasks started").isEqualTo(100);
     assertThat(timer.engine.pendingTimeouts()).isZero();
     assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
-  /** Delays were counted from the last tick that had been processed, and not from now. */
+  /** Delays were counted from the last processed tick instead of from now. */
   @ParameterizedTest
   @EnumSource
   void follyNowAgainstLastTickIsNeitherEarlyNorLate(Kind kind) {
@@ -195,7 +195,7 @@ class IncidentsTest {
     timer.start(100_000_000_000L);
     timer.advance(5);
     for (long idleNanos : new long[] {3, 77, 1_003, 6_543_219, 3_600_000_000_007L}) {
-      timer.clock.advance(idleNanos); // and nobody polls
+      timer.clock.advance(idleNanos); // and no thread polls
       long deadlineNanos = timer.clock.nanoTime() + 25;
       WheelTimeout timeout = timer.start(25);
 
@@ -230,10 +230,10 @@ class IncidentsTest {
         .isSorted();
   }
 
-  /** One handle, kept after its end, cancelled the timeout that had taken its place. */
+  /** A handle that was kept after its end cancelled the timeout that had taken its place. */
   @ParameterizedTest
   @EnumSource
-  void agronaHandleOfThePastCancelsNobodyElse(Kind kind) {
+  void agronaStaleHandleCancelsNoOtherTimeout(Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, TICK);
     Timeout past = timer.start(5);
     timer.advance(TICK);
@@ -246,7 +246,7 @@ class IncidentsTest {
     assertThat(timer.task.ran).containsExactly(past, present);
   }
 
-  /** Fired up to a tick too early. */
+  /** Timeouts fired up to a tick too early. */
   @ParameterizedTest
   @EnumSource
   void kafkaNothingFiresBeforeItsDeadline(Kind kind) {
@@ -264,7 +264,7 @@ class IncidentsTest {
     assertThat(timer.task.lagsNanos).allMatch(lag -> lag >= 0 && lag < TICK);
   }
 
-  /** What was due before the limit was full counted as pending until much later. */
+  /** Timeouts that were due before the limit was reached counted as pending until much later. */
   @ParameterizedTest
   @EnumSource
   void nettyLimitIsFullUntilTheNextTickWithDelaysThatArePast(Kind kind) {

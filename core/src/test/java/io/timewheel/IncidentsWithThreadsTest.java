@@ -18,21 +18,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What has gone wrong in other timers when threads met; see {@link IncidentsTest}. */
+/** Tests for bugs of other timers that need several threads; see {@link IncidentsTest}. */
 class IncidentsWithThreadsTest {
   private static final int TICK = 10;
 
-  /** A timeout that was cancelled as it expired was taken off the pending ones twice. */
+  /** A timeout that was cancelled as it expired was subtracted twice from the pending count. */
   @ParameterizedTest
   @EnumSource
-  void netty14959PendingIsTakenDownOnce(Kind kind) {
+  void netty14959PendingIsDecrementedOnce(Kind kind) {
     int limit = 16;
     PassiveTimer timer = new PassiveTimer(kind, TICK, 1, limit);
     int rounds = 300;
     for (int round = 0; round < rounds; round++) {
       List<Timeout> timeouts = new ArrayList<>();
       for (int i = 0; i < limit; i++) {
-        timeouts.add(timer.start(5)); // refused, had a permit been lost in the round before
+        timeouts.add(timer.start(5)); // refused if the previous round had lost a permit
       }
       assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> timer.start(5));
       timer.clock.advance(TICK);
@@ -82,7 +82,7 @@ class IncidentsWithThreadsTest {
     assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
-  /** The next wake-up was that of a timer that was gone; those after it were never woken for. */
+  /** The next wake-up belonged to a timer that was gone. Later timers caused no wake-up. */
   @Test
   void tokio6683StaleNextWakeLosesNothing() {
     TestClock clock = new TestClock();
@@ -105,7 +105,7 @@ class IncidentsWithThreadsTest {
     }
   }
 
-  /** A timer that was cancelled while it was inserted stayed for years. */
+  /** A timer that was cancelled during its insertion stayed for years. */
   @ParameterizedTest
   @EnumSource
   void tokio8252InsertAgainstCancelLeaksNothing(Kind kind) {
@@ -140,8 +140,8 @@ class IncidentsWithThreadsTest {
 
   /**
    * A timer thread that was about to park was not woken. Each thread waits for its own timeout
-   * before it starts the next, so that the timer thread goes to sleep again and again, and one lost
-   * wake-up would be the last.
+   * before it starts the next. So the timer thread sleeps again and again, and one lost wake-up
+   * would be the last.
    */
   @Test
   void jdk8369227NoWakeUpIsLost() {
@@ -161,7 +161,7 @@ class IncidentsWithThreadsTest {
     }
   }
 
-  /** The same with deadlines that are moved to an earlier time, which is another way in. */
+  /** The same for deadlines that are moved to an earlier time, which use another code path. */
   @Test
   void jdk8369227NoWakeUpIsLostByAMove() {
     try (HierarchicalWheelTimer timer =

@@ -24,9 +24,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What Flight Recorder receives, seen by recording it. The time of the timers is moved by hand. */
+/** Records with Flight Recorder, and checks the events. The tests move the time of the timers. */
 class JfrEventsTest {
-  /** So that each timer loads the events when it is made. */
+  /** So each timer loads the events when it is made. */
   @BeforeAll
   static void useFlightRecorder() {
     FlightRecorder.getFlightRecorder();
@@ -45,7 +45,7 @@ class JfrEventsTest {
   // TimerLag
 
   @Test
-  void timerLagSaysHowLateATaskBegan() throws IOException {
+  void timerLagReportsHowLateATaskBegan() throws IOException {
     timer.newTimeout(task, 5_500, MICROSECONDS);
 
     List<RecordedEvent> events = record(TIMER_LAG, by -> {}, () -> passAndPoll(26_000));
@@ -127,14 +127,14 @@ class JfrEventsTest {
     "-3 ms, 0",
     "often, 0",
   })
-  void fromWhenOnItIsRecordedIsASetting(String late, int events) throws IOException {
+  void latenessToRecordIsASetting(String late, int events) throws IOException {
     timer.newTimeout(task, 1, MILLISECONDS);
     assertThat(record(TIMER_LAG, by -> by.late(late), () -> passAndPoll(4_000))).hasSize(events);
   }
 
   @ParameterizedTest
   @CsvSource({"2 ms, 1 h, 1", "1 h, 2 ms, 1", "1 h, often, 0", "5 ms, 1 d, 0"})
-  void ofSeveralRecordingsTheOneThatWantsMostHasItsWay(String first, String second, int events)
+  void lowestThresholdOfSeveralRecordingsApplies(String first, String second, int events)
       throws IOException {
     timer.newTimeout(task, 1, MILLISECONDS);
     try (Recording other = new Recording()) {
@@ -268,7 +268,7 @@ class JfrEventsTest {
     return HierarchicalWheelTimer.builder().timeSource(clock).name("stalls").build();
   }
 
-  // All of them
+  // All events
 
   @ParameterizedTest
   @CsvSource({
@@ -276,9 +276,9 @@ class JfrEventsTest {
     "io.timewheel.SlowTask, Slow Task, threshold",
     "io.timewheel.WorkerStall, Worker Stall, late",
   })
-  void isRecordedFrom10MillisecondsOnUnlessARecordingSaysOtherwise(
-      String name, String label, String setting) throws IOException {
-    recordEverything(); // which makes the recorder know the events
+  void isRecordedFrom10MillisecondsByDefault(String name, String label, String setting)
+      throws IOException {
+    recordEverything(); // which makes the events known to the recorder
     EventType type = typeOf(name);
     assertThat(type.getLabel()).isEqualTo(label);
     assertThat(type.getCategoryNames()).containsExactly("Timewheel");
@@ -305,7 +305,7 @@ class JfrEventsTest {
       recording.start();
       clock.advance(Duration.ofSeconds(1));
       task.awaitRun();
-      late.stop(); // when the timer thread has done all that it does for the task
+      late.stop(); // when the timer thread has finished all work for the task
       assertThat(read(recording, Set.of(TIMER_LAG, SLOW_TASK, WORKER_STALL))).isEmpty();
     } finally {
       late.stop();
@@ -354,7 +354,7 @@ class JfrEventsTest {
     timer.poll();
   }
 
-  /** Records one kind of event, and nothing else, while something happens. */
+  /** Records one kind of event, and nothing else, during an action. */
   private List<RecordedEvent> record(String name, Consumer<Settings> settings, Runnable action)
       throws IOException {
     try (Recording recording = new Recording()) {
@@ -374,7 +374,7 @@ class JfrEventsTest {
         .toList();
   }
 
-  /** What a recording wants of an event. */
+  /** The settings of an event in a recording. */
   private static final class Settings {
     private final Recording recording;
     private final String name;

@@ -5,14 +5,14 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import jdk.jfr.Recording;
 
-/** A program that has used a timer for a while when a recording starts, if one does. */
+/** A program that has used a timer for a while when a recording starts. */
 public final class JfrLateProgram {
   private static final TestClock CLOCK = new TestClock();
   private static final PolledTimer TIMER = PolledTimer.builder().timeSource(CLOCK).build();
 
   private JfrLateProgram() {}
 
-  /** The argument, if there is one, is the file of the recording. */
+  /** The optional argument is the file of the recording. */
   public static void main(String[] args) throws Exception {
     runLateTask();
     if (args.length == 0) {
@@ -35,7 +35,7 @@ public final class JfrLateProgram {
     TIMER.poll();
   }
 
-  /** The thread that loads them has started by now, and may have ended. */
+  /** The thread that loads the events has started by now, and may have ended. */
   private static void awaitEvents() throws InterruptedException {
     for (Thread thread : Thread.getAllStackTraces().keySet()) {
       if (thread.getName().equals("timewheel-events")) {

@@ -14,7 +14,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** JVMs of their own: without Flight Recorder timers work, and with it there are events. */
+/** Runs separate JVMs. Without Flight Recorder, timers work. With it, there are events. */
 class JfrModuleTest {
   private static final String CORE = "io.timewheel.core";
   private static final List<String> ON_THE_CLASS_PATH =
@@ -49,12 +49,12 @@ class JfrModuleTest {
   }
 
   @Test
-  void aRecordingHasTheEventsOfAModule() throws Exception {
+  void recordingHasTheEventsOnTheModulePath() throws Exception {
     assertThat(run(recording(), AS_A_MODULE)).contains("ran", "recorder: true", "module: " + CORE);
     assertThatTheEventsAreRecorded();
   }
 
-  /** Loading them took most of the time in which the first timer of a JVM was made. */
+  /** Loading the events took most of the time for the first timer of a JVM. */
   @Test
   void noEventIsLoadedWithoutARecording() throws Exception {
     Path classes = directory.resolve("classes.txt");
@@ -77,7 +77,7 @@ class JfrModuleTest {
         directory,
         List.of("-cp", ChildJvm.CLASS_PATH, JfrLateProgram.class.getName(), file.toString()));
     assertThat(RecordingFile.readAllEvents(file))
-        .as("those of the second and the third task, or of the third alone")
+        .as("events of the second and the third task, or of the third alone")
         .hasSizeBetween(1, 2)
         .allSatisfy(
             event -> assertThat(event.getDuration("late")).isEqualTo(Duration.ofMillis(999)));

@@ -8,9 +8,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
-/** What {@link LittleMemoryTest} runs in a small heap. While it is full, nothing is allocated. */
+/**
+ * The program that {@link LittleMemoryTest} runs in a small heap. While the heap is full, the
+ * program allocates nothing.
+ */
 public final class LittleMemoryProgram {
-  /** Held here, because the logging API itself holds loggers weakly. */
+  /** A strong reference, because the logging API holds loggers weakly. */
   private static final Logger CORE_LOGGER = Logger.getLogger("io.timewheel");
 
   private static final AtomicInteger RUNS = new AtomicInteger();
@@ -41,8 +44,8 @@ public final class LittleMemoryProgram {
   }
 
   /**
-   * Timeouts that are due one after the other, each in a place of the lowest level in which there
-   * was none before: for a minute, so that the memory is full before there is a slot everywhere.
+   * Starts timeouts that are due one after the other, each in a new place of the lowest level. They
+   * last a minute, so the memory is full before there is a slot in every place.
    */
   private static void expire() {
     NapCounter naps = new NapCounter();
@@ -100,7 +103,7 @@ public final class LittleMemoryProgram {
     System.out.println("called back: " + (CANCELS.get() == count ? "all" : CANCELS.get()));
   }
 
-  /** The memory that there is, as lists: in pieces of one size, and what is left in small ones. */
+  /** Fills the memory with lists: of pieces of one size, and of small pieces for the rest. */
   private static final class Ballast {
     private static final int PIECE_BYTES = 256 * 1024;
 
@@ -115,7 +118,7 @@ public final class LittleMemoryProgram {
           pieces = piece;
         }
       } catch (OutOfMemoryError e) {
-        // That was the last one.
+        // That was the last large piece.
       }
       try {
         while (true) {
@@ -138,11 +141,11 @@ public final class LittleMemoryProgram {
     }
   }
 
-  /** The clock of the machine, which sees how often the timer thread waits for memory. */
+  /** The clock of the machine, which counts how often the timer thread waits for memory. */
   private static final class NapCounter implements TimeSource {
     volatile int count;
 
-    /** For the timer thread alone, but for the first reading. */
+    /** Used by the timer thread only, except for the first reading. */
     private long lastNanos;
 
     private Thread worker;
@@ -157,7 +160,7 @@ public final class LittleMemoryProgram {
     }
 
     @Override
-    @SuppressWarnings("NonAtomicVolatileUpdate") // the timer thread alone parks
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only the timer thread parks
     public void parkUntil(long deadlineNanos, Object blocker) {
       worker = Thread.currentThread();
       if (deadlineNanos - lastNanos == Worker.NAP_NANOS) {

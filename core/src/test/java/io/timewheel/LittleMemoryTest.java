@@ -8,17 +8,17 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Timers in JVMs that have run out of memory, really, and get some back. */
+/** Tests timers in JVMs that really run out of memory, and later have some again. */
 class LittleMemoryTest {
   @TempDir Path directory;
 
-  /** Opening a slot takes new slots, which there is no memory for. */
+  /** Opening a slot needs new slots, for which there is no memory. */
   @Test
-  void workerTriesAgainUntilThereIsMemory() throws Exception {
+  void timerThreadRetriesUntilThereIsMemory() throws Exception {
     assertThat(run("expire")).containsExactly("out of memory", "runs again");
   }
 
-  /** Whatever a stop runs out of memory for, one that is called later returns everything. */
+  /** At whichever point a stop runs out of memory, a later stop returns everything. */
   @Test
   void stopThatRunsOutOfMemoryLosesNothing() throws Exception {
     assertThat(run("stop")).containsExactly("out of memory", "returned: all", "called back: all");
@@ -30,7 +30,7 @@ class LittleMemoryTest {
         List.of(
             "-Xmx16m",
             "-XX:+UseSerialGC",
-            "-XX:-UseTLAB", // or the timer thread has some memory left when there is none
+            "-XX:-UseTLAB", // otherwise, the timer thread may have some memory left
             "-cp",
             ChildJvm.CLASS_PATH,
             LittleMemoryProgram.class.getName(),

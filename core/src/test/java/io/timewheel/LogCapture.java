@@ -11,7 +11,7 @@ import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import java.util.logging.SimpleFormatter;
 
-/** Keeps what is logged to {@code io.timewheel} while it is open, and keeps it off the console. */
+/** Captures the log of {@code io.timewheel} while it is open, and keeps it off the console. */
 final class LogCapture extends Handler implements AutoCloseable {
   private final Logger logger = Logger.getLogger("io.timewheel");
   private final Queue<LogRecord> records = new ConcurrentLinkedQueue<>();
@@ -21,7 +21,7 @@ final class LogCapture extends Handler implements AutoCloseable {
     this(entry -> {});
   }
 
-  /** Captures, and then does something with each record. */
+  /** Captures the log, and calls a consumer for each record. */
   LogCapture(Consumer<LogRecord> then) {
     this.then = then;
     logger.setUseParentHandlers(false);
@@ -34,7 +34,7 @@ final class LogCapture extends Handler implements AutoCloseable {
     then.accept(entry);
   }
 
-  /** Level and text of every record. */
+  /** Returns level and text of every record. */
   List<String> lines() {
     SimpleFormatter formatter = new SimpleFormatter();
     return records.stream()
@@ -42,7 +42,7 @@ final class LogCapture extends Handler implements AutoCloseable {
         .toList();
   }
 
-  /** The throwable of every record, null where there is none. */
+  /** Returns the throwable of every record, null where there is none. */
   List<Throwable> thrown() {
     return records.stream().map(LogRecord::getThrown).toList();
   }

@@ -11,7 +11,10 @@ final class MainClasses {
 
   private MainClasses() {}
 
-  /** Where the compiler put them; asked of a class, because the working directory may be any. */
+  /**
+   * Returns the directory of the classes. It is found through a class, because the working
+   * directory may be any.
+   */
   static Path directory() {
     try {
       Class<?> witness = Class.forName("io.timewheel.package-info");

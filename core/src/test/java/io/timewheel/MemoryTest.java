@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.GraphLayout;
 
-/** What timeouts cost in memory, and that they let go of it. */
+/** Tests the memory that timeouts take, and that they release it. */
 class MemoryTest {
   private static final TimerTask NOTHING = timeout -> {};
 
@@ -28,16 +28,17 @@ class MemoryTest {
   }
 
   /**
-   * The handle is the node; beside it there are only the slots, however many timeouts share them.
+   * The handle is the node. The only other memory is that of the slots, however many timeouts share
+   * them.
    */
   @Test
-  void pendingTimeoutTakesNothingBesideItsHandle() {
+  void pendingTimeoutTakesNoMemoryExceptItsHandle() {
     long ticks = Duration.ofMillis(1).toNanos();
     assertPendingTimeoutsTake40BytesEach(new HierarchicalWheel(new Ticks(ticks)), 48_000);
     assertPendingTimeoutsTake40BytesEach(new HashedWheel(new Ticks(ticks), 512), 66_000);
   }
 
-  /** Timeouts of up to a day, which need four levels. */
+  /** Uses timeouts of up to a day, which need four levels. */
   private void assertPendingTimeoutsTake40BytesEach(Wheel wheel, long slotsBytes) {
     PolledTimer owner = PolledTimer.builder().timeSource(clock).build();
     Engine engine =
@@ -50,7 +51,7 @@ class MemoryTest {
     assertThat(footprint(engine) - before).isLessThanOrEqualTo(40L * timeouts + slotsBytes);
   }
 
-  /** Slots are made when they are needed: an unused timer is small. */
+  /** Slots are made when they are first needed, so an unused timer is small. */
   @Test
   void unusedTimerIsSmall() {
     assertThat(footprint(new HierarchicalWheel(new Ticks(1)))).isLessThan(1_200);
@@ -62,7 +63,7 @@ class MemoryTest {
     return GraphLayout.parseInstance(root).totalSize();
   }
 
-  /** Moved earlier, later, to another level, to another slot and to where it is. */
+  /** Moves to an earlier time, a later one, another level, another slot and the same slot. */
   @ParameterizedTest
   @EnumSource
   void reschedulingAllocatesNothing(PassiveTimer.Kind kind) {
@@ -123,10 +124,10 @@ class MemoryTest {
     Await.collected(expired);
   }
 
-  /** Somebody may keep a handle for ever; it must not keep those that lay beside it. */
+  /** A user may keep a handle forever. It must not keep its former neighbours reachable. */
   @ParameterizedTest
   @EnumSource
-  void keptHandleDoesNotKeepItsFormerNeighbours(PassiveTimer.Kind kind) {
+  void keptHandleDoesNotKeepFormerNeighboursReachable(PassiveTimer.Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, 10);
     List<Timeout> kept = new ArrayList<>();
     List<WeakReference<Timeout>> neighbours = new ArrayList<>();
@@ -138,7 +139,7 @@ class MemoryTest {
     assertThat(kept).hasSize(3).allMatch(timeout -> timeout.task() == NOTHING);
   }
 
-  /** Every second one is kept: one cancelled first, one that runs, one cancelled last. */
+  /** Every second handle is kept: one cancelled first, one that runs, one cancelled last. */
   private static void startNeighbours(
       PassiveTimer timer, List<Timeout> kept, List<WeakReference<Timeout>> neighbours) {
     List<Timeout> slot = new ArrayList<>();

@@ -10,20 +10,20 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.FieldLayout;
 
-/** That a JVM lays the padded objects out as they count on: it may put any field anywhere. */
+/** Verifies that the JVM lays out padded objects as they expect: it may put any field anywhere. */
 class PaddingTest {
   private static final int LINE_BYTES = 64;
 
   @ParameterizedTest
   @ValueSource(classes = {Stripe.class, HierarchicalWheel.class, HashedWheel.class, WakeUp.class})
-  void noFieldIsOnTheLinesOfWhatLiesBefore(Class<?> padded) {
+  void noFieldSharesALineWithTheObjectBefore(Class<?> padded) {
     assertThat(used(padded))
         .allSatisfy(field -> assertThat(field.offset()).isGreaterThanOrEqualTo(2 * LINE_BYTES));
   }
 
   @ParameterizedTest
   @ValueSource(classes = {Stripe.class, HierarchicalWheel.class})
-  void noFieldIsOnTheLineOfWhatLiesBehind(Class<?> padded) {
+  void noFieldSharesALineWithTheObjectBehind(Class<?> padded) {
     assertThat(used(padded)).allSatisfy(field -> assertRoomBehind(field, padded));
   }
 

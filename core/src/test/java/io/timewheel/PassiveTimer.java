@@ -4,9 +4,9 @@ package io.timewheel;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** The engine of a timer without a thread, on either wheel, at a clock of its own. */
+/** The engine of a timer without a thread, on either wheel, with its own clock. */
 final class PassiveTimer {
-  /** The two wheels, the hashed one small, so that a turn of it is soon over. */
+  /** The two wheels. The hashed one is small, so a turn is short. */
   enum Kind {
     HASHED,
     HIERARCHICAL;
@@ -47,7 +47,7 @@ final class PassiveTimer {
     return engine.runDue(Integer.MAX_VALUE);
   }
 
-  /** Lets time pass and runs what is due then. */
+  /** Advances the time and runs the timeouts that are due then. */
   int advance(long nanos) {
     clock.advance(nanos);
     return poll();
@@ -57,7 +57,10 @@ final class PassiveTimer {
     return advance(nanos - clock.nanoTime());
   }
 
-  /** When a timeout fires that is due at the given time: at the first tick that begins then. */
+  /**
+   * Returns when a timeout with the given deadline fires: at the first tick that begins then or
+   * later.
+   */
   long firesAt(long deadlineNanos) {
     return (deadlineNanos + tickNanos - 1) / tickNanos * tickNanos;
   }

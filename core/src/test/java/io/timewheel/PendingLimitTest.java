@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The bound on pending timeouts. */
+/** Tests the limit on pending timeouts. */
 class PendingLimitTest {
 
   @Test
-  void grantsAsManyPermitsAsTheLimitAndNoMore() {
+  void grantsExactlyTheLimitOfPermits() {
     PendingLimit limit = new PendingLimit(2);
 
     assertThat(limit.tryAcquire()).isTrue();
@@ -61,9 +61,9 @@ class PendingLimitTest {
     assertThat(limit.tryAcquire()).isFalse();
   }
 
-  /** As many threads as permits: a refusal would be one too early. */
+  /** There are as many threads as permits: every refusal would be wrong. */
   @Test
-  void refusesNobodyWhileFewerAreHeld() {
+  void refusesNoThreadBelowTheLimit() {
     int threads = 4;
     PendingLimit limit = new PendingLimit(threads);
 

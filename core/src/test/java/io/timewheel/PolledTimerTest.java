@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The timer without a thread. A tick is one millisecond. */
+/** Tests the timer without a thread. A tick is one millisecond. */
 class PolledTimerTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
@@ -102,7 +102,7 @@ class PolledTimerTest {
     assertThat(timer.nextDeadlineNanos()).isEqualTo(8_000_000);
   }
 
-  /** Otherwise a thread that sleeps until then sleeps until the clock has caught up. */
+  /** Otherwise, a thread that sleeps until then sleeps until the clock has caught up. */
   @Test
   void nextDeadlineIsNotAheadAfterTheClockFellBack() {
     clock.set(100_000_000);
@@ -116,7 +116,7 @@ class PolledTimerTest {
   }
 
   @Test
-  void nextDeadlineWithNothingPendingIsForEverAway() {
+  void nextDeadlineWithNothingPendingIsNever() {
     clock.advance(12);
     assertThat(timer.nextDeadlineNanos() - clock.nanoTime()).isEqualTo(Long.MAX_VALUE);
 
@@ -132,7 +132,7 @@ class PolledTimerTest {
     assertThat(timer.nextDeadlineNanos() - clock.nanoTime()).isEqualTo(Long.MAX_VALUE);
   }
 
-  /** Cancelling may leave the answer too early, but a poll then puts it right. */
+  /** A cancel may leave the result too early, but a poll then corrects it. */
   @Test
   void nextDeadlineIsNeverLate() {
     Timeout first = start(70_000);
@@ -145,7 +145,7 @@ class PolledTimerTest {
     assertThat(timer.nextDeadlineNanos()).isEqualTo(90_000_000);
   }
 
-  /** Readings of the clock may be negative and may wrap: only their difference means anything. */
+  /** Readings of the clock may be negative and may wrap: only their difference has a meaning. */
   @ParameterizedTest
   @ValueSource(
       longs = {
@@ -191,7 +191,7 @@ class PolledTimerTest {
   }
 
   @Test
-  void stopCancelsAndReturnsWhatIsPending() {
+  void stopCancelsAndReturnsPendingTimeouts() {
     Timeout timeout = start(1_000);
     assertThat(timer).hasToString("PolledTimer()");
 
@@ -255,9 +255,9 @@ class PolledTimerTest {
     assertThat(polling.interrupted).isFalse();
   }
 
-  /** The thread that polls is not the timer's: it is left alone. */
+  /** The thread that polls does not belong to the timer, so it is not interrupted. */
   @Test
-  void stopWaitsNoLongerThanItsPatienceAndInterruptsNobody() {
+  void stopWaitsAtMostItsTimeoutAndInterruptsNoThread() {
     Polling polling = new Polling();
     Timeout pending = start(1_000);
 
@@ -270,7 +270,7 @@ class PolledTimerTest {
   }
 
   @Test
-  void interruptedStopKeepsFlagAndResult() {
+  void interruptedStopKeepsInterruptStatusAndResult() {
     Polling polling = new Polling();
     Timeout pending = start(1_000);
 
@@ -297,7 +297,7 @@ class PolledTimerTest {
     return timer.newTimeout(task, delayMicros, TimeUnit.MICROSECONDS);
   }
 
-  /** A thread that polls and is held up by a task. */
+  /** A thread that polls, and is blocked by a task. */
   private final class Polling {
     final CountDownLatch letGo = new CountDownLatch(1);
     final AtomicBoolean interrupted = new AtomicBoolean();

@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A task that remembers when and where it was called; any number of timeouts may share it. */
+/** A task that records when and where it was called. Any number of timeouts may share it. */
 final class RecordingTask implements TimerTask {
   /** The readings of the clock at which it ran. */
   final Queue<Long> ranAtNanos = new ConcurrentLinkedQueue<>();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The second look of the timer thread when a lock that it needs is taken. */
+/** Tests the second look of the timer thread while a lock that it needs is taken. */
 @Timeout(60)
 class SecondLookTest {
 
@@ -45,9 +45,9 @@ class SecondLookTest {
   }
 
   /**
-   * A thread that waits for a lock naps, and a nap uses up the permit of an unpark. So the timer
-   * thread looks at the first stripe, naps at the second, is woken for a timeout on the first, and
-   * does not notice.
+   * A thread that waits for a lock sleeps, and that uses up the permit of an unpark. So the timer
+   * thread looks at the first stripe, sleeps at the second, is woken for a timeout on the first,
+   * and does not notice.
    */
   @Test
   void wakeUpDuringNapIsNotLost() throws Exception {
@@ -67,7 +67,10 @@ class SecondLookTest {
     stripe.add(new WheelTimeout(timeout -> {}, stripe, deadlineNanos), deadlineNanos, 0);
   }
 
-  /** Returns when the timer thread has begun that many naps at the lock of the second stripe. */
+  /**
+   * Returns when the timer thread has begun the given number of sleeps at the lock of the second
+   * stripe.
+   */
   private void awaitNaps(int naps) {
     for (int seen = 0; seen < naps; seen++) {
       await(false);
@@ -106,7 +109,7 @@ class SecondLookTest {
   }
 
   /**
-   * Stands still; takes the lock when the timer thread has run what is due, and is about to plan.
+   * Stands still. Takes the lock when the timer thread has run the due tasks and is about to plan.
    */
   private final class Clock implements TimeSource {
     @Override

@@ -69,7 +69,7 @@ class SlotTest {
     assertThat(slot.earliestTick).isEqualTo(9);
   }
 
-  /** A handle that is kept must not keep its former neighbours from being collected. */
+  /** A handle that is kept must not keep its former neighbours reachable. */
   @Test
   void removedTimeoutSharesNoReferences() {
     slot.add(first, 5);
@@ -112,7 +112,7 @@ class SlotTest {
     assertThat(slot.isEmpty()).isTrue();
   }
 
-  /** Or it would be taken before what came earlier. */
+  /** Otherwise, it would be taken before older timeouts. */
   @Test
   void addsToTheListOnceItIsInUse() {
     slot.addToArray(first, 5, 8);
@@ -123,7 +123,7 @@ class SlotTest {
   }
 
   @Test
-  void arrayDropsWhatHasLeft() {
+  void arrayDropsRemovedTimeouts() {
     slot.addToArray(first, 5, 8);
     slot.addToArray(second, 5, 8);
     slot.addToArray(third, 5, 8);

@@ -9,13 +9,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Callers that run out of stack harm no other. In its own JVM, so that code is run for the first
- * time there; most of all in the interpreter, whose frames are large.
+ * Verifies that callers whose stack overflows harm no other thread. Runs in a separate JVM, so that
+ * code runs there for the first time, mostly in the interpreter, whose frames are large.
  */
 class StackOverflowTest {
   @ParameterizedTest
   @CsvSource({"hashed,-Xint", "hierarchical,-Xint", "hashed,-Xmixed", "hierarchical,-Xmixed"})
-  void callersAtTheEndOfTheirStackLeaveTheTimerWhole(String wheel, String mode) throws Exception {
+  void stackOverflowOfACallerDoesNotBreakTheTimer(String wheel, String mode) throws Exception {
     Process process =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),

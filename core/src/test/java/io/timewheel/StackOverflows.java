@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A program that starts, moves and cancels timeouts at the very end of the stack, and then looks
- * whether the timer is as good as new. It hangs or throws if it is not.
+ * A program that starts, moves and cancels timeouts at the very end of the stack, and then verifies
+ * that the timer still works. It hangs or throws if the timer does not.
  */
 final class StackOverflows {
   private static final long STACK_BYTES = 256 * 1024;
@@ -63,7 +63,7 @@ final class StackOverflows {
     System.out.println("the timer is whole: " + overflows + " overflows, " + stats);
   }
 
-  /** At all depths near the deepest, where one operation or another overflows. */
+  /** Overflows at all depths near the deepest, where any operation may overflow. */
   private void overflow() {
     start.run(); // so that some of the code has run before and some has not
     attempt(Integer.MAX_VALUE, start);
@@ -93,8 +93,7 @@ final class StackOverflows {
     }
   }
 
-  // Classes and not lambdas, which would need more of the stack than the timer does when they are
-  // linked.
+  // Classes, not lambdas: linking a lambda needs more stack than the timer.
 
   private final class Task implements TimerTask {
     @Override

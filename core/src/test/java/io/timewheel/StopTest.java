@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The end of a timer with a thread, wanted or not. */
+/** Tests how a timer with a thread stops or fails. */
 class StopTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
@@ -29,7 +29,7 @@ class StopTest {
           .build();
 
   @Test
-  void stopCancelsAndReturnsWhatIsPendingAndEndsTheThread() {
+  void stopReturnsPendingTimeoutsAndEndsTheThread() {
     Timeout near = start();
     Timeout far = timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
 
@@ -46,7 +46,7 @@ class StopTest {
   }
 
   @Test
-  void stoppedTimerRefusesTimeoutsAndStopsAgainInVain() {
+  void stoppedTimerRefusesTimeoutsAndFurtherStopsReturnNothing() {
     start();
     timer.stop();
 
@@ -59,7 +59,7 @@ class StopTest {
 
   @Test
   void unusedTimerStopsWithoutStartingItsThread() {
-    assertThat(stopWithPatienceForEver()).isEmpty();
+    assertThat(stopWithoutTimeLimit()).isEmpty();
 
     assertThatIllegalStateException().isThrownBy(this::start);
     assertThat(thread.getState()).isEqualTo(Thread.State.NEW);
@@ -70,13 +70,13 @@ class StopTest {
     Timeout timeout = start();
     clock.awaitSleepUntil(Duration.ofHours(1));
 
-    assertThat(stopWithPatienceForEver()).containsExactly(timeout);
+    assertThat(stopWithoutTimeLimit()).containsExactly(timeout);
 
     Await.end(thread);
   }
 
-  /** Otherwise patience that ends would hide a wait in vain. */
-  private Set<Timeout> stopWithPatienceForEver() {
+  /** Otherwise, a shutdown timeout that elapses would hide a wait that never ends. */
+  private Set<Timeout> stopWithoutTimeLimit() {
     Queue<Timeout> cancelled = new ConcurrentLinkedQueue<>();
     Concurrently.run(() -> cancelled.addAll(timer.stop(Duration.ofSeconds(Long.MAX_VALUE))));
     return Set.copyOf(cancelled);
@@ -129,7 +129,7 @@ class StopTest {
   }
 
   @Test
-  void patienceMayBeNegativeOrForEver() {
+  void shutdownTimeoutMayBeNegativeOrUnlimited() {
     assertThat(startedTimerStops(Duration.ofSeconds(-1))).isEqualTo(1);
     assertThat(startedTimerStops(Duration.ofSeconds(Long.MIN_VALUE))).isEqualTo(1);
     assertThat(startedTimerStops(Duration.ofSeconds(Long.MAX_VALUE))).isEqualTo(1);
@@ -145,7 +145,7 @@ class StopTest {
   }
 
   @Test
-  void interruptedCallerKeepsFlagAndResult() {
+  void interruptedCallerKeepsInterruptStatusAndResult() {
     StuckTask stuck = new StuckTask();
     run(stuck);
     Timeout pending = start();
@@ -198,11 +198,11 @@ class StopTest {
     Await.end(thread);
   }
 
-  /** A timer thread that dies does not lose timeouts silently. */
+  /** If a timer thread dies, no timeout is lost silently. */
   @Test
-  void workerThatDiesFailsTheTimerLoudly() {
+  void deadTimerThreadFailsTheTimerAndIsLogged() {
     Timeout far = timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
     RuntimeException cause = new IllegalStateException("the clock is broken");
     clock.failToPark(cause);
     try (LogCapture log = new LogCapture()) {
@@ -244,7 +244,7 @@ class StopTest {
     Await.zero(running);
   }
 
-  /** A task that takes no notice of interrupts but counts them. */
+  /** A task that ignores interrupts but counts them. */
   private static final class StuckTask implements TimerTask {
     final CountDownLatch letGo = new CountDownLatch(1);
     final CountDownLatch interrupted = new CountDownLatch(1);

@@ -17,7 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** One part of a timer: its counts, its lock and its end. Ticks are nanoseconds here. */
+/** Tests one part of a timer: its counts, its lock and its close. A tick is a nanosecond. */
 class StripeTest {
   private static final TimerTask NOTHING = timeout -> {};
   private static final VarHandle LOCK = field("holder", int.class);
@@ -33,7 +33,7 @@ class StripeTest {
   private final Stripe stripe = new Stripe(engine, wheel);
 
   @Test
-  void countsWhatBecomesOfItsTimeouts() {
+  void countsTheOutcomesOfItsTimeouts() {
     WheelTimeout expires = add(1);
     WheelTimeout cancelled = add(2);
     WheelTimeout moved = add(3);
@@ -77,7 +77,7 @@ class StripeTest {
   }
 
   @Test
-  void pollThatFindsNothingKnowsUntilWhen() {
+  void pollThatFindsNothingReturnsTheIdleTime() {
     add(5);
 
     assertThat(stripe.poll(3, WheelTimeout.EXPIRED)).isNull();
@@ -90,7 +90,7 @@ class StripeTest {
     assertThat(stripe.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
-  /** The wheel gives up when its budget is spent on refiling; the stripe asks it again. */
+  /** The wheel stops when its budget is spent on moving timeouts; the stripe polls it again. */
   @Test
   void pollContinuesWhenTheWheelsBudgetIsSpent() {
     int many = 10 * Wheel.POLL_BUDGET;
@@ -161,7 +161,9 @@ class StripeTest {
     assertThat(polled).containsExactlyElementsOf(added);
   }
 
-  /** What was due at the later time is due still; a clock that goes back takes nothing back. */
+  /**
+   * A timeout that was due at the later time is still due. A clock that goes back revokes nothing.
+   */
   @Test
   void pollContinuesThoughTheClockWentBack() {
     WheelTimeout first = add(4_096 + 1);
@@ -174,7 +176,7 @@ class StripeTest {
     assertThat(stripe.poll(10, WheelTimeout.EXPIRED)).isSameAs(last);
   }
 
-  /** A wheel that says that something is due, and has nothing: polling it would never end. */
+  /** A wheel that reports a due timeout, and returns none: polling it would never end. */
   @Test
   void pollThatMakesNoProgressFails() {
     add(5);
@@ -221,7 +223,7 @@ class StripeTest {
   }
 
   @Test
-  void drainCancelsWhatIsPending() {
+  void drainCancelsPendingTimeouts() {
     List<WheelTimeout> added = new ArrayList<>();
     for (int i = 0; i < 3 * Wheel.POLL_BUDGET + 1; i++) {
       added.add(add(1 + i * 1_000L));
@@ -237,7 +239,7 @@ class StripeTest {
   }
 
   @Test
-  void longWaiterNapsAndGetsTheLock() {
+  void longWaiterSleepsAndTakesTheLock() {
     add(1);
     CountDownLatch letGo = new CountDownLatch(1);
     Thread owner = HoldingDrain.hold(stripe, letGo);
@@ -254,9 +256,9 @@ class StripeTest {
     assertThat(seen).hasValue(0);
   }
 
-  /** A thread that has met a poll says that it naps, and the one that polls gives way. */
+  /** A thread that has met a poll signals that it sleeps, and the polling thread yields. */
   @Test
-  void pollGivesWayToAWaiter() {
+  void pollYieldsToAWaiter() {
     LOCK.set(stripe, Stripe.POLLING);
     Thread contender = new Thread(stripe::pending);
     contender.start();
@@ -269,9 +271,9 @@ class StripeTest {
     assertThat((boolean) WANTED.getVolatile(stripe)).isFalse();
   }
 
-  /** A thread that wants the lock while a drain has it need not wait for the end of the drain. */
+  /** A thread that wants the lock during a drain need not wait for the end of the drain. */
   @Test
-  void drainGivesWayToAWaiter() {
+  void drainYieldsToAWaiter() {
     int many = 300 * Wheel.POLL_BUDGET;
     for (int i = 0; i < many; i++) {
       add(1 + i);
@@ -286,7 +288,7 @@ class StripeTest {
               contender.start();
             }
             if (size() % Wheel.POLL_BUDGET == 0) {
-              // It may miss its chance and wish again, since it sleeps as long as the drain does.
+              // It may miss its chance and try again, because it sleeps as long as the drain does.
               Await.until("a wish", () -> seen.get() > 0 || (boolean) WANTED.getVolatile(stripe));
             }
             super.accept(node);
@@ -314,7 +316,7 @@ class StripeTest {
   }
 
   @Test
-  void threadThatMeetsAnotherAddingMovesHome() {
+  void threadThatMeetsAnotherAddingMovesToAnotherStripe() {
     assertThat(staysAfterMeeting(Stripe.ADDING)).isFalse();
   }
 
@@ -364,7 +366,7 @@ class StripeTest {
   }
 
   @Test
-  void lockLetsOneInAtATime() {
+  void lockIsExclusive() {
     int threads = 4;
     int rounds = 20_000;
     Concurrently.run(
@@ -395,7 +397,7 @@ class StripeTest {
     return drained.answer(engine.callbacks);
   }
 
-  /** Started, rescheduled, expired, cancelled. */
+  /** Returns the counts: started, rescheduled, expired, cancelled. */
   private List<Long> counts() {
     Stripe.Counts counts = new Stripe.Counts();
     stripe.addTo(counts);

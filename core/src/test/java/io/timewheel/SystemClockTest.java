@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * The timers on the clock of the machine. A machine may be slow, so nothing is said of how late
- * they are: only that no task runs early, that each runs once, and that all do run.
+ * Tests the timers on the clock of the machine. A machine may be slow, so there are no checks of
+ * lateness. The tests verify that no task runs early, that each runs once, and that all run.
  */
 class SystemClockTest {
   private static final int TIMEOUTS = 3_000;
@@ -28,7 +28,7 @@ class SystemClockTest {
     assertThat(after - reading).isNotNegative();
   }
 
-  /** Parking may end early at any time, but it does end: for a time that is past, at once. */
+  /** Parking may end early at any time. For a time in the past, it ends at once. */
   @Test
   void parkingEnds() {
     clock.parkUntil(clock.nanoTime() - 1, this);
@@ -83,7 +83,7 @@ class SystemClockTest {
     }
   }
 
-  /** Of 1 to 150 ms; a third is moved once, a few are cancelled. */
+  /** Starts timeouts of 1 to 150 ms. A third is moved once, a few are cancelled. */
   private void startAll(Timer timer) {
     Random random = new Random(7);
     for (int i = 0; i < TIMEOUTS; i++) {

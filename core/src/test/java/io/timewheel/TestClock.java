@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A clock that a test moves, and that a timer thread can sleep on: a parked thread is woken when
- * the clock reaches the time that it parked for.
+ * A clock that a test moves, and on which a timer thread can sleep. A parked thread is woken when
+ * the clock reaches the time for which it parked.
  *
- * <p>No wake-up is lost: a sleeper is entered before it looks at the time, and the time is moved
- * before the sleepers are looked at.
+ * <p>No wake-up is lost: a sleeper is registered before it reads the time, and the time is moved
+ * before the sleepers are read.
  */
 public final class TestClock implements TimeSource {
   private final AtomicLong nowNanos;
@@ -68,17 +68,17 @@ public final class TestClock implements TimeSource {
     nowNanos.set(nanos);
   }
 
-  /** From now on no thread can park: the call throws. */
+  /** Makes each further attempt to park throw. */
   public void failToPark(RuntimeException failure) {
     parkFailure = failure;
   }
 
-  /** The one thread that sleeps. */
+  /** Returns the only thread that sleeps. */
   Thread sleeper() {
     return sleepers.keySet().iterator().next();
   }
 
-  /** How often a thread parked. */
+  /** Returns how often a thread parked. */
   long parks() {
     return parks.get();
   }
@@ -95,13 +95,13 @@ public final class TestClock implements TimeSource {
                             && entry.getKey().getState() == Thread.State.WAITING));
   }
 
-  /** Waits until a thread sleeps until the given time of day of this clock's life. */
+  /** Waits until a thread sleeps until the given time, counted from zero of this clock. */
   void awaitSleepUntil(Duration time) {
     awaitSleepUntil(time.toNanos());
   }
 
-  /** Waits until a thread sleeps for good, given that its timer was made when this clock was 0. */
-  public void awaitSleepForEver() {
+  /** Waits until a thread sleeps forever, given that its timer was made when this clock was 0. */
+  public void awaitSleepForever() {
     awaitSleepUntil(Long.MAX_VALUE);
   }
 }

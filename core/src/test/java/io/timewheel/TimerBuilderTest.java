@@ -14,7 +14,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** What builders refuse, and in which words: the argument, its value and what was expected. */
+/**
+ * Tests the checks of builders, and their messages: the argument, its value and the expected range.
+ */
 class TimerBuilderTest {
 
   static Stream<TimerBuilder<?>> builders() {
@@ -72,7 +74,7 @@ class TimerBuilderTest {
         .isThrownBy(() -> HashedWheelTimer.builder().stripes(stripes));
   }
 
-  /** Any number of stripes works, since the power of two above it does. */
+  /** Any number of stripes works, because the next power of two does. */
   @ParameterizedTest
   @CsvSource({"1", "2", "3", "5", "64", "255", "256"})
   void stripesMayBeAnyNumberInBetween(int stripes) {

@@ -7,8 +7,7 @@ import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
 /**
- * Fuzzes a timer as a whole, re-entrant callbacks and all, against the model in {@link
- * FuzzedTimer}.
+ * Fuzzes a whole timer, including re-entrant callbacks, against the model in {@link FuzzedTimer}.
  *
  * <p>{@code mvn -B -pl core test -Dtest=TimerFuzzTest -Dtimewheel.fuzz.operations=100000000}
  */
@@ -21,20 +20,20 @@ class TimerFuzzTest {
   private static final long[] SLOTS = {0, 0, 0, 1, 2, 64};
 
   @Test
-  void timersDoAsTheirModel() {
+  void timersMatchTheirModel() {
     new Fuzzer("timer", program -> new FuzzedTimer(program).run(), TimerFuzzTest::generate)
         .replay()
         .run(OPERATIONS_OF_THE_BUILD);
   }
 
-  // How programs are made
+  // Generation of programs
 
   private static List<FuzzOp> generate(SplittableRandom random) {
     List<FuzzOp> program = new ArrayList<>();
     program.add(FuzzOp.of("origin", one(ORIGINS, random), 0));
     program.add(FuzzOp.of("tick", one(TICKS, random), 0));
     program.add(FuzzOp.of("slots", one(SLOTS, random), 0));
-    // Looking at every link takes longer than all the rest; WheelFuzzTest does nothing else.
+    // Reading every link takes longer than everything else; WheelFuzzTest does nothing else.
     program.add(FuzzOp.of("links", random.nextInt(8) == 0 ? 1 : 0, 0));
     if (random.nextInt(4) == 0) {
       program.add(FuzzOp.of("limit", 1 + random.nextInt(6), 0));
@@ -85,7 +84,7 @@ class TimerFuzzTest {
     };
   }
 
-  /** Few ticks more often than many, and often around a power of 256. */
+  /** Returns few ticks more often than many, and often a number near a power of 256. */
   private static long ticks(SplittableRandom random) {
     if (random.nextInt(3) > 0) {
       return random.nextInt(520);

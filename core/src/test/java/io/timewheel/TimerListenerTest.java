@@ -10,7 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a listener hears, once each, where and with which values. */
+/** Tests the calls of a listener: each once, on the right thread, with the right values. */
 class TimerListenerTest {
   private final TestClock clock = new TestClock();
   private final RecordingListener listener = new RecordingListener();
@@ -23,7 +23,7 @@ class TimerListenerTest {
           .onError((timeout, error) -> errors.add(error));
 
   @Test
-  void hearsOfATimeoutThatIsMovedAndRuns() {
+  void isNotifiedOfATimeoutThatIsMovedAndRuns() {
     PolledTimer timer = settings.build();
     Timeout timeout = timer.newTimeout(running(3), 5, TimeUnit.NANOSECONDS);
     timeout.reschedule(9, TimeUnit.NANOSECONDS);
@@ -37,7 +37,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void hearsOfATaskThatThrows() {
+  void isNotifiedOfATaskThatThrows() {
     PolledTimer timer = settings.build();
     timer.newTimeout(throwing(3), 5, TimeUnit.NANOSECONDS);
     clock.advance(5);
@@ -49,7 +49,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void hearsOnceOfACancelThatSucceeded() {
+  void isNotifiedOnceOfASuccessfulCancel() {
     PolledTimer timer = settings.build();
     Timeout timeout = timer.newTimeout(running(0), 5, TimeUnit.NANOSECONDS);
     timeout.cancel();
@@ -60,7 +60,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void hearsOfWhatStopCancelsOnTheThreadThatStops() {
+  void isNotifiedOfCancellationsByStopOnItsThread() {
     PolledTimer timer = settings.build();
     timer.newTimeout(running(0), 5, TimeUnit.NANOSECONDS);
     listener.threads.clear();
@@ -77,7 +77,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void hearsNothingOfARefusedStart() {
+  void isNotNotifiedOfARefusedStart() {
     PolledTimer timer = settings.maxPendingTimeouts(1).build();
     timer.newTimeout(running(0), 5, TimeUnit.NANOSECONDS);
     assertThat(refused(timer)).isTrue();
@@ -88,7 +88,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void hearsOfARejectionBeforeThePolicyIsAsked() {
+  void isNotifiedOfARejectionBeforeThePolicyDecides() {
     PolledTimer timer =
         settings
             .executor(
@@ -111,7 +111,7 @@ class TimerListenerTest {
   }
 
   @Test
-  void hearsOfARunOnTheThreadThatRan() {
+  void isNotifiedOfARunOnItsThread() {
     List<Runnable> queue = new ArrayList<>();
     PolledTimer timer = settings.executor(queue::add).build();
     timer.newTimeout(running(3), 5, TimeUnit.NANOSECONDS);
@@ -131,9 +131,9 @@ class TimerListenerTest {
     assertThat(listener.threads).containsExactly(executing[0]);
   }
 
-  /** Every single callback throws; the timeouts come and go as if none had. */
+  /** Every single callback throws. The timeouts behave as if none had. */
   @Test
-  void listenerThatThrowsHarmsNobody() {
+  void listenerThatThrowsHasNoOtherEffect() {
     int[] calls = new int[1];
     PolledTimer timer =
         settings

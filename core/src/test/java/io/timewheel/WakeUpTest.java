@@ -11,7 +11,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 
-/** The protocol between threads that start timeouts and the thread that waits for them. */
+/** Tests the protocol between threads that start timeouts and the timer thread. */
 class WakeUpTest {
   private static final long AWAKE = ~Ticks.NEVER;
 
@@ -19,7 +19,7 @@ class WakeUpTest {
   private final WakeUp wakeUp = new WakeUp(engine);
 
   @Test
-  void threadThatIsUpIsNotWoken() throws Exception {
+  void runningThreadIsNotWoken() throws Exception {
     assertThat(plan()).isEqualTo(AWAKE);
 
     wakeUp.dueAt(0, engine);
@@ -97,7 +97,7 @@ class WakeUpTest {
   }
 
   @Test
-  void planToSleepForEverIsWithdrawnByAnyDeadlineButNever() throws Exception {
+  void planToSleepForeverIsWithdrawnByAnyRealDeadline() throws Exception {
     wakeUp.plan(Ticks.NEVER);
 
     wakeUp.dueAt(Ticks.NEVER, engine);
@@ -132,7 +132,7 @@ class WakeUpTest {
     assertThat(plan()).isEqualTo(AWAKE);
   }
 
-  /** The permit of unpark: what comes between the plan and the parking is not lost. */
+  /** The permit of unpark: a wake-up between the plan and the parking is not lost. */
   @Test
   void deadlineThatComesBeforeTheParkingIsNotLost() {
     Concurrently.run(
@@ -144,9 +144,9 @@ class WakeUpTest {
         });
   }
 
-  /** Two threads come with earlier deadlines again and again: every round ends. */
+  /** Two threads repeatedly announce earlier deadlines: every round ends. */
   @Test
-  void noRoundOfManyIsLost() {
+  void noWakeUpOfManyIsLost() {
     int rounds = 5_000;
     AtomicBoolean ended = new AtomicBoolean();
     Concurrently.run(
@@ -177,7 +177,10 @@ class WakeUpTest {
     return (long) planTick.getVolatile(wakeUp);
   }
 
-  /** A thread that plans and parks until its plan is withdrawn, or it is woken for no deadline. */
+  /**
+   * A thread that plans and parks until its plan is withdrawn, or until it is woken without a
+   * deadline.
+   */
   private final class Sleeper {
     final Thread thread;
 

@@ -7,20 +7,20 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * Looks at the whole of a wheel and fails if anything in it is not as the comments of the wheels
- * say. It recomputes everything the slow way, and shares no arithmetic with the wheels.
+ * Checks a whole wheel, and fails if anything contradicts the comments of the wheels. It recomputes
+ * everything the slow way, and shares no arithmetic with the wheels.
  *
- * <p>The <i>effective</i> tick of a timeout is its deadline tick, or {@code nowTick} if it was
- * already due when it was added: the tick at which the wheel hands it out.
+ * <p>The <i>effective</i> tick of a timeout is the tick at which the wheel hands it out. That is
+ * its deadline tick, or {@code nowTick} if it was already due when it was added.
  */
 final class WheelChecks {
   private WheelChecks() {}
 
   /**
-   * Checks all that holds between any two operations.
+   * Checks everything that holds between any two operations.
    *
-   * @param searching whether to ask for the next tick too, which removes marks of empty slots; not
-   *     every time, or no operation ever meets one
+   * @param searching whether to read the next tick too, which removes marks of empty slots; not
+   *     every time, so that operations meet such marks
    * @return every timeout of the wheel and the slot that it is in
    */
   static IdentityHashMap<Node, Slot> check(Wheel wheel, boolean searching) {
@@ -36,14 +36,14 @@ final class WheelChecks {
     return places;
   }
 
-  /** The slot that a pending timeout is in. */
+  /** Returns the slot that a pending timeout is in. */
   static Slot slotOf(Wheel wheel, Node timeout) {
     return wheel instanceof HierarchicalWheel hierarchical
         ? hierarchical.slots[timeout.place() % 4096]
         : ((HashedWheel) wheel).slots[timeout.place()];
   }
 
-  /** What is in a slot, in the order in which it is handed out. */
+  /** Returns the timeouts of a slot, in the order in which they are handed out. */
   static List<Node> content(Slot slot) {
     List<Node> content = new ArrayList<>(0);
     for (int i = slot.head; i < slot.tail; i++) {
@@ -65,7 +65,10 @@ final class WheelChecks {
     return Math.max(ticks.deadlineTick(timeout.deadlineNanos()), wheel.nowTick);
   }
 
-  /** The highest digit in base 256 in which two ticks differ, by dropping digits until none do. */
+  /**
+   * Returns the highest digit in base 256 in which two ticks differ. Drops digits until the rest is
+   * equal.
+   */
   static int highestDifferingDigit(long one, long other) {
     int digits = 0;
     long rest = one;
@@ -132,7 +135,7 @@ final class WheelChecks {
     }
   }
 
-  /** The level for a tick that is not in a slot that is being opened. */
+  /** Returns the level for a tick that is not in a slot that is being opened. */
   private static int levelOf(HierarchicalWheel wheel, long tick) {
     int level = highestDifferingDigit(tick, wheel.nowTick);
     while (isOpen(wheel, level) && tick / lengthOf(level) == wheel.nowTick / lengthOf(level) + 1) {
@@ -141,7 +144,7 @@ final class WheelChecks {
     return level;
   }
 
-  /** Whether the slot behind the current one has been opened, or is being opened. */
+  /** Returns whether the slot after the current one has been opened, or is being opened. */
   private static boolean isOpen(HierarchicalWheel wheel, int level) {
     return ((wheel.opened | wheel.opening) >> level & 1) != 0;
   }
@@ -187,7 +190,7 @@ final class WheelChecks {
     }
   }
 
-  /** Checks the links and the bound of a slot, and returns what is in it. */
+  /** Checks the links and the bound of a slot, and returns its timeouts. */
   private static List<Node> checkSlot(Wheel wheel, Slot slot, IdentityHashMap<Node, Slot> places) {
     List<Node> content = new ArrayList<>(0);
     long earliest = Ticks.NEVER;
@@ -206,7 +209,7 @@ final class WheelChecks {
     for (Node timeout = slot.first; timeout != null; timeout = timeout.next) {
       require(timeout.prev == before, "back link in slot", slot.index);
       require(timeout.place() == slot.index, "in another slot", slot.index);
-      // Also ends the walk around a circle.
+      // This also ends the walk along a circular list.
       require(places.put(timeout, slot) == null, "a timeout is met twice in slot", slot.index);
       content.add(timeout);
       earliest = Math.min(earliest, effectiveTick(wheel, timeout));

@@ -11,8 +11,8 @@ import org.junit.jupiter.api.Test;
  * Fuzzes the two wheels against {@link WheelModel}, which checks every link, bit and bound after
  * every operation.
  *
- * <p>{@link WheelPropertyTest} runs some thousand scripts that are chosen with care; this runs as
- * many as there is time for, and keeps those that failed.
+ * <p>{@link WheelPropertyTest} runs some thousand carefully chosen scripts. This test runs as many
+ * as time permits, and its failures are kept in the corpus.
  *
  * <p>{@code mvn -B -pl core test -Dtest=WheelFuzzTest -Dtimewheel.fuzz.operations=100000000}
  */
@@ -26,15 +26,15 @@ class WheelFuzzTest {
   private static final long[] SLOTS = {0, 0, 0, 0, 1, 2, 64, 512};
 
   @Test
-  void wheelsDoAsTheirModel() {
+  void wheelsMatchTheirModel() {
     new Fuzzer("wheel", WheelFuzzTest::run, WheelFuzzTest::generate)
         .replay()
         .run(OPERATIONS_OF_THE_BUILD);
   }
 
-  /** Runs a program, and then everything that is left. */
+  /** Runs a program, and then expires all remaining timeouts. */
   private static long run(List<FuzzOp> program) {
-    int slots = (int) FuzzOp.setting(program, "slots", 0); // none: hierarchical
+    int slots = (int) FuzzOp.setting(program, "slots", 0); // none means hierarchical
     int many = (int) FuzzOp.setting(program, "many", HierarchicalWheel.MANY);
     Function<Ticks, Wheel> wheels =
         slots <= 0
@@ -121,7 +121,10 @@ class WheelFuzzTest {
     }
   }
 
-  /** The time to the beginning of a tick that is a multiple of a power of 256, in nanoseconds. */
+  /**
+   * Returns the time to the beginning of a tick that is a multiple of a power of 256, in
+   * nanoseconds.
+   */
   private static long untilBorder(WheelModel model, long power, long multiple) {
     long powerTicks = 1L << (8 * Math.abs(power % 8));
     long next = model.nowTick() / powerTicks + Math.abs(multiple % 4);
@@ -130,7 +133,7 @@ class WheelFuzzTest {
     return model.ticks.nanosAt(tick) - model.elapsedNanos();
   }
 
-  // How programs are made
+  // Generation of programs
 
   private static List<FuzzOp> generate(SplittableRandom random) {
     List<FuzzOp> program = new ArrayList<>();
@@ -138,7 +141,7 @@ class WheelFuzzTest {
     program.add(FuzzOp.of("tick", one(TICKS, random), 0));
     program.add(FuzzOp.of("slots", one(SLOTS, random), 0));
     program.add(FuzzOp.of("many", 1 + random.nextInt(16), 0));
-    // Most programs are short and have few timeouts pending, because those are the fastest; some
+    // Most programs are short and have few pending timeouts, because those are the fastest. Some
     // fill slots beyond the budget of a poll.
     boolean crowded = random.nextInt(40) == 0;
     int length = 10 + random.nextInt(50);
@@ -175,7 +178,7 @@ class WheelFuzzTest {
     };
   }
 
-  /** Few ticks more often than many, and often around a power of 256. */
+  /** Returns few ticks more often than many, and often a number near a power of 256. */
   private static long ticks(SplittableRandom random) {
     if (random.nextBoolean()) {
       return random.nextInt(520);

@@ -16,12 +16,12 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * A wheel with its reference model beside it: a sorted map from the deadline tick to the timeouts
- * due then, in the order of starting or moving. Every operation is done to both; afterwards the
- * answers are compared, and the whole wheel is held against the model and against {@link
+ * A wheel next to its reference model: a sorted map from the deadline tick to the timeouts due
+ * then, in the order in which they were started or moved. Every operation is applied to both. Then
+ * the results are compared, and the whole wheel is compared with the model and with {@link
  * WheelChecks}.
  *
- * <p>It is also the clock, which moves only on command.
+ * <p>This class is also the clock, which moves only on command.
  */
 final class WheelModel {
   final Wheel wheel;
@@ -31,22 +31,22 @@ final class WheelModel {
 
   private final NavigableMap<Long, Set<Node>> pending = new TreeMap<>();
 
-  /** What is pending, in the order of starting, to pick from. */
+  /** The pending timeouts, in the order in which they were started, to pick from. */
   private final List<Node> started = new ArrayList<>();
 
   /**
-   * For every slot, the effective ticks of what was stopped or moved since the slot was last empty:
-   * a bound may be one of these instead of the exact earliest tick.
+   * For every slot, the effective ticks of timeouts that were stopped or moved since the slot was
+   * last empty. A bound may be one of these instead of the exact earliest tick.
    */
   private final Map<Slot, Set<Long>> leftTicks = new HashMap<>();
 
-  /** False from a poll on until one finds nothing left: a slot may be half opened or visited. */
+  /** False from a poll until one finds nothing left: a slot may be half opened or visited. */
   private boolean settled = true;
 
-  /** How many there have been: those that search remove marks, so most do not. */
+  /** Counts the checks. Checks that search remove marks, so most do not search. */
   private int checks;
 
-  /** The last tick in which the wheel has looked how far it can follow the time. */
+  /** The last tick in which the wheel looked how far it can follow the time. */
   private long followedTick = -1;
 
   WheelModel(long originNanos, long tickNanos, Function<Ticks, Wheel> wheels) {
@@ -67,7 +67,7 @@ final class WheelModel {
     return ticks.tickAt(elapsedNanos());
   }
 
-  /** Moves the clock by a span, but not beyond its ends; the wheel does not notice. */
+  /** Advances the clock by a span, but not beyond its ends. The wheel is not called. */
   void advance(long nanos) {
     long elapsedNanos = elapsedNanos() + nanos;
     if (elapsedNanos < 0) {
@@ -76,7 +76,7 @@ final class WheelModel {
     clockNanos = originNanos + elapsedNanos;
   }
 
-  /** Sets the clock to the very beginning of a tick; the wheel does not notice. */
+  /** Sets the clock to the very beginning of a tick. The wheel is not called. */
   void advanceTo(long tick) {
     clockNanos = originNanos + ticks.nanosAt(tick);
   }
@@ -195,7 +195,7 @@ final class WheelModel {
   /** Polls until nothing is left to do at the time of the clock. */
   List<Node> pollAll() {
     List<Node> polled = new ArrayList<>();
-    // A hashed wheel of one slot walks past everything once for every tick that is occupied.
+    // A hashed wheel of one slot walks past all timeouts once for every occupied tick.
     long rounds = 100L + 20L * size() + (long) size() * size() / Wheel.POLL_BUDGET;
     do {
       assertThat(rounds--).as("polls that are left").isPositive();
@@ -215,7 +215,7 @@ final class WheelModel {
 
   List<Node> drain(int limit) {
     for (Node timeout : started) {
-      leaves(timeout); // more than will, which makes the check of the bounds no less than safe
+      leaves(timeout); // more than needed, which makes the check of the bounds only safer
     }
     int expected = Math.min(limit, size());
     List<Node> drained = new ArrayList<>();
@@ -229,23 +229,23 @@ final class WheelModel {
     return drained;
   }
 
-  // Questions
+  // Queries
 
   int size() {
     return started.size();
   }
 
-  /** One of those pending, by the order of starting. */
+  /** Returns one of the pending timeouts, by the order in which they were started. */
   Node pick(int number) {
     return started.get(number);
   }
 
-  /** All that is in one slot with a timeout. */
+  /** Returns all timeouts in the slot of a timeout. */
   List<Node> slotMates(Node timeout) {
     return WheelChecks.content(WheelChecks.slotOf(wheel, timeout));
   }
 
-  /** The effective tick of what is due next. */
+  /** Returns the effective tick of the timeout that is due next. */
   long earliestTick() {
     return pending.isEmpty() ? Ticks.NEVER : Math.max(pending.firstKey(), wheel.nowTick);
   }
@@ -280,7 +280,7 @@ final class WheelModel {
         .add(WheelChecks.effectiveTick(wheel, timeout));
   }
 
-  /** Adds or moves, and checks how far the wheel followed the time. */
+  /** Adds or moves a timeout, and checks how far the wheel followed the time. */
   private void catchUp(long elapsedNanos, Runnable operation) {
     long expected = wheel.nowTick;
     if (elapsedNanos >= ticks.nanosAt(followedTick + 1)) {
@@ -292,8 +292,8 @@ final class WheelModel {
   }
 
   /**
-   * A hierarchical wheel follows the time up to the last tick before its first slot, and not at all
-   * if that slot is of level 0. It looks once a tick.
+   * Returns {@code nowTick} after a catch-up. A hierarchical wheel follows the time up to the last
+   * tick before its first slot, and not at all if that slot is of level 0. It looks once per tick.
    */
   private long nowTickAfterCatchUp(long tick) {
     long nowTick = wheel.nowTick;
@@ -353,7 +353,7 @@ final class WheelModel {
     return wheel instanceof HierarchicalWheel hierarchical && WheelChecks.isOpening(hierarchical);
   }
 
-  /** Whether a slot is to be opened ahead of time. */
+  /** Returns whether a slot is to be opened ahead of time. */
   private boolean isCrowded(Set<Slot> slots) {
     return wheel instanceof HierarchicalWheel hierarchical
         && slots.stream().anyMatch(slot -> slot.index >= 512 && slot.size() >= hierarchical.many);

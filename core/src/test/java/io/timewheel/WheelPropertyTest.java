@@ -25,11 +25,11 @@ import net.jqwik.api.Tuple;
 class WheelPropertyTest {
   private static final long MILLI = 1_000_000;
 
-  /** Enough to fill slots beyond the budget of a poll, few enough to look at all every time. */
+  /** Enough to fill slots beyond the budget of a poll, few enough to check every time. */
   private static final int MAX_PENDING = 200;
 
   @Property(edgeCases = EdgeCasesMode.NONE)
-  void hierarchicalWheelDoesAsItsModel(
+  void hierarchicalWheelMatchesItsModel(
       @ForAll @From("origins") long originNanos,
       @ForAll @From("tickLengths") long tickNanos,
       @ForAll @From("crowds") int many,
@@ -39,7 +39,7 @@ class WheelPropertyTest {
   }
 
   @Property(edgeCases = EdgeCasesMode.NONE)
-  void hashedWheelDoesAsItsModel(
+  void hashedWheelMatchesItsModel(
       @ForAll @From("origins") long originNanos,
       @ForAll @From("tickLengths") long tickNanos,
       @ForAll @From("wheelSizes") int slots,
@@ -52,7 +52,7 @@ class WheelPropertyTest {
     for (Operation operation : script) {
       operation.applyTo(model);
     }
-    // What was not stopped fires in the end, unless time ends before it.
+    // A timeout that was not stopped fires eventually, unless time ends before it.
     model.pollAll();
     while (model.size() > 0 && model.earliestTick() <= model.ticks.tickAt(Long.MAX_VALUE)) {
       int before = model.size();
@@ -63,13 +63,13 @@ class WheelPropertyTest {
     assertThat(model.wheel.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
-  // What a script is made of
+  // The operations of a script
 
   interface Operation {
     void applyTo(WheelModel model);
   }
 
-  /** Each is due some ticks after the one before; the clock was read a stale span ago. */
+  /** Each is due some ticks after the one before. The clock was read a stale span ago. */
   record Start(int count, long strideTicks, Span delay, Span stale) implements Operation {
     @Override
     public void applyTo(WheelModel model) {
@@ -89,7 +89,7 @@ class WheelPropertyTest {
     }
   }
 
-  /** Stops everything in one slot except a few at its end. */
+  /** Stops everything in one slot except a few timeouts at its end. */
   record StopSlot(int from, int keep) implements Operation {
     @Override
     public void applyTo(WheelModel model) {
@@ -152,14 +152,14 @@ class WheelPropertyTest {
     return Math.max(0, model.elapsedNanos() - Math.max(0, stale.nanos(model)));
   }
 
-  /** A stretch of time that finds the borders of the wheel it is used on. */
+  /** A span of time that depends on the borders of the wheel to which it is applied. */
   record Span(Kind kind, int power, long multiple, int offTicks, int offNanos) {
     enum Kind {
-      /** That many nanoseconds. */
+      /** A number of nanoseconds. */
       NANOS,
-      /** That many ticks. */
+      /** A number of ticks. */
       TICKS,
-      /** That many times a power of 256, in ticks. */
+      /** A multiple of a power of 256, in ticks. */
       POWER,
       /** Until a tick that is a multiple of a power of 256. */
       BORDER,
@@ -204,7 +204,7 @@ class WheelPropertyTest {
     }
   }
 
-  // How it is chosen
+  // Generation of scripts
 
   @Provide
   Arbitrary<Long> origins() {
@@ -216,7 +216,7 @@ class WheelPropertyTest {
     return Arbitraries.of(1L, 7L, 100_000L, MILLI, 100 * MILLI, 86_400_000 * MILLI);
   }
 
-  /** How many are opened ahead of time. */
+  /** Returns the number of timeouts from which a slot is opened ahead of time. */
   @Provide
   Arbitrary<Integer> crowds() {
     return Arbitraries.of(1, 5, 70, HierarchicalWheel.MANY);
@@ -275,7 +275,7 @@ class WheelPropertyTest {
         Tuple.of(6, spans(Span.Kind.NEXT, Arbitraries.just(0L))));
   }
 
-  /** Mostly fresh, sometimes a little old, rarely very old. */
+  /** Returns mostly fresh readings, sometimes slightly old ones, rarely very old ones. */
   private static Arbitrary<Span> stale() {
     return Arbitraries.frequencyOf(
         Tuple.of(8, Arbitraries.just(new Span(Span.Kind.NANOS, 0, 0, 0, 0))),
@@ -287,7 +287,10 @@ class WheelPropertyTest {
     return Arbitraries.frequency(Tuple.of(8, 0), Tuple.of(1, 1), Tuple.of(1, 70));
   }
 
-  /** Low powers more often than high ones, exact spans more often than those beside. */
+  /**
+   * Returns low powers more often than high ones, and exact spans more often than neighbouring
+   * ones.
+   */
   private static Arbitrary<Span> spans(Span.Kind kind, Arbitrary<Long> multiples) {
     List<Integer> powers = new ArrayList<>();
     for (int power = 0; power <= 7; power++) {

@@ -10,7 +10,7 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The handle: its states, its text, and the running of a task that was handed to an executor. */
+/** Tests the handle: its states, its text, and the run of a task that was handed to an executor. */
 class WheelTimeoutTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
@@ -93,7 +93,7 @@ class WheelTimeoutTest {
   }
 
   @Test
-  void tellsTheRemainingTime() {
+  void returnsTheRemainingTime() {
     Timeout timeout = timer.newTimeout(task, Duration.ofMillis(1_500));
 
     assertThat(timeout.remaining(TimeUnit.MILLISECONDS)).isEqualTo(1_500);
@@ -105,7 +105,7 @@ class WheelTimeoutTest {
   }
 
   @Test
-  void namesTheArgumentThatIsNull() {
+  void exceptionNamesTheNullArgument() {
     Timeout timeout = timer.newTimeout(task, 1, TimeUnit.SECONDS);
 
     assertThatNullPointerException()
@@ -118,7 +118,7 @@ class WheelTimeoutTest {
   }
 
   @Test
-  void textTellsDeadlineAndState() {
+  void textContainsDeadlineAndState() {
     Timeout timeout = timer.newTimeout(task, 5, TimeUnit.NANOSECONDS);
     Timeout cancelled = timer.newTimeout(task, 9, TimeUnit.NANOSECONDS);
     cancelled.cancel();

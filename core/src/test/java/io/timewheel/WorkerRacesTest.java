@@ -14,9 +14,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 /**
- * The races between a timer thread that is about to park, or about to start, and all other threads.
- * The timer thread asks for the time in step 3 of its loop, after it looked for something to do and
- * before it publishes its plan: a clock that acts at that moment is a race that always happens.
+ * Tests the races between a timer thread that is about to park, or about to start, and all other
+ * threads. The timer thread reads the clock in step 3 of its loop, after it looked for work and
+ * before it publishes its plan. A clock that acts at that moment makes the race happen every time.
  */
 class WorkerRacesTest {
   private static final String OUT_OF_MEMORY =
@@ -87,7 +87,7 @@ class WorkerRacesTest {
   }
 
   @Test
-  void forgetsTheDeadlineOfACancelledTimeoutOnceItHasPassed() {
+  void dropsTheHintOfACancelledTimeoutOnceItHasPassed() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     long wakeups = timer.stats().wakeups();
@@ -97,7 +97,7 @@ class WorkerRacesTest {
     first.set(timer.newTimeout(task, 100, TimeUnit.MILLISECONDS));
     clock.awaitSleepUntil(Duration.ofMillis(100));
     clock.advance(Duration.ofMillis(100));
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
 
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 2);
     assertThat(timer.stop()).hasSize(1);
@@ -108,9 +108,12 @@ class WorkerRacesTest {
     assertThat(timeout.get().cancel()).isTrue();
   }
 
-  /** What woke the timer thread is gone when it looks, and the next of its kind do not wake it. */
+  /**
+   * The timeout that woke the timer thread is gone when it looks. Later ones with that delay do not
+   * wake it.
+   */
   @Test
-  void timeoutsThatAreCancelledAtOnceWakeItOnceAndNotEach() {
+  void timeoutsCancelledAtOnceCauseOneWakeUp() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     long wakeups = timer.stats().wakeups();
@@ -123,25 +126,25 @@ class WorkerRacesTest {
       clock.advance(Duration.ofMillis(1));
       assertThat(timer.newTimeout(task, 100, TimeUnit.MILLISECONDS).cancel()).isTrue();
     }
-    // Had any of these woken it, this one would not be the second that does.
+    // If any of these had woken the thread, this wake-up would not be the second.
     timer.newTimeout(task, 10, TimeUnit.MILLISECONDS);
     clock.awaitSleepUntil(Duration.ofMillis(60));
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 2);
 
     clock.advance(Duration.ofMillis(10));
     task.awaitRun();
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 3);
     assertThat(timer.stop()).hasSize(1);
   }
 
   /** Nothing has been moved, so nothing is lost: the timer thread tries again. */
   @Test
-  void lackOfMemoryDelaysTheWorkerAndDoesNotKillIt() {
+  void lackOfMemoryDelaysTheTimerThreadButDoesNotEndIt() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     atReading(1, WorkerRacesTest::runOutOfMemory);
-    atReading(3, WorkerRacesTest::runOutOfMemory); // the second is that of the nap
+    atReading(3, WorkerRacesTest::runOutOfMemory); // the second is that of the sleep
     try (LogCapture log = new LogCapture()) {
       timer.newTimeout(task, 5, TimeUnit.MILLISECONDS);
       clock.awaitSleepUntil(Duration.ofMillis(10));
@@ -150,7 +153,7 @@ class WorkerRacesTest {
       assertThat(task.runs()).isZero();
       clock.advance(Duration.ofMillis(10));
       task.awaitRun();
-      clock.awaitSleepForEver();
+      clock.awaitSleepForever();
       assertThat(log.lines()).containsExactly(OUT_OF_MEMORY);
 
       readings.set(0);
@@ -167,7 +170,7 @@ class WorkerRacesTest {
     throw new OutOfMemoryError("for the test");
   }
 
-  /** Both find the timer thread not running; only one may start it. */
+  /** Both threads find that the timer thread is not running. Only one may start it. */
   @Test
   void concurrentFirstTimeoutsStartTheThreadOnce() {
     CountDownLatch starting = new CountDownLatch(1);
@@ -192,7 +195,7 @@ class WorkerRacesTest {
     Await.zero(starting);
     second.start();
     Await.until("the second to wait", () -> second.getState() == Thread.State.BLOCKED);
-    assertThat(timer.pendingTimeouts()).as("accepted before there is a worker").isZero();
+    assertThat(timer.pendingTimeouts()).as("accepted before there is a thread").isZero();
 
     go.countDown();
     Await.end(first);
@@ -202,9 +205,9 @@ class WorkerRacesTest {
     assertThat(timer.stop()).hasSize(2);
   }
 
-  /** As when the machine has no thread left to give. */
+  /** As if the machine could start no more threads. */
   @Test
-  void timeoutIsRefusedIfTheWorkerCannotBeStartedAndTheNextOneTriesAgain() {
+  void failedThreadStartRefusesTheTimeoutAndTheNextRetries() {
     AtomicInteger starts = new AtomicInteger();
     HierarchicalWheelTimer timer =
         HierarchicalWheelTimer.builder()
@@ -231,7 +234,7 @@ class WorkerRacesTest {
     assertThat(timer.stop()).hasSize(1);
   }
 
-  /** Stopped before the new thread has come to its first instruction. */
+  /** Stops the timer before the new thread has executed its first instruction. */
   @Test
   void stopDoesNotWaitForAThreadThatHasNotBegun() {
     CountDownLatch begin = new CountDownLatch(1);
@@ -265,7 +268,7 @@ class WorkerRacesTest {
 
   private void idle(Timer timer) {
     timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
     worker = clock.sleeper();
   }
 }

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** When the thread of a timer wakes, and when it does not. A tick is one millisecond. */
+/** Tests when the thread of a timer wakes, and when it does not. A tick is one millisecond. */
 class WorkerTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask task = new RecordingTask(clock);
@@ -28,7 +28,7 @@ class WorkerTest {
   }
 
   @Test
-  void sleepsForEverWhenNothingIsEverDue() {
+  void sleepsForeverIfNothingIsEverDue() {
     idle();
 
     clock.advance(Duration.ofDays(365));
@@ -48,13 +48,13 @@ class WorkerTest {
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups);
     clock.advance(micros(1));
     task.awaitRun();
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
 
     assertThat(task.ranAtNanos).containsExactly(millis(6).toNanos());
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
   }
 
-  /** Time passes in many small steps under many timeouts, and nothing wakes. */
+  /** Time passes in many small steps with many timeouts pending, and no thread wakes. */
   @Test
   void sleepsWhileTimePassesHoweverManyArePending() {
     idle();
@@ -80,7 +80,7 @@ class WorkerTest {
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
   }
 
-  /** The thread is woken once to plan that, and sleeps on when all is prepared. */
+  /** The thread is woken once to plan that, and sleeps again when all is prepared. */
   @Test
   void wakesTwoSecondsAheadToOpenALargeSlot() {
     idle();
@@ -101,8 +101,8 @@ class WorkerTest {
   }
 
   /**
-   * Does many things that must not wake the timer thread, and then one that must: had any of the
-   * others woken it, it would have woken more than once.
+   * Makes many calls that must not wake the timer thread, and then one that must. If any other call
+   * had woken it, there would be more than one wake-up.
    */
   @Test
   void laterTimeoutsDoNotWakeItAndAnEarlierOneDoesOnce() {
@@ -174,7 +174,7 @@ class WorkerTest {
     assertThat(task.ranAtNanos).containsExactly(millis(8).toNanos());
   }
 
-  /** What became due while a task ran is run before the timer thread parks again. */
+  /** A timeout that became due while a task ran is run before the timer thread parks again. */
   @Test
   void looksAtTheClockAgainAfterALongTask() {
     idle();
@@ -185,14 +185,14 @@ class WorkerTest {
 
     clock.advance(millis(5));
     task.awaitRun();
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
 
     assertThat(task.ranAtNanos).containsExactly(millis(15).toNanos());
     assertThat(clock.parks()).isEqualTo(parks + 1);
   }
 
   @Test
-  void runsWhatItsTasksStart() {
+  void runsTimeoutsStartedByTasks() {
     idle();
     timer.newTimeout(
         timeout -> timer.newTimeout(task, 2, TimeUnit.MILLISECONDS), 5, TimeUnit.MILLISECONDS);
@@ -207,7 +207,7 @@ class WorkerTest {
   }
 
   @Test
-  void interruptFromOutsideWakesItAndHarmsNobody() {
+  void interruptFromOutsideWakesItWithoutOtherEffects() {
     Queue<Boolean> flags = new ConcurrentLinkedQueue<>();
     Thread worker = idle();
     CountDownLatch ran = new CountDownLatch(1);
@@ -232,11 +232,12 @@ class WorkerTest {
   }
 
   /**
-   * With the flag up no thread can park: the timer thread would spin. An interrupt leaves the
-   * permit of an unpark behind, so the timer thread may look once more than necessary.
+   * While the interrupt status is set, no thread can park, and the timer thread would spin. An
+   * interrupt leaves the permit of an unpark behind, so the timer thread may look once more than
+   * necessary.
    */
   @Test
-  void taskThatSetsTheInterruptFlagHarmsNobody() {
+  void taskThatSetsTheInterruptStatusHasNoOtherEffect() {
     idle();
     timer.newTimeout(timeout -> Thread.currentThread().interrupt(), 5, TimeUnit.MILLISECONDS);
     timer.newTimeout(
@@ -252,7 +253,7 @@ class WorkerTest {
 
     clock.advance(millis(5));
     task.awaitRun();
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
 
     assertThat(clock.parks()).isBetween(parks + 1, parks + 2);
   }
@@ -265,12 +266,10 @@ class WorkerTest {
     assertThat(timer).hasToString("HierarchicalWheelTimer(" + worker.getName() + ")");
   }
 
-  /**
-   * Starts the timer thread with a timeout that never fires, and waits until it sleeps for ever.
-   */
+  /** Starts the timer thread with a timeout that never fires, and waits until it sleeps forever. */
   private Thread idle() {
     timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
-    clock.awaitSleepForEver();
+    clock.awaitSleepForever();
     return clock.sleeper();
   }
 

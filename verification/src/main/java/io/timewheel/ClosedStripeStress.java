@@ -16,9 +16,9 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The end of a timer, "Shutdown" in the comment of {@link
- * io.timewheel.durable.internal.engine.Engine}: "a timeout added before the close is drained, or
- * was already polled and runs; a later one is refused". No fourth outcome.
+ * Tests the end of a timer, "Shutdown" in the comment of {@link Engine}: "A timeout added before
+ * the close is drained, unless it was already polled; then it runs. A later timeout is refused."
+ * There is no fourth outcome.
  */
 public final class ClosedStripeStress {
   private ClosedStripeStress() {}
@@ -48,7 +48,7 @@ public final class ClosedStripeStress {
     }
   }
 
-  /** Stop against newTimeout on two threads, which may be of two stripes or of one. */
+  /** Stop against newTimeout on two threads, with one stripe or two. */
   @JCStressTest
   @Outcome(id = "0, 0, 0, 0", expect = ACCEPTABLE, desc = "Both refused.")
   @Outcome(
@@ -113,7 +113,7 @@ public final class ClosedStripeStress {
     }
   }
 
-  /** Stop against newTimeout at a limit that is not reached: its permit must come back. */
+  /** Stop against newTimeout at a limit that is not reached: the permit must be returned. */
   @JCStressTest
   @Outcome(id = "0, 0, 1", expect = ACCEPTABLE, desc = "Refused as stopped; the permit is back.")
   @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "Accepted and returned, as is the permit.")
@@ -138,7 +138,10 @@ public final class ClosedStripeStress {
     }
   }
 
-  /** Stop against stop, on a whole timer: one call returns what it cancelled, the other nothing. */
+  /**
+   * Stop against stop, on a whole timer: one call returns the cancelled timeouts, the other returns
+   * none.
+   */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 1", "0, 1, 1"},
@@ -176,8 +179,7 @@ public final class ClosedStripeStress {
 
   /**
    * The timer thread dies while a timeout is started; the comment of {@link Worker}: "it fails the
-   * engine, which accepts nothing more that no thread would run". What was accepted before is there
-   * for stop to return.
+   * engine, which accepts no further timeouts". Stop returns those accepted before.
    */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Refused.")
@@ -205,8 +207,8 @@ public final class ClosedStripeStress {
   }
 
   /**
-   * The same, with a witness: {@link io.timewheel.durable.internal.engine.Engine#fail} writes the
-   * cause before it closes the stripes, so a refused thread learns the cause.
+   * The same, with a witness: {@link Engine#fail} writes the cause before it closes the stripes, so
+   * a refused thread sees the cause.
    */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Accepted.")

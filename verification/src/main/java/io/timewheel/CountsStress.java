@@ -14,13 +14,13 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The counts of {@link Stripe}, which are plain fields under its lock, and {@link TimerStats}:
- * started = expired + cancelled + pending.
+ * Tests the counts of {@link Stripe}, which are plain fields under its lock, and {@link
+ * TimerStats}: started = expired + cancelled + pending.
  */
 public final class CountsStress {
   private CountsStress() {}
 
-  /** Two timeouts started at once: both are counted, and both are on the list. */
+  /** Two timeouts are started at once: both are counted, and both are on the list. */
   @JCStressTest
   @Outcome(id = "2, 2", expect = ACCEPTABLE, desc = "Counted and linked.")
   @Outcome(expect = FORBIDDEN, desc = "One was lost.")
@@ -45,7 +45,7 @@ public final class CountsStress {
     }
   }
 
-  /** Two neighbours of one list cancelled at once, and a third that stays. */
+  /** Two neighbours of one list are cancelled at once, and a third stays. */
   @JCStressTest
   @Outcome(id = "1, 2, 1", expect = ACCEPTABLE, desc = "Two gone, one left.")
   @Outcome(expect = FORBIDDEN, desc = "The list or the counts are broken.")
@@ -77,12 +77,12 @@ public final class CountsStress {
     }
   }
 
-  /** What pendingTimeouts may say while others start and cancel. */
+  /** The values that pendingTimeouts may return while others start and cancel. */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "The old one cancelled, no new one pending.")
   @Outcome(id = "1", expect = ACCEPTABLE, desc = "The old one or a new one.")
   @Outcome(id = "2", expect = ACCEPTABLE, desc = "A new one, and the old one still pending.")
-  @Outcome(expect = FORBIDDEN, desc = "Negative, or more than there ever were at once.")
+  @Outcome(expect = FORBIDDEN, desc = "Negative, or more than were ever pending at once.")
   @State
   public static class PendingSeen {
     private final Rig rig = new Rig();
@@ -106,12 +106,12 @@ public final class CountsStress {
     }
   }
 
-  /** Pending does not go below what has been pending all the time. */
+  /** The pending count never falls below the number of timeouts that stay pending. */
   @JCStressTest
   @Outcome(
       id = {"1", "2"},
       expect = ACCEPTABLE,
-      desc = "The one that stays, with or without the one that comes and goes.")
+      desc = "The one that stays, with or without the short-lived one.")
   @Outcome(expect = FORBIDDEN, desc = "The parts of the sum are of different moments.")
   @State
   public static class StartStartCancel {
@@ -135,15 +135,15 @@ public final class CountsStress {
   }
 
   /**
-   * A timeout is started and cancelled by one thread and seen by another: never cancelled without
-   * having been started, not even with several stripes.
+   * One thread starts and cancels a timeout, and another reads the counts. It is never cancelled
+   * without having been started, even with several stripes.
    */
   @JCStressTest
   @Outcome(
       id = {"0, 0, 0", "1, 1, 0", "0, 1, 1"},
       expect = ACCEPTABLE,
       desc = "Before, between, after.")
-  @Outcome(expect = FORBIDDEN, desc = "The figures contradict each other.")
+  @Outcome(expect = FORBIDDEN, desc = "The counts contradict each other.")
   @State
   public static class StatsSeen {
     private final Rig rig = new Rig(2, settings -> {});
@@ -162,13 +162,13 @@ public final class CountsStress {
     }
   }
 
-  /** Start, cancel and expire at once; in the end the figures balance. */
+  /** Start, cancel and expire at once; finally the counts balance. */
   @JCStressTest
   @Outcome(
       id = {"1, 2, 1", "1, 2, 10"},
       expect = ACCEPTABLE,
       desc = "One new pending; the old one either cancelled or expired.")
-  @Outcome(expect = FORBIDDEN, desc = "The figures do not balance.")
+  @Outcome(expect = FORBIDDEN, desc = "The counts do not balance.")
   @State
   public static class StartCancelExpire {
     private final Rig rig = new Rig();

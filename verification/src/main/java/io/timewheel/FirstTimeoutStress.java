@@ -14,8 +14,8 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * The first timeout of a timer starts its thread, once, and "before the first timeout is added: the
- * timer accepts nothing that no thread would run" ({@link WheelTimer}, {@code startWorker}).
+ * Tests that the first timeout of a timer starts its thread, once, and "before the first timeout is
+ * added: the timer accepts no timeout that no thread would run" ({@link WheelTimer#newTimeout}).
  */
 public final class FirstTimeoutStress {
   private FirstTimeoutStress() {}
@@ -42,7 +42,7 @@ public final class FirstTimeoutStress {
     }
   }
 
-  /** Two first timeouts. */
+  /** Two first timeouts at once. */
   @JCStressTest
   @Outcome(id = "1, 1, 12", expect = ACCEPTABLE, desc = "Both accepted, one thread started.")
   @Outcome(expect = FORBIDDEN, desc = "No thread, two, or a refusal.")
@@ -71,7 +71,7 @@ public final class FirstTimeoutStress {
   @Outcome(
       id = {"1, 1, 10", "1, 1, 0"},
       expect = ACCEPTABLE,
-      desc = "Accepted and returned, by a stop that came before the thread was started or after.")
+      desc = "Accepted and returned, by a stop before or after the start of the thread.")
   @Outcome(expect = FORBIDDEN, desc = "Accepted and lost.")
   @State
   public static class NewTimeoutStop extends Fresh {

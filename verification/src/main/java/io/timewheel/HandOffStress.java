@@ -15,14 +15,14 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Tasks that run on an executor: the comment of {@link WheelTimeout}, "HANDED_OFF to EXPIRED is a
- * compare-and-set, which keeps a task from running twice when an executor accepts it and then
- * reports that it did not".
+ * Tests tasks on an executor: the comment of {@link WheelTimeout}, "HANDED_OFF to EXPIRED is a
+ * compare-and-set. It keeps a task from running twice if an executor accepts the task and then
+ * reports a rejection."
  */
 public final class HandOffStress {
   private HandOffStress() {}
 
-  /** The executor runs what it was given twice, on two threads. */
+  /** The executor runs the task twice, on two threads. */
   @JCStressTest
   @Outcome(id = "10", expect = ACCEPTABLE, desc = "Ran once.")
   @Outcome(expect = FORBIDDEN, desc = "Ran twice, or not at all.")
@@ -51,7 +51,7 @@ public final class HandOffStress {
     }
   }
 
-  /** The executor passes it to another thread, and then rejects it. */
+  /** The executor passes the task to another thread, and then rejects it. */
   @JCStressTest
   @Outcome(
       id = {"10, 0", "10, 1"},
@@ -92,7 +92,7 @@ public final class HandOffStress {
     }
   }
 
-  /** Cancel against the hand-off: contract, 15, handed off is expired. */
+  /** Cancel against the hand-off: contract, 15, a timeout that was handed off is expired. */
   @JCStressTest
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Cancelled; the executor never saw it.")
   @Outcome(id = "0, 10", expect = ACCEPTABLE, desc = "Handed off, and not cancelled.")

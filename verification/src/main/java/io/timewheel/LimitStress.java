@@ -17,15 +17,15 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The comment of {@link PendingLimit}: "no timeout starts while as many as the limit are pending,
- * and a place is free again before cancel() returns and before the task runs".
+ * Tests the comment of {@link PendingLimit}: "No timeout starts while the limit is reached. A
+ * timeout is no longer counted before cancel() returns and before its task runs."
  */
 public final class LimitStress {
   private static final VarHandle LIMIT = Rig.field(Engine.class, "limit", PendingLimit.class);
 
   private LimitStress() {}
 
-  /** How many permits are left; takes them. */
+  /** Takes all permits that are left. Returns their number. */
   static int left(PendingLimit limit) {
     int left = 0;
     while (left < 9 && limit.tryAcquire()) {
@@ -34,7 +34,10 @@ public final class LimitStress {
     return left;
   }
 
-  /** The same for an engine, which no longer tells once it is closed. */
+  /**
+   * Takes all permits of an engine that are left. Returns their number; a closed engine does not
+   * report it.
+   */
   static int left(Rig rig) {
     return left((PendingLimit) LIMIT.get(rig.engine));
   }
@@ -55,7 +58,7 @@ public final class LimitStress {
     }
   }
 
-  /** Two for the last permit. */
+  /** Two threads for the last permit. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0", "0, 1, 0"},
@@ -84,7 +87,7 @@ public final class LimitStress {
     }
   }
 
-  /** Three for two permits. */
+  /** Three threads for two permits. */
   @JCStressTest
   @Outcome(
       id = {"1, 1, 0", "1, 0, 1", "0, 1, 1"},
@@ -114,16 +117,16 @@ public final class LimitStress {
   }
 
   /**
-   * One gives its permit back and takes one, while another one tries: "not an increment that is
-   * undone if it was one too many: another thread could see it", and be refused a permit that no
-   * thread has.
+   * One thread returns its permit and takes one, while another tries: "Not an increment that is
+   * undone above the limit: another thread could see the excess", and be refused a permit that no
+   * thread holds.
    */
   @JCStressTest
   @Outcome(
       id = {"1, 0", "0, 1"},
       expect = ACCEPTABLE,
       desc = "One of the two got it.")
-  @Outcome(expect = FORBIDDEN, desc = "Both got it, or nobody although it was free.")
+  @Outcome(expect = FORBIDDEN, desc = "Both got it, or no thread did although it was free.")
   @State
   public static class AcquireReleaseAcquire extends Permits {
     public AcquireReleaseAcquire() {
@@ -142,7 +145,7 @@ public final class LimitStress {
     }
   }
 
-  /** Two give theirs back at once. */
+  /** Two threads return their permits at once. */
   @JCStressTest
   @Outcome(id = "2", expect = ACCEPTABLE, desc = "There are two again, and no third one.")
   @Outcome(expect = FORBIDDEN, desc = "One was lost.")
@@ -168,7 +171,7 @@ public final class LimitStress {
     }
   }
 
-  /** Two for the permit that a third one gives back. */
+  /** Two threads for the permit that a third one returns. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0", "0, 1, 0", "0, 0, 1"},
@@ -220,7 +223,7 @@ public final class LimitStress {
     }
   }
 
-  /** Two timeouts for one place. */
+  /** Two timeouts with a limit of one. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 1", "0, 1, 1"},
@@ -245,7 +248,7 @@ public final class LimitStress {
     }
   }
 
-  /** A place given up by a cancel or by an expiry, whichever was first, and taken by a third. */
+  /** A cancel or an expiry, whichever is first, makes room for a third timeout. */
   @JCStressTest
   @Outcome(
       id = {"0, 1, 0, 1", "0, 0, 1, 1"},
@@ -254,8 +257,8 @@ public final class LimitStress {
   @Outcome(
       id = {"1, 1, 0, 0", "1, 0, 1, 0"},
       expect = ACCEPTABLE,
-      desc = "Accepted in its place; there is no second one.")
-  @Outcome(expect = FORBIDDEN, desc = "The place was given twice, or lost.")
+      desc = "Accepted instead; there is no room for another.")
+  @Outcome(expect = FORBIDDEN, desc = "The permit was granted twice, or lost.")
   @State
   public static class StartCancelExpire extends Limited {
     private final WheelTimeout old = rig.start(5);

@@ -13,8 +13,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * {@link StripeLock} by itself: "one compare-and-set to take it, one release to leave it" excludes
- * others, and makes plain fields visible.
+ * Tests {@link StripeLock} alone: "one compare-and-set takes it, and one release leaves it". It
+ * excludes other threads, and makes plain fields visible.
  */
 public final class LockStress {
   private LockStress() {}
@@ -65,7 +65,7 @@ public final class LockStress {
     }
   }
 
-  /** The same with three, so that on two processors one of them may be suspended inside. */
+  /** The same with three threads, so that on two processors one of them may be suspended inside. */
   @JCStressTest
   @Outcome(id = "150", expect = ACCEPTABLE, desc = "None is lost.")
   @Outcome(expect = FORBIDDEN, desc = "Two threads were inside at once.")
@@ -98,7 +98,7 @@ public final class LockStress {
       id = {"0, 0", "1, 1"},
       expect = ACCEPTABLE,
       desc = "All or nothing.")
-  @Outcome(expect = FORBIDDEN, desc = "Half of what was done under the lock.")
+  @Outcome(expect = FORBIDDEN, desc = "Half of the writes under the lock.")
   @State
   public static class Visibility extends Guarded {
     @Actor

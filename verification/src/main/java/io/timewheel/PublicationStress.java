@@ -15,16 +15,16 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What one thread did and another sees: {@link Node}, "the state is written with release … a reader
- * without the lock only needs to see what happened before", and the memory modes in the package
- * documentation.
+ * Tests which writes of one thread another thread sees: {@link Node}, "The state is written with
+ * release … a reader without the lock only needs to see earlier writes", and the memory modes in
+ * the package documentation.
  *
  * <p>The fields through which the threads communicate here are plain on purpose.
  */
 public final class PublicationStress {
   private PublicationStress() {}
 
-  /** A handle that another thread gets hold of through a data race. */
+  /** A handle that another thread obtains through a data race. */
   @JCStressTest
   @Outcome(id = "0, 0, 0", expect = ACCEPTABLE, desc = "Not seen yet.")
   @Outcome(id = "1, 5, 1", expect = ACCEPTABLE, desc = "Whole: task, deadline, pending.")
@@ -32,10 +32,11 @@ public final class PublicationStress {
       id = "1, 0, 1",
       expect = ACCEPTABLE,
       desc =
-          "The deadline is not final, because it can be moved, so the Java memory model lets who"
-              + " gets a handle through a data race see its default. HotSpot does not: the final"
-              + " fields beside it put a barrier at the end of the constructor.")
-  @Outcome(expect = FORBIDDEN, desc = "A handle without its task, or in a state it was never in.")
+          "The deadline is not final, because it can be moved, so the Java memory model permits its"
+              + " default value for a thread that obtains the handle through a data race. HotSpot"
+              + " does not show it: the final fields of the object put a barrier at the end of the"
+              + " constructor.")
+  @Outcome(expect = FORBIDDEN, desc = "A handle without its task, or in an impossible state.")
   @State
   public static class RacyHandle {
     private final Rig rig = new Rig();
@@ -57,7 +58,9 @@ public final class PublicationStress {
     }
   }
 
-  /** The same handle cancelled: that the timeout is linked, its canceller learns by the lock. */
+  /**
+   * The same handle is cancelled: the canceller sees the links of the timeout because of the lock.
+   */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Not seen yet.")
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Cancelled.")
@@ -82,7 +85,7 @@ public final class PublicationStress {
     }
   }
 
-  /** What a thread did before newTimeout is visible to the task (contract, 10). */
+  /** The task sees the writes of a thread before newTimeout (contract, 10). */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Not run yet.")
   @Outcome(id = "42", expect = ACCEPTABLE, desc = "The task saw it.")
@@ -106,7 +109,7 @@ public final class PublicationStress {
     }
   }
 
-  /** What a thread did before reschedule is visible to the task (contract, 10). */
+  /** The task sees the writes of a thread before reschedule (contract, 10). */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Not run yet.")
   @Outcome(id = "42", expect = ACCEPTABLE, desc = "The task saw it.")
@@ -132,14 +135,14 @@ public final class PublicationStress {
   }
 
   /**
-   * What a thread did before a cancel that returned true is visible to a thread that sees
-   * isCancelled, which takes no lock (contract, 10): the release of {@link WheelTimeout#settle},
-   * and the acquire.
+   * A thread that sees isCancelled, which takes no lock, sees the writes of the cancelling thread
+   * before a cancel that returned true (contract, 10): because of the release of {@link
+   * WheelTimeout#settle}, and the acquire.
    */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Not cancelled yet.")
-  @Outcome(id = "42", expect = ACCEPTABLE, desc = "Cancelled, and all before it is seen.")
-  @Outcome(expect = FORBIDDEN, desc = "Cancelled, but what came before is not seen.")
+  @Outcome(id = "42", expect = ACCEPTABLE, desc = "Cancelled, and all earlier writes are seen.")
+  @Outcome(expect = FORBIDDEN, desc = "Cancelled, but earlier writes are not seen.")
   @State
   public static class CancelToReader {
     private final Rig rig = new Rig();
@@ -160,7 +163,7 @@ public final class PublicationStress {
     }
   }
 
-  /** A deadline that is moved is read whole, and as one of the two, without a lock. */
+  /** A deadline that is moved is read whole, as the old or the new one, without a lock. */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "The old deadline.")
   @Outcome(id = "1", expect = ACCEPTABLE, desc = "The new deadline.")

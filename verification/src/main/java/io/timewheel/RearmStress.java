@@ -14,7 +14,7 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * A task that re-arms its timeout, met by others who want that timeout: {@link WheelTimeout},
+ * Tests a task that re-arms its timeout while other threads use that timeout: {@link WheelTimeout},
  * "Re-arming".
  */
 public final class RearmStress {
@@ -43,7 +43,10 @@ public final class RearmStress {
       cancellations++;
     }
 
-    /** Runs, and ten for each call of the other callback, when all that is left has become due. */
+    /**
+     * Returns the number of runs, plus ten for each call of the other callback, after all remaining
+     * timeouts have become due.
+     */
     final int callsInTheEnd() {
       rig.runDueAt(100);
       rig.runDueAt(200);
@@ -56,7 +59,7 @@ public final class RearmStress {
   @Outcome(id = "1, 1, 10", expect = ACCEPTABLE, desc = "Cancelled before the run.")
   @Outcome(id = "1, 0, 10", expect = ACCEPTABLE, desc = "Cancelled before the run.")
   @Outcome(id = "1, 1, 11", expect = ACCEPTABLE, desc = "Cancelled after it was re-armed.")
-  @Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "Ran twice, and cancel said so.")
+  @Outcome(id = "0, 1, 2", expect = ACCEPTABLE, desc = "Ran twice, and cancel returned false.")
   @Outcome(expect = FORBIDDEN, desc = "Cancelled and run, or lost.")
   @State
   public static class RearmCancel extends Rearming {

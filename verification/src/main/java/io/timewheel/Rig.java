@@ -9,17 +9,17 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * What the stress tests work on: the real engine, with a tick of 1 ns on a clock that stands still
- * until a test sets it, so that ticks and nanoseconds since the start are the same numbers.
+ * The environment of the stress tests: the real engine, with a tick of 1 ns on a clock that stands
+ * still until a test sets it. So ticks and nanoseconds since the start are the same numbers.
  *
- * <p>The wheels are of one slot, unless a test asks for more, because a jcstress run makes millions
- * of engines. The races are those of the stripe, and the same for any wheel.
+ * <p>The wheels have one slot, unless a test needs more, because a jcstress run makes millions of
+ * engines. The races are those of the stripe, and the same for any wheel.
  */
 class Rig implements TimeSource {
-  /** The answer of an operation that met a list which somebody had taken apart. */
+  /** The result of an operation that found a list which another thread had taken apart. */
   static final int BROKEN = -1;
 
-  /** What handles of the engine name as their timer; never started, and used by nobody. */
+  /** The timer that handles of the engine return. It is never started or used. */
   private static final Timer NAMED = PolledTimer.create();
 
   /** Not volatile: as with {@link System#nanoTime}, reading it orders nothing. */
@@ -29,7 +29,7 @@ class Rig implements TimeSource {
 
   final Engine engine;
 
-  /** Whether what expires has met a list which somebody had taken apart; for arbiters. */
+  /** True if an expiry has found a list which another thread had taken apart; read by arbiters. */
   boolean broken;
 
   Rig() {
@@ -57,7 +57,7 @@ class Rig implements TimeSource {
     return start(task, delayNanos);
   }
 
-  /** 1 if a timeout could be started, 0 if the timer said that it is stopped or has failed. */
+  /** Starts a timeout. Returns 1 if it was started, 0 if the timer was stopped or had failed. */
   int tryStart(long delayNanos) {
     try {
       start(delayNanos);
@@ -67,35 +67,40 @@ class Rig implements TimeSource {
     }
   }
 
-  /** Runs what is due, and tells how many tasks that were. */
+  /** Runs due tasks, and returns their number. */
   int runDue() {
     int ran = orBroken(() -> engine.runDue(Integer.MAX_VALUE));
     broken |= ran == BROKEN;
     return ran;
   }
 
-  /** The calls of the task, or {@link #BROKEN} if {@link #runDue} has ever answered that. */
+  /**
+   * Returns the calls of the task, or {@link #BROKEN} if {@link #runDue} has ever returned that.
+   */
   int calls() {
     return broken ? BROKEN : task.calls();
   }
 
-  /** Sets the clock and runs what is due. */
+  /** Sets the clock and runs due tasks. */
   int runDueAt(long nowNanos) {
     this.nowNanos = nowNanos;
     return runDue();
   }
 
-  /** Stops the engine as a timer would, and tells how many timeouts that cancelled. */
+  /** Stops the engine as a timer would, and returns the number of cancelled timeouts. */
   int stop() {
     return orBroken(() -> engine.afterShutDown(engine.shutDown()).size());
   }
 
-  /** 1 if this cancelled the timeout, else 0. */
+  /** Cancels a timeout. Returns 1 if this call cancelled it, else 0. */
   static int cancel(WheelTimeout timeout) {
     return orBroken(() -> asInt(timeout.cancel()));
   }
 
-  /** The answer of an operation, or {@link #BROKEN} if it stumbled over what another one did. */
+  /**
+   * Returns the result of an operation, or {@link #BROKEN} if it failed because of another
+   * operation.
+   */
   static int orBroken(IntSupplier operation) {
     try {
       return operation.getAsInt();
@@ -111,7 +116,7 @@ class Rig implements TimeSource {
     return flag ? 1 : 0;
   }
 
-  /** A private field of the core, for what cannot be seen from outside. */
+  /** Returns a handle of a private field of the core, for state that is invisible from outside. */
   static VarHandle field(Class<?> owner, String name, Class<?> type) {
     try {
       return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())
@@ -136,7 +141,7 @@ class Rig implements TimeSource {
       cancels.incrementAndGet();
     }
 
-    /** Ten for each run, one for each call of {@code cancelled}. */
+    /** Returns ten for each run, plus one for each call of {@code cancelled}. */
     int calls() {
       return 10 * runs.get() + cancels.get();
     }

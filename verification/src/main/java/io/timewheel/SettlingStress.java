@@ -14,9 +14,10 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Which thread gets a timeout that several want: the comment of {@link Stripe}, "whether a timeout
- * runs, is cancelled or is moved is decided once, by the thread that takes the lock first", and the
- * states of {@link WheelTimeout}, "exactly one of the timer thread, a cancel and a stop gets it".
+ * Tests which thread takes a timeout that several threads want: the comment of {@link Stripe},
+ * "Whether a timeout runs, is cancelled or is moved is decided once, by the thread that takes the
+ * lock first", and the states of {@link WheelTimeout}, "exactly one of the timer thread, a cancel
+ * and a stop takes it".
  */
 public final class SettlingStress {
   private SettlingStress() {}
@@ -38,12 +39,12 @@ public final class SettlingStress {
       return rig.runDue();
     }
 
-    /** To a time that the clock does not reach while the actors run. */
+    /** Moves the timeout to a time that the clock does not reach while the actors run. */
     int reschedule() {
       return Rig.orBroken(() -> Rig.asInt(timeout.reschedule(10, TimeUnit.NANOSECONDS)));
     }
 
-    /** How often the task was called in the end, when whatever is left has become due. */
+    /** Returns how often the task was called after all remaining timeouts have become due. */
     int callsInTheEnd() {
       rig.runDueAt(100);
       return rig.calls();
@@ -53,7 +54,7 @@ public final class SettlingStress {
   /** Cancel against expire. */
   @JCStressTest
   @Outcome(id = "1, 0, 1", expect = ACCEPTABLE, desc = "Cancelled, its callback called once.")
-  @Outcome(id = "0, 1, 10", expect = ACCEPTABLE, desc = "Ran once, and cancel said so.")
+  @Outcome(id = "0, 1, 10", expect = ACCEPTABLE, desc = "Ran once, and cancel returned false.")
   @Outcome(expect = FORBIDDEN, desc = "Both, neither, or twice.")
   @State
   public static class CancelExpire extends Due {
@@ -125,7 +126,7 @@ public final class SettlingStress {
   @JCStressTest
   @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "Moved, then cancelled.")
   @Outcome(id = "0, 1, 1", expect = ACCEPTABLE, desc = "Cancelled; there was nothing to move.")
-  @Outcome(expect = FORBIDDEN, desc = "Ran all the same, or lost the cancellation.")
+  @Outcome(expect = FORBIDDEN, desc = "Ran after the cancel, or lost the cancellation.")
   @State
   public static class RescheduleCancel extends Due {
     @Actor
@@ -144,7 +145,7 @@ public final class SettlingStress {
     }
   }
 
-  /** Reschedule against reschedule: the last one counts, and the lists survive. */
+  /** Reschedule against reschedule: the last one counts, and the lists stay intact. */
   @JCStressTest
   @Outcome(
       id = {"10, 0, 10", "20, 0, 10"},
@@ -182,7 +183,7 @@ public final class SettlingStress {
   @Outcome(id = "1, 0, 0, 1", expect = ACCEPTABLE, desc = "Cancelled first.")
   @Outcome(id = "1, 0, 1, 1", expect = ACCEPTABLE, desc = "Moved, then cancelled.")
   @Outcome(id = "0, 1, 0, 10", expect = ACCEPTABLE, desc = "Ran first.")
-  @Outcome(expect = FORBIDDEN, desc = "More than one had it, or nobody.")
+  @Outcome(expect = FORBIDDEN, desc = "More than one thread took it, or none.")
   @State
   public static class CancelExpireReschedule extends Due {
     @Actor
@@ -257,7 +258,7 @@ public final class SettlingStress {
   @Outcome(id = "1, 0, 0, 1", expect = ACCEPTABLE, desc = "Returned by stop.")
   @Outcome(id = "0, 1, 0, 1", expect = ACCEPTABLE, desc = "Cancelled.")
   @Outcome(id = "0, 0, 1, 10", expect = ACCEPTABLE, desc = "Ran.")
-  @Outcome(expect = FORBIDDEN, desc = "More than one had it, or nobody.")
+  @Outcome(expect = FORBIDDEN, desc = "More than one thread took it, or none.")
   @State
   public static class StopCancelExpire extends Due {
     @Actor
@@ -288,7 +289,7 @@ public final class SettlingStress {
       expect = ACCEPTABLE,
       desc = "Returned by stop, moved before or not.")
   @Outcome(id = "0, 0, 1, 10", expect = ACCEPTABLE, desc = "Ran.")
-  @Outcome(expect = FORBIDDEN, desc = "More than one had it, or nobody.")
+  @Outcome(expect = FORBIDDEN, desc = "More than one thread took it, or none.")
   @State
   public static class StopRescheduleExpire extends Due {
     @Actor

@@ -13,24 +13,24 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * No wake-up is lost: the frames P1 to P5 and W0 to W5 of {@link WakeUp}, and the steps 1 to 4 of
- * {@link Worker}, without a real park, so that a run goes through them millions of times. {@link
- * WorkerStress} has the real one.
+ * Tests that no wake-up is lost: the frames P1 to P5 and W0 to W5 of {@link WakeUp}, and the steps
+ * 1 to 4 of {@link Worker}. There is no real park, so a run executes them millions of times. {@link
+ * WorkerStress} has the real park.
  *
- * <p>What these tests can see of a wake-up is that the plan was withdrawn: P5 does that, and only
- * that, before it unparks.
+ * <p>These tests detect a wake-up by the withdrawal of the plan: P5 withdraws it, and only that,
+ * before it unparks.
  */
 public final class WakeUpStress {
   private WakeUpStress() {}
 
   /**
-   * An engine with nothing to do before tick 100. Where a test does not say otherwise, its outcome
-   * is whether the timer thread parks, and whether it is woken.
+   * An engine with nothing to do before tick 100. Unless a test defines another outcome, the
+   * outcome is whether the timer thread parks, and whether it is woken.
    */
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Producer first: the second look saw it.")
-  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "Both saw each other; woken for nothing.")
-  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Worker first: parks, and is woken.")
-  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and nobody wakes it.")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "Both saw each other; an unnecessary wake-up.")
+  @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Timer thread first: parks, and is woken.")
+  @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "Lost wake-up: parks, and is not woken.")
   abstract static class Idle {
     final Rig rig;
     final WheelTimeout far;
@@ -41,7 +41,7 @@ public final class WakeUpStress {
       rig.engine.wakeUp.awake(); // as a timer thread that was up and is about to park
     }
 
-    /** W1 to W5; true if the timer thread would park. */
+    /** Executes W1 to W5. Returns true if the timer thread would park. */
     boolean parks() {
       rig.engine.wakeUp.plan(100);
       return rig.engine.nextTick() >= 100 && !rig.engine.wakeUp.isWithdrawn();
@@ -130,17 +130,17 @@ public final class WakeUpStress {
   }
 
   /**
-   * The same against a timer thread that plans again whenever its second look saw something: "if it
-   * is a later one, … the timer thread published it, and the argument holds for that plan and its
-   * own W2". It ends up with the earliest deadline as its plan, or has been woken.
+   * The same against a timer thread that plans again whenever its second look found something: "Or
+   * the timer thread published it; then the argument holds for that plan and its own W2." Finally,
+   * its plan is the earliest deadline, or it has been woken.
    */
   @JCStressTest
   @Outcome(id = "3, 0", expect = ACCEPTABLE, desc = "Parks until the earlier one.")
   @Outcome(
       id = {"3, 1", "5, 1", "100, 1"},
       expect = ACCEPTABLE,
-      desc = "Parks for what it knew, and is woken.")
-  @Outcome(expect = FORBIDDEN, desc = "Parks past a deadline, and nobody wakes it.")
+      desc = "Parks for an older plan, and is woken.")
+  @Outcome(expect = FORBIDDEN, desc = "Parks past a deadline, and is not woken.")
   @State
   public static class StartStartReplan extends Idle {
     public StartStartReplan() {
@@ -174,8 +174,8 @@ public final class WakeUpStress {
   }
 
   /**
-   * No wake-up is in vain: two later deadlines leave the plan alone, whatever they meet; the class
-   * comment, "and wakes the timer thread if the deadline is earlier".
+   * No wake-up is unnecessary: two later deadlines leave the plan unchanged in every interleaving;
+   * the class comment, "and wakes the timer thread if the deadline is earlier".
    */
   @JCStressTest
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Parks undisturbed.")
@@ -208,15 +208,14 @@ public final class WakeUpStress {
   }
 
   /**
-   * A timeout is cancelled before the timer thread looks, and what it leaves is its deadline: "it
-   * plans no later than the hint". It comes up, and if that was not for the timeout, it plans
-   * again.
+   * A timeout is cancelled before the timer thread looks, and leaves only its deadline: "it plans
+   * no later than the hint". The thread comes up, and plans again if that was not for the timeout.
    */
   @JCStressTest
   @Outcome(id = "5, -1", expect = ACCEPTABLE, desc = "Came up for the hint, and took it.")
   @Outcome(id = "-1, 5", expect = ACCEPTABLE, desc = "Came up before; woken again by the timeout.")
-  @Outcome(id = "-1, -1", expect = ACCEPTABLE, desc = "Was up; there was nobody to be woken.")
-  @Outcome(expect = FORBIDDEN, desc = "The hint is wrong, or is given twice.")
+  @Outcome(id = "-1, -1", expect = ACCEPTABLE, desc = "Was up; there was no thread to wake.")
+  @Outcome(expect = FORBIDDEN, desc = "The hint is wrong, or is returned twice.")
   @State
   public static class Hint extends Idle {
     public Hint() {

@@ -21,19 +21,18 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * The loop of {@link Worker}, steps 1 to 5, with a real thread that really parks and is really
- * unparked: frames W1 to W5 and P1 to P5 of {@link WakeUp} including the permit, "if W5 has not
- * parked yet, the permit of unpark makes it return at once".
+ * Tests the loop of {@link Worker}, steps 1 to 5, with a real thread that really parks and is
+ * really unparked: frames W1 to W5 and P1 to P5 of {@link WakeUp} including the permit, "if W5 has
+ * not parked yet, the permit of unpark makes it return at once".
  *
- * <p>A park of several seconds, which an unpark would have ended at once, gives away a timer thread
- * that is not woken. Once that has happened, the test has failed, and later parks are shorter, so
- * that it ends.
+ * <p>A park of several seconds, which an unpark would have ended at once, reveals a timer thread
+ * that is not woken. After that, the test has failed, and later parks are shorter, so that it ends.
  */
 public final class WorkerStress {
-  /** How long a park lasts that no thread ends. Load cannot make the others last that long. */
+  /** How long a park lasts that no thread ends. Load cannot delay the other parks that long. */
   private static volatile long lostNanos = TimeUnit.SECONDS.toNanos(4);
 
-  /** Held here, because the logging API itself holds loggers weakly. */
+  /** A strong reference, because the logging API holds loggers weakly. */
   private static final Logger CORE_LOGGER = Logger.getLogger("io.timewheel");
 
   static {
@@ -42,7 +41,7 @@ public final class WorkerStress {
 
   private WorkerStress() {}
 
-  /** A timer thread whose parking a test can watch. */
+  /** A timer thread whose parking a test can observe. */
   abstract static class Watched extends Rig {
     final Worker worker = new Worker(engine, Thread::new);
     private boolean ended;
@@ -57,9 +56,7 @@ public final class WorkerStress {
       worker.run();
     }
 
-    /**
-     * Ends the timer thread, from inside its own park; by force, if it comes back to park again.
-     */
+    /** Ends the timer thread from inside its own park; by force if it parks again. */
     void end() {
       if (ended) {
         throw new AssertionError("does not stop");
@@ -68,14 +65,17 @@ public final class WorkerStress {
       worker.stop(Duration.ZERO);
     }
 
-    /** Uses up what an earlier sample left on this thread: an interrupted thread does not wait. */
+    /**
+     * Uses up the permit that an earlier sample left on this thread: an interrupted thread does not
+     * wait.
+     */
     private static void takePermit() {
       Thread.currentThread().interrupt();
       LockSupport.park(Watched.class);
       Thread.interrupted();
     }
 
-    /** Parks for good. False if nobody ended that. */
+    /** Parks without an end. Returns false if no thread ended the park. */
     static boolean parkIsEnded() {
       long patienceNanos = lostNanos;
       long begunNanos = System.nanoTime();
@@ -95,7 +95,7 @@ public final class WorkerStress {
   }
 
   /** Timeouts due at 3 and 5 are started while a timer thread is about to sleep until 100. */
-  @Outcome(id = "3", expect = ACCEPTABLE, desc = "Sleeps until the earliest deadline in the end.")
+  @Outcome(id = "3", expect = ACCEPTABLE, desc = "Finally sleeps until the earliest deadline.")
   @Outcome(expect = FORBIDDEN, desc = "Lost wake-up: sleeps past a deadline.")
   abstract static class Sleepy extends Watched {
     private final int producers;
@@ -120,11 +120,11 @@ public final class WorkerStress {
     @Override
     public void parkUntil(long deadlineNanos, Object blocker) {
       if (deadlineNanos == 3) {
-        sleptFor = 3; // knows of the earliest: nothing can be lost any more
+        sleptFor = 3; // has the earliest deadline: nothing can be lost from here on
         end();
         return;
       }
-      // Once all producers are through, none is left that has yet to wake it.
+      // After all producers are done, none can still wake it.
       await(() -> done.get() == producers);
       if (!parkIsEnded()) {
         sleptFor = (int) deadlineNanos;
@@ -179,9 +179,9 @@ public final class WorkerStress {
   }
 
   /**
-   * The timer thread has to wait for the lock of its second stripe, and its nap there uses up the
-   * unpark of a timeout that is started on the first one, which it has looked at before: "the
-   * permit alone would not do", as the comment of {@link WakeUp} says, and W5 looks whether it was
+   * The timer thread must wait for the lock of its second stripe. Its sleep there uses up the
+   * unpark for a timeout on the first stripe, which it has already looked at: "The permit alone is
+   * not sufficient", as the comment of {@link WakeUp} explains, and W5 checks whether the plan was
    * withdrawn.
    */
   @JCStressTest
@@ -201,7 +201,7 @@ public final class WorkerStress {
       r.r1 = sleptFor;
     }
 
-    /** Keeps the lock of the second stripe busy past W1, and does P1 to P5 on the first. */
+    /** Keeps the lock of the second stripe busy past W1, and executes P1 to P5 on the first. */
     @Actor
     public void producer() {
       for (int planSeen = 0; planSeen < 20; ) {
@@ -215,12 +215,14 @@ public final class WorkerStress {
   }
 
   /**
-   * The timer is stopped while its thread is about to sleep for ever; step 4 looks at {@code
-   * stopping} after the plan, and {@link WakeUp#wake} unparks whatever the plan is.
+   * The timer is stopped while its thread is about to sleep forever. Step 4 reads {@code stopping}
+   * after the plan, and {@link WakeUp#wake} unparks whatever the plan is.
    */
   @JCStressTest
-  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "The worker ended, and stop saw it.")
-  @Outcome(expect = FORBIDDEN, desc = "The worker sleeps for ever, or stop did not wait for it.")
+  @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "The timer thread ended, and stop saw it.")
+  @Outcome(
+      expect = FORBIDDEN,
+      desc = "The timer thread sleeps forever, or stop did not wait for it.")
   @State
   public static class Stop extends Watched {
     private boolean lost;
@@ -251,8 +253,8 @@ public final class WorkerStress {
   }
 
   /**
-   * The timer thread dies while a timeout is started: it "fails the engine, which accepts nothing
-   * more that no thread would run".
+   * The timer thread dies while a timeout is started: it "fails the engine, which accepts no
+   * further timeouts".
    */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Refused.")

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What the operations of {@link LincheckTimers} do when nothing happens at the same time: a list of
- * pending timeouts, and the tick that has been reached.
+ * The sequential behaviour of the operations of {@link LincheckTimers}: a list of pending timeouts,
+ * and the tick that has been reached.
  */
 final class LincheckSpecifications {
 

@@ -11,15 +11,16 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The operations of a timer are linearizable, within the limits that {@link LincheckTimers} names.
- * Lincheck makes up programs of a few operations on two or three threads; the model checker runs
- * each through many interleavings, switching threads at every access to shared memory, and the
- * stress test runs it many times as it comes.
+ * Verifies that the operations of a timer are linearizable, within the limits that {@link
+ * LincheckTimers} describes. Lincheck generates programs of a few operations on two or three
+ * threads. The model checker runs each program through many interleavings, switching threads at
+ * every access to shared memory. The stress test runs it many times without control over the
+ * interleavings.
  */
 @Tag("proof")
 class LincheckTest {
 
-  /** How many programs of each kind; more of them in the profile. */
+  /** The number of programs of each kind; the profile sets more. */
   private static final int PROGRAMS = Integer.getInteger("timewheel.lincheck.programs", 2);
 
   private static final int RUNS = Integer.getInteger("timewheel.lincheck.runs", 100);

@@ -13,13 +13,13 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timers as Lincheck sees them: objects with operations whose results must be those of some order
- * of the operations, one after the other, that agrees with the order in which they were called. The
- * order is looked for in {@link LincheckSpecifications}.
+ * Timers for Lincheck: objects whose operations must return the results of some sequential order
+ * that agrees with the order of the calls. {@link LincheckSpecifications} defines the sequential
+ * results.
  *
- * <p>An operation receives its time. In a real timer it reads the clock, and only then takes the
- * lock, so with a clock that moves on meanwhile it happens at two moments; contract, 1: "now is
- * read inside newTimeout". With the time as an argument, one moment is left.
+ * <p>An operation receives its time. In a real timer, it reads the clock, and only then takes the
+ * lock. If the clock moves on meanwhile, the operation happens at two moments; contract, 1: "now is
+ * read inside newTimeout". With the time as an argument, there is only one moment.
  */
 final class LincheckTimers {
 
@@ -43,7 +43,10 @@ final class LincheckTimers {
 
   private LincheckTimers() {}
 
-  /** A clock that stands at zero for everybody but a poll, and the one poll at a time. */
+  /**
+   * A clock that is zero for all threads except the one that polls. Only one thread polls at a
+   * time.
+   */
   abstract static class Base implements TimeSource {
     private final Engine engine;
     final HashedWheelTimer timer;
@@ -59,7 +62,7 @@ final class LincheckTimers {
               .stripes(stripes)
               .timeSource(this)
               .build();
-      // The thread counts as begun: otherwise the first timeout would start it.
+      // The thread counts as begun. Otherwise, the first timeout would start it.
       RUNNER.setVolatile((Worker) WORKER.get(timer), new Thread());
       engine = (Engine) ENGINE.get(timer);
     }
@@ -69,7 +72,7 @@ final class LincheckTimers {
       return Thread.currentThread() == poller ? pollNanos : 0;
     }
 
-    /** Runs at most one task, and answers its name. */
+    /** Runs at most one task, and returns its name. */
     synchronized int pollAt(int nowNanos) {
       pollNanos = nowNanos;
       polled = -1;
@@ -93,7 +96,7 @@ final class LincheckTimers {
     }
   }
 
-  /** Tells its name to the poll that runs it. Lincheck cannot look into lambdas and records. */
+  /** Reports its name to the poll that runs it. Lincheck cannot look into lambdas and records. */
   private static final class Named implements TimerTask {
     private final Base timer;
     private final int name;
@@ -109,7 +112,7 @@ final class LincheckTimers {
     }
   }
 
-  /** One stripe, with three timeouts to be fought for, and without an end. */
+  /** One stripe, with three timeouts for which threads compete, and without a stop. */
   @Param(name = "old", gen = IntGen.class, conf = "0:2")
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
   public static class Running extends Base {
@@ -149,9 +152,9 @@ final class LincheckTimers {
   }
 
   /**
-   * One stripe that is stopped, seen by threads that start and poll: for them the timer ends when
-   * the stripe is closed. If two stop it at the same time, which of them returns a timeout is
-   * decided when it is drained, so nothing is said of that here.
+   * One stripe that is stopped, seen by threads that start and poll: for them, the timer ends when
+   * the stripe is closed. If two threads stop it at the same time, the drain decides which of them
+   * returns a timeout, so that is not specified here.
    */
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
   public static class Closing extends Base {
@@ -177,7 +180,7 @@ final class LincheckTimers {
   }
 
   /**
-   * One stripe that is stopped, seen by threads that cancel, move and count: for them the timer
+   * One stripe that is stopped, seen by threads that cancel, move and count: for them, the timer
    * ends when the stripe is drained.
    */
   @Param(name = "old", gen = IntGen.class, conf = "0:2")
@@ -219,9 +222,9 @@ final class LincheckTimers {
   }
 
   /**
-   * Several stripes, each thread on its own or sharing one, as its id has it. Only the timeout 0 is
-   * ever due, so that a poll, which goes from stripe to stripe, has one answer; the others are in
-   * its way.
+   * Several stripes, each thread on its own stripe or sharing one, depending on its ID. Only
+   * timeout 0 is ever due, so a poll, which visits one stripe after the other, has one result. The
+   * other timeouts are obstacles.
    */
   abstract static class Striped extends Base {
     private static final int NOW = 2;
@@ -301,7 +304,7 @@ final class LincheckTimers {
     }
   }
 
-  /** Four stripes: three threads are more often on three of them. */
+  /** Four stripes: three threads are more often on three different ones. */
   @Param(name = "name", gen = IntGen.class, conf = "0:2")
   public static class FourStripes extends Striped {
     public FourStripes() {
@@ -334,7 +337,7 @@ final class LincheckTimers {
     }
   }
 
-  /** The pending limit, by itself: a limit of two. */
+  /** The limit on pending timeouts alone: a limit of two. */
   public static class Limit {
     private final PendingLimit limit = new PendingLimit(2);
 

@@ -31,8 +31,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What becomes of a timer whose thread cannot continue, or cannot begin: it fails loudly, and
- * accepts nothing that no thread will run (contract, 28 and 29).
+ * Tests a timer whose thread cannot continue, or cannot begin: it reports the failure, and accepts
+ * no timeout that no thread will run (contract, 28 and 29).
  */
 @Timeout(60)
 class WorkerDeathTest {
@@ -77,11 +77,11 @@ class WorkerDeathTest {
     logger.setUseParentHandlers(true);
   }
 
-  // It cannot continue
+  // The thread cannot continue
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void workerThatCannotGoOnFailsTheTimerLoudly(boolean whileParking) throws Exception {
+  void timerThreadThatCannotContinueFailsTheTimer(boolean whileParking) throws Exception {
     HierarchicalWheelTimer timer = timer(new DyingClock(whileParking), this::remember);
     io.timewheel.Timeout pending = timer.newTimeout(NOTHING, 1, TimeUnit.HOURS);
     letItDie();
@@ -103,7 +103,7 @@ class WorkerDeathTest {
   }
 
   @Test
-  void pendingTimeoutOfDeadWorkerCanStillBeCancelled() throws Exception {
+  void pendingTimeoutOfADeadThreadCanStillBeCancelled() throws Exception {
     HierarchicalWheelTimer timer = timer(new DyingClock(true), this::remember);
     io.timewheel.Timeout pending = timer.newTimeout(NOTHING, 1, TimeUnit.HOURS);
     letItDie();
@@ -113,7 +113,7 @@ class WorkerDeathTest {
   }
 
   @Test
-  void deathThatCannotBeLoggedFailsTheTimerAllTheSame() throws Exception {
+  void deathThatCannotBeLoggedStillFailsTheTimer() throws Exception {
     logFailure = new OutOfMemoryError("for the test, of the logger");
     HierarchicalWheelTimer timer = timer(new DyingClock(true), this::remember);
     timer.newTimeout(NOTHING, 1, TimeUnit.HOURS);
@@ -128,7 +128,7 @@ class WorkerDeathTest {
 
   @Test
   @SuppressWarnings({"removal", "deprecation"}) // it works up to Java 19
-  void workerThatIsKilledFailsTheTimer() throws Exception {
+  void killedTimerThreadFailsTheTimer() throws Exception {
     assumeTrue(Runtime.version().feature() < 20, "Java 20 and later cannot kill a thread");
     HierarchicalWheelTimer timer = timer(TimeSource.system(), this::remember);
     timer.newTimeout(NOTHING, 1, TimeUnit.HOURS);
@@ -146,7 +146,7 @@ class WorkerDeathTest {
   }
 
   @Test
-  void taskThatThrowsDoesNotKillTheWorkerEvenIfNobodyCanBeTold() throws Exception {
+  void taskThatThrowsDoesNotEndTheThreadEvenIfTheLogThrows() throws Exception {
     logFailure = new OutOfMemoryError("for the test, of the logger");
     CountDownLatch ran = new CountDownLatch(1);
     try (HierarchicalWheelTimer timer = timer(TimeSource.system(), this::remember)) {
@@ -161,9 +161,9 @@ class WorkerDeathTest {
     }
   }
 
-  /** The warning of too many timers comes before the loop, and must not end the timer thread. */
+  /** The warning of too many timers precedes the loop, and must not end the timer thread. */
   @Test
-  void warningThatCannotBeLoggedDoesNotKillTheWorker() throws Exception {
+  void warningThatCannotBeLoggedDoesNotEndTheThread() throws Exception {
     warned().set(false);
     logFailure = new OutOfMemoryError("for the test, of the logger");
     List<HierarchicalWheelTimer> timers = new ArrayList<>();
@@ -181,10 +181,10 @@ class WorkerDeathTest {
     }
   }
 
-  // It cannot begin
+  // The thread cannot begin
 
   @Test
-  void factoryThatThrowsIsSeenWhenTheTimerIsMade() {
+  void factoryThatThrowsIsReportedWhenTheTimerIsMade() {
     assertThatThrownBy(
             () ->
                 timer(
@@ -196,21 +196,21 @@ class WorkerDeathTest {
   }
 
   @Test
-  void factoryThatReturnsNullIsSeenWhenTheTimerIsMade() {
+  void factoryThatReturnsNullIsReportedWhenTheTimerIsMade() {
     assertThatNullPointerException()
         .isThrownBy(() -> timer(TimeSource.system(), worker -> null))
         .withMessageContaining("threadFactory");
   }
 
   @Test
-  void threadThatWasStartedBeforeIsSeenWhenTheTimerIsMade() {
+  void threadThatWasStartedBeforeIsReportedWhenTheTimerIsMade() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> timer(TimeSource.system(), worker -> Thread.currentThread()))
         .withMessageContaining("threadFactory");
   }
 
   @Test
-  void threadThatCannotBeStartedAcceptsNothingAndIsTriedAgain() throws Exception {
+  void failedThreadStartRefusesTimeoutsAndIsRetried() throws Exception {
     CountDownLatch ran = new CountDownLatch(1);
     try (HierarchicalWheelTimer timer =
         timer(TimeSource.system(), worker -> new Unstartable(worker, 1))) {
@@ -233,9 +233,9 @@ class WorkerDeathTest {
     assertThat(timer.stop(Duration.ofDays(1))).isEmpty();
   }
 
-  /** A thread that was made for the timer but runs something else, or died on its way to it. */
+  /** A thread that was made for the timer but runs other code, or dies before it runs the timer. */
   @Test
-  void threadThatEndsWithoutRunningTheWorkerFailsTheTimer() throws Exception {
+  void threadThatEndsWithoutRunningTheTimerFailsTheTimer() throws Exception {
     HierarchicalWheelTimer timer =
         timer(TimeSource.system(), worker -> remember(this::forgetTheWorker));
     timer.newTimeout(NOTHING, 1, TimeUnit.MILLISECONDS); // the thread may yet run it
@@ -287,7 +287,7 @@ class WorkerDeathTest {
   }
 
   /**
-   * Stands still, and kills the timer thread, the only thread that parks, when the test allows it.
+   * Stands still, and kills the timer thread, the only thread that parks, when the test permits it.
    */
   private final class DyingClock implements TimeSource {
     private final boolean whileParking;
@@ -319,7 +319,7 @@ class WorkerDeathTest {
     }
   }
 
-  /** A thread for which the system has no room at first. */
+  /** A thread that the system cannot start at first. */
   private static final class Unstartable extends Thread {
     private final AtomicInteger failures;
 

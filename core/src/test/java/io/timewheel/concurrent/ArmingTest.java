@@ -27,9 +27,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * A periodic task whose wait ends at the very moment at which its timeout is re-armed or moved: it
- * is off the timer when the call that ended the wait returns. The clock and the listener call the
- * test back at the moments in question.
+ * Tests a periodic task whose wait ends at the moment when its timeout is re-armed or moved. When
+ * the call that ends the wait returns, the task must not be in the timer. The clock and the
+ * listener call the test back at these moments.
  */
 class ArmingTest {
   /** The call that ends the wait. */
@@ -54,7 +54,7 @@ class ArmingTest {
 
   @ParameterizedTest
   @EnumSource
-  void hasLeftThoughItsTimeoutWasBeingReArmed(End end) {
+  void leavesTheTimerDuringReArming(End end) {
     AtomicLong pending = new AtomicLong(-1);
     Thread ending =
         new Thread(
@@ -73,7 +73,7 @@ class ArmingTest {
 
   @Test
   @SuppressWarnings("FutureReturnValueIgnored") // there is none
-  void failsWithALostTimerThoughItsTimeoutWasBeingReArmed() {
+  void failsWithALostTimerDuringReArming() {
     Thread another =
         new Thread(
             () ->
@@ -118,7 +118,7 @@ class ArmingTest {
   private static void startAndAwaitBlockedOrTerminated(Thread other) {
     other.start();
     Await.until(
-        "the other thread to wait for this one, or to be through",
+        "the other thread to wait for this one, or to finish",
         () ->
             other.getState() == Thread.State.BLOCKED
                 || other.getState() == Thread.State.TERMINATED);

@@ -38,7 +38,7 @@ class DeadlineTest {
   }
 
   @Test
-  void remainingCountsDownAndOn() {
+  void remainingCountsDownAndTurnsNegative() {
     Deadline deadline = Deadline.after(SECOND, clock);
     assertThat(deadline.remaining()).isEqualTo(SECOND);
     assertThat(deadline).hasToString("Deadline(PT1S left)");
@@ -96,7 +96,7 @@ class DeadlineTest {
   }
 
   @Test
-  void earlierComesFirstEvenALifetimeApart() {
+  void earlierComesFirstAcrossTheLongestDistance() {
     Deadline past = Deadline.after(Duration.ZERO, clock);
     clock.advance(SECOND);
     Deadline now = Deadline.after(Duration.ZERO, clock);
@@ -109,7 +109,7 @@ class DeadlineTest {
   }
 
   @Test
-  void deadlinesOfDifferentClocksAreNotCompared() {
+  void deadlinesOfDifferentClocksAreNotComparable() {
     Deadline here = Deadline.after(SECOND, clock);
     Deadline elsewhere = Deadline.after(SECOND, new TestClock(clock.nanoTime()));
     assertThatIllegalArgumentException()
@@ -118,13 +118,13 @@ class DeadlineTest {
   }
 
   @Test
-  void deadlinesByTheClockOfTheMachineAreCompared() {
+  void deadlinesOnTheClockOfTheMachineAreComparable() {
     Deadline first = Deadline.after(SECOND);
     assertThat(first).isLessThan(Deadline.after(Duration.ofHours(1)));
   }
 
   @Test
-  void systemClockDeadlineHasNoMoreLeftThanItsDelay() {
+  void remainingTimeNeverExceedsTheDelay() {
     Deadline deadline = Deadline.after(Duration.ofHours(1));
     assertThat(deadline.remaining()).isLessThanOrEqualTo(Duration.ofHours(1));
     assertThat(deadline.isExpired()).isFalse();

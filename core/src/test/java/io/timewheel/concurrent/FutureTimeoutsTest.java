@@ -18,7 +18,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
-/** Timeouts of futures. Time and the executor are driven by hand. */
+/** Tests timeouts of futures. The tests control time and the executor. */
 @SuppressWarnings("FutureReturnValueIgnored")
 class FutureTimeoutsTest {
   private static final Duration DELAY = Duration.ofMillis(10);
@@ -81,7 +81,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
-  void futureThatIsDoneGetsNoTimeout() {
+  void completedFutureStartsNoTimeout() {
     future.complete("done");
     assertThat(timeouts.orTimeout(future, DELAY)).isSameAs(future);
     assertThat(timeouts.completeOnTimeout(future, "late", DELAY)).isSameAs(future);
@@ -99,7 +99,7 @@ class FutureTimeoutsTest {
   // completeOnTimeout
 
   @Test
-  void lateFutureGetsTheValue() {
+  void lateFutureReceivesTheValue() {
     CompletableFuture<String> none = new CompletableFuture<>();
     assertThat(timeouts.completeOnTimeout(future, "late", DELAY)).isSameAs(future);
     timeouts.completeOnTimeout(none, null, DELAY);
@@ -110,7 +110,7 @@ class FutureTimeoutsTest {
     assertThat(none).isCompletedWithValue(null);
   }
 
-  // Where it runs
+  // The thread
 
   @Test
   void dependentsDoNotRunOnTheThreadOfTheTimer() {

@@ -8,16 +8,16 @@ import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** A timer with a tick of one millisecond, and workers: a test drives both by hand. */
+/** A timer with a tick of one millisecond, and workers. A test controls both. */
 final class HandDriven {
   final TestClock clock;
 
-  /** What the callbacks of the timer threw last. */
+  /** The last exception of a callback of the timer. */
   final AtomicReference<Throwable> thrown = new AtomicReference<>();
 
   final PolledTimer timer;
 
-  /** What was given to the workers and has not been run. */
+  /** The tasks that the workers received and have not run. */
   final Queue<Runnable> queue = new ArrayDeque<>();
 
   HandDriven() {
@@ -33,7 +33,7 @@ final class HandDriven {
             .build();
   }
 
-  /** An executor on this timer and these workers. */
+  /** Returns an executor on this timer and these workers. */
   WheelScheduledExecutor executor() {
     return builder().build();
   }
@@ -42,7 +42,7 @@ final class HandDriven {
     return WheelScheduledExecutor.builder().timer(timer).executor(queue::add);
   }
 
-  /** Lets time pass tick by tick, and the workers work at each. */
+  /** Advances the time tick by tick, and lets the workers run at each. */
   void advance(long millis) {
     for (long i = 0; i < millis; i++) {
       pass(1);
@@ -50,13 +50,13 @@ final class HandDriven {
     }
   }
 
-  /** Lets time pass at once, and the timer hand over what is due. */
+  /** Advances the time at once, and lets the timer hand over the due tasks. */
   void pass(long millis) {
     clock.advance(TimeUnit.MILLISECONDS.toNanos(millis));
     timer.poll();
   }
 
-  /** Runs everything that the workers have, and what it leads to. */
+  /** Runs all tasks of the workers, and those that they submit. */
   void work() {
     for (Runnable next = queue.poll(); next != null; next = queue.poll()) {
       next.run();

@@ -8,8 +8,8 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The executors that the contract tests run against, all with four threads or more: the JDK's,
- * which shows that the tests are right, and ours.
+ * The executors for the contract tests, all with four threads or more. The JDK's executor verifies
+ * the tests themselves.
  */
 enum Implementation {
   JDK {
@@ -48,10 +48,10 @@ enum Implementation {
 
   static final int THREADS = 4;
 
-  /** An executor with the given policies. */
+  /** Returns an executor with the given policies. */
   abstract ScheduledExecutorService create(boolean keepsPeriodic, boolean keepsDelayed);
 
-  /** An executor with the default policies. */
+  /** Returns an executor with the default policies. */
   ScheduledExecutorService create() {
     return create(false, true);
   }

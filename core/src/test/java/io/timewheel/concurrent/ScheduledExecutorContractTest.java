@@ -29,14 +29,14 @@ import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * What the JDK's own tests ask of a {@link ScheduledExecutorService}, in our words: tasks, their
- * futures, and periodic runs.
+ * The contract of a {@link ScheduledExecutorService} as in the JDK's own tests, rewritten: tasks,
+ * their futures, and periodic runs.
  */
 @ParameterizedClass
 @EnumSource
 @SuppressWarnings("FutureReturnValueIgnored")
 class ScheduledExecutorContractTest {
-  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would be taken for a Callable, too
+  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would also match Callable
   private static final Runnable NOTHING = () -> {};
 
   private final ScheduledExecutorService executor;
@@ -320,7 +320,7 @@ class ScheduledExecutorContractTest {
   // Delays and order
 
   @Test
-  void delayCountsDownAndIsInTheUnitAskedFor() {
+  void delayCountsDownInTheRequestedUnit() {
     ScheduledFuture<?> task = executor.schedule(NOTHING, 2, HOURS);
     assertThat(task.getDelay(HOURS)).isBetween(1L, 2L);
     assertThat(task.getDelay(NANOSECONDS)).isBetween(HOURS.toNanos(1), HOURS.toNanos(2));

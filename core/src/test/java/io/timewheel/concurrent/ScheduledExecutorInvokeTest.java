@@ -23,7 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** {@code invokeAll} and {@code invokeAny}, timed and not, as the JDK's own tests ask for them. */
+/**
+ * {@code invokeAll} and {@code invokeAny}, with and without a timeout, as in the JDK's own tests.
+ */
 @ParameterizedClass
 @EnumSource
 class ScheduledExecutorInvokeTest {
@@ -75,7 +77,7 @@ class ScheduledExecutorInvokeTest {
   }
 
   @Test
-  void invokeAllCancelsWhatIsNotDoneInTime() throws Exception {
+  void invokeAllCancelsTasksNotDoneInTime() throws Exception {
     List<Future<String>> futures = executor.invokeAll(List.of(stuck, stuck), 1, MILLISECONDS);
     assertThat(futures).hasSize(2).allMatch(Future::isDone).allMatch(Future::isCancelled);
   }

@@ -32,12 +32,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the JDK's own tests ask of a {@link ScheduledExecutorService} that is shut down. */
+/** The shutdown of a {@link ScheduledExecutorService}, as in the JDK's own tests. */
 @ParameterizedClass
 @EnumSource
 @SuppressWarnings("FutureReturnValueIgnored")
 class ScheduledExecutorShutdownTest {
-  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would be taken for a Callable, too
+  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would also match Callable
   private static final Runnable NOTHING = () -> {};
 
   @Parameter Implementation implementation;
@@ -122,7 +122,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void waitingForTheEndCanBeInterrupted() {
+  void awaitTerminationCanBeInterrupted() {
     ScheduledExecutorService executor = create();
     executor.schedule(NOTHING, 1, HOURS);
     executor.shutdown();
@@ -337,7 +337,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void taskMayShutItsExecutorDown() {
+  void taskMayShutDownItsExecutor() {
     ScheduledExecutorService executor = create();
     Future<?> delayed = executor.schedule(NOTHING, 2, MILLISECONDS);
     executor.execute(executor::shutdown);
@@ -365,7 +365,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void closeWaitsForWhatWasAcceptedWhereTheJdkHasIt() throws Exception {
+  void closeWaitsForAcceptedTasksOnJdksThatHaveIt() throws Exception {
     assumeTrue(
         Arrays.stream(ExecutorService.class.getMethods())
             .anyMatch(method -> method.getName().equals("close")));

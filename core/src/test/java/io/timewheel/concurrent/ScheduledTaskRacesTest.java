@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.RepeatedTest;
 
-/** Tasks that meet their cancellation or the shutdown of their executor, on several threads. */
+/** Tests tasks that race with their cancellation or with the shutdown of their executor. */
 class ScheduledTaskRacesTest {
-  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would be taken for a Callable, too
+  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would also match Callable
   private static final Runnable NOTHING = () -> {};
 
   private final HandDriven hand = new HandDriven();
@@ -124,7 +124,7 @@ class ScheduledTaskRacesTest {
         accepted.add(executor.schedule(NOTHING, 1, HOURS));
       }
     } catch (RejectedExecutionException e) {
-      // the race was lost, which is as good
+      // the other thread won the race, which is also correct
     }
   }
 

@@ -13,7 +13,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** To handler, log and recorder, a task on a timer is the user's class and not ours. */
+/**
+ * The handler, the log and the recorder see the user's class for a task on a timer, not an internal
+ * class.
+ */
 @SuppressWarnings("FutureReturnValueIgnored")
 class TaskClassTest {
   private final TestClock clock = new TestClock();

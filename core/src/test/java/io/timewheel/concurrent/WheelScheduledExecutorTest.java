@@ -38,10 +38,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The end of tasks when workers or timer refuse, and the ownership of both. */
+/**
+ * Tests how tasks end if workers or the timer refuse them, and the ownership of workers and timer.
+ */
 @SuppressWarnings("FutureReturnValueIgnored")
 class WheelScheduledExecutorTest {
-  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would be taken for a Callable, too
+  @SuppressWarnings("UnnecessaryLambda") // a bare lambda would also match Callable
   private static final Runnable NOTHING = () -> {};
 
   private final HandDriven hand = new HandDriven();
@@ -104,7 +106,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void workersAreNotGivenATaskCancelledOnItsWay() {
+  void taskCancelledBeforeTheHandOverIsNotHandedOver() {
     Queue<Runnable> expired = new ArrayDeque<>();
     PolledTimer handingOff =
         PolledTimer.builder().timeSource(hand.clock).executor(expired::add).build();
@@ -155,7 +157,7 @@ class WheelScheduledExecutorTest {
   // Workers and shutdownNow
 
   @Test
-  void workersLeaveATaskReturnedByShutdownNowAlone() {
+  void workersIgnoreATaskReturnedByShutdownNow() {
     Future<?> task = executor.submit(runs::incrementAndGet);
     List<Runnable> returned = executor.shutdownNow();
     assertThat(new ArrayList<Object>(returned)).containsExactly(task);
@@ -167,7 +169,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void workersLeaveATaskAboutToBeReturnedAlone() throws InterruptedException {
+  void workersIgnoreATaskAboutToBeReturned() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
     Runnable blockUntilInterrupted =
         () -> {
@@ -175,7 +177,7 @@ class WheelScheduledExecutorTest {
           try {
             new CountDownLatch(1).await();
           } catch (InterruptedException e) {
-            // as it should be
+            // expected
           }
         };
     executor.execute(blockUntilInterrupted);
@@ -184,7 +186,7 @@ class WheelScheduledExecutorTest {
         new Thread(blocking) {
           @Override
           public void interrupt() {
-            hand.work(); // somewhere among the tasks: with so many, some are still to be returned
+            hand.work(); // in the middle: some of the many tasks are not returned yet
             super.interrupt();
           }
         };
@@ -299,9 +301,9 @@ class WheelScheduledExecutorTest {
     assertThat(on.isTerminated()).isTrue();
   }
 
-  /** It gave its place back before each run, and was refused another: its future failed. */
+  /** The task once left the timer before each run, and was then refused: its future failed. */
   @Test
-  void periodicTaskGoesOnThoughTheTimerIsFull() {
+  void periodicTaskContinuesIfTheTimerIsFull() {
     PolledTimer limited =
         PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();
     WheelScheduledExecutor on = hand.builder().timer(limited).build();
@@ -326,7 +328,7 @@ class WheelScheduledExecutorTest {
       hand.work();
     }
     assertThat(runs).hasValue(5);
-    assertThat(refusals).as("its place is taken while it runs").hasValue(5);
+    assertThat(refusals).as("it counts towards the limit while it runs").hasValue(5);
     assertThat(task.cancel(false)).isTrue();
     assertThat(limited.pendingTimeouts()).isZero();
   }
@@ -361,7 +363,7 @@ class WheelScheduledExecutorTest {
   // Ownership and settings
 
   @Test
-  void leavesABorrowedTimerAndWorkersAlone() {
+  void doesNotStopABorrowedTimerAndWorkers() {
     ExecutorService workers = Executors.newSingleThreadExecutor();
     WheelScheduledExecutor lent =
         WheelScheduledExecutor.builder().timer(hand.timer).executor(workers).build();
@@ -374,7 +376,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
-  void ownTimerAndWorkersEndWithIt() {
+  void ownTimerAndWorkersStopWithTheExecutor() {
     ExecutorService workers = Executors.newSingleThreadExecutor();
     WheelScheduledExecutor owner =
         WheelScheduledExecutor.builder().ownTimer(hand.timer).ownExecutor(workers).build();

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** When tasks run, and how long they wait. Time and workers are driven by hand. */
+/** Tests when tasks run, and how long they wait. The tests control time and workers. */
 @SuppressWarnings("FutureReturnValueIgnored")
 class WheelScheduledExecutorTimeTest {
   private final HandDriven hand = new HandDriven();
@@ -35,7 +35,7 @@ class WheelScheduledExecutorTimeTest {
     ranAt.add(hand.millis());
   }
 
-  /** A task whose runs each take their own time. */
+  /** Returns a task whose runs take different times. */
   private Runnable taking(IntFunction<Long> millisOfRun) {
     return () -> {
       run();
@@ -86,7 +86,7 @@ class WheelScheduledExecutorTimeTest {
     ScheduledFuture<?> task = executor.scheduleAtFixedRate(this::run, 10, 10, MILLISECONDS);
     for (int i = 0; i < 1_000; i++) {
       hand.pass(10);
-      hand.clock.advance(MICROSECONDS.toNanos(7)); // every run is late, and later than the last
+      hand.clock.advance(MICROSECONDS.toNanos(7)); // every run is later than the one before
       hand.work();
     }
     assertThat(ranAt).hasSize(1_000);
@@ -103,7 +103,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void missedRunsAreMadeUpForOneAfterTheOther() {
+  void catchUpRunsFollowOneAfterTheOther() {
     executor.scheduleAtFixedRate(taking(run -> run == 1 ? 35L : 0L), 10, 10, MILLISECONDS);
     hand.advance(10);
     assertThat(hand.millis()).isEqualTo(45);
@@ -112,7 +112,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void missedRunsAreSkippedIfSoSet() {
+  void missedRunsCanBeSkipped() {
     WheelScheduledExecutor skipping = hand.builder().skipMissedRuns(true).build();
     skipping.scheduleAtFixedRate(taking(run -> run == 1 ? 35L : 0L), 10, 10, MILLISECONDS);
     hand.advance(30);
@@ -130,7 +130,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void stallIsMadeUpForOrSkipped() {
+  void runsMissedInAStallAreCaughtUpOrSkipped() {
     WheelScheduledExecutor skipping = hand.builder().skipMissedRuns(true).build();
     List<Long> skippedTo = new ArrayList<>();
     executor.scheduleAtFixedRate(this::run, 10, 10, MILLISECONDS);
@@ -148,7 +148,7 @@ class WheelScheduledExecutorTimeTest {
     hand.pass(10);
     hand.pass(1_000);
     assertThat(hand.queue).hasSize(1);
-    assertThat(hand.timer.pendingTimeouts()).as("keeps its place").isOne();
+    assertThat(hand.timer.pendingTimeouts()).as("stays pending").isOne();
   }
 
   @Test
@@ -257,7 +257,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
-  void delayCountsDownAndOn() {
+  void delayCountsDownAndTurnsNegative() {
     ScheduledFuture<?> task = executor.schedule(this::run, 1_500, MICROSECONDS);
     assertThat(task.getDelay(NANOSECONDS)).isEqualTo(1_500_000);
     assertThat(task.getDelay(MILLISECONDS)).isEqualTo(1);

@@ -59,7 +59,7 @@ class CoalescerTest {
     assertThat(actions).containsExactly("a10", "a22", "a34", "b40");
   }
 
-  /** A call while its action waits for the executor, or runs, is followed by another. */
+  /** If a call is made while its action waits for the executor, or runs, another action follows. */
   @Test
   void beginsAnActionAfterEveryCall() {
     throttled.call("a");
@@ -74,7 +74,7 @@ class CoalescerTest {
 
   private Runnable onHash = () -> {};
 
-  /** A call at the very moment at which the key is taken. */
+  /** The call is made at the moment when the key is taken. */
   @Test
   void callThatMeetsTheExpiryIsFollowedByItsAction() {
     Object key =
@@ -105,7 +105,7 @@ class CoalescerTest {
   }
 
   @Test
-  void actionThatThrowsHarmsNoOther() {
+  void actionThatThrowsAffectsNoOther() {
     for (Coalescer<String> some : List.of(debounced, throttled)) {
       some.call("bad");
       some.call("good");
@@ -154,7 +154,7 @@ class CoalescerTest {
   }
 
   @Test
-  void flushHandsOverWhatWaitsAtOnce() {
+  void flushHandsOverWaitingActionsAtOnce() {
     debounced.call("a");
     rig.liveMillis(3);
     debounced.flush();
@@ -165,7 +165,7 @@ class CoalescerTest {
     assertThat(actions).containsExactly("a3", "b13");
   }
 
-  /** An action that a direct executor runs inside the flush may call its key again. */
+  /** A direct executor runs the action inside the flush, and the action may call its key again. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void flushHandsOverEachWaitingActionOnce(boolean quiet) {
@@ -201,14 +201,14 @@ class CoalescerTest {
   }
 
   @Test
-  void handlerIsGivenPatternAndKey() {
+  void handlerReceivesPatternAndKey() {
     throttled.call("bad");
     rig.liveMillis(10);
     assertThat(rig.errorKeys).containsExactly("Coalescer bad");
   }
 
   @Test
-  void callThatTheTimerRefusesLeavesNothing() {
+  void callRefusedByTheTimerLeavesNothing() {
     Rig full = new Rig(1);
     Coalescer<String> limited =
         Coalescer.throttled(full.timer, full, ofMillis(10), this::act).build();

@@ -15,7 +15,7 @@ import net.jqwik.api.Property;
 class ExpirationsPropertyTest {
   private static final int KEYS = 8;
 
-  /** The listener throws when this one expires, and adds that one again. */
+  /** When BAD expires, the listener throws; when AGAIN expires, the listener adds it again. */
   private static final int BAD = 3;
 
   private static final int AGAIN = 5;
@@ -42,7 +42,7 @@ class ExpirationsPropertyTest {
     }
 
     private void expired(Integer key, Integer value) {
-      told.add(key + "=" + value);
+      notified.add(key + "=" + value);
       if (key == BAD) {
         throw new IllegalStateException();
       }

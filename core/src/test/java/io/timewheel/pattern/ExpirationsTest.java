@@ -77,7 +77,7 @@ class ExpirationsTest {
     rig.assertNothingPending();
   }
 
-  /** Cancelled timeouts must not stay in memory, with all that they refer to. */
+  /** A cancelled timeout must not keep itself and its references in memory. */
   @Test
   void completedValueLeavesNothingInTheTimer() {
     expirations.add("a", 1, Duration.ofDays(1));
@@ -114,7 +114,7 @@ class ExpirationsTest {
     rig.assertNothingPending();
   }
 
-  /** The thread that it fires on re-arms it before the thread that adds it has its timeout. */
+  /** The thread that fires the timeout re-arms it before the thread that adds it has stored it. */
   @Test
   void timeoutMayFireBeforeItIsStored() {
     rig.onStart =
@@ -174,9 +174,9 @@ class ExpirationsTest {
     assertThat(expired).isEmpty();
   }
 
-  /** Otherwise those taken before it threw were neither returned nor expired. */
+  /** Otherwise, values removed before the exception were neither returned nor expired. */
   @Test
-  void conditionThatThrowsTakesNothing() {
+  void conditionThatThrowsRemovesNothing() {
     expirations.add("a", 1, ofMillis(10));
     expirations.add("b", 2, ofMillis(10));
     AtomicInteger calls = new AtomicInteger();
@@ -222,7 +222,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void getLeavesTheValueWhereItIs() {
+  void getDoesNotRemoveTheValue() {
     expirations.add("a", 1, ofMillis(10));
     assertThat(expirations.get("a")).isEqualTo(1);
     assertThat(expirations.get("b")).isNull();
@@ -232,7 +232,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void removeTakesOutAnEqualValueOnly() {
+  void removeRemovesOnlyAnEqualValue() {
     expirations.add("a", 1, ofMillis(10));
     assertThat(expirations.remove("a", 2)).isFalse();
     assertThat(expirations.remove("b", 1)).isFalse();
@@ -257,7 +257,7 @@ class ExpirationsTest {
     assertThat(expired).containsExactly("shorter1", "longer2");
   }
 
-  /** Whichever reading of the clock it comes at, while its timeout is re-armed for the longer. */
+  /** At any clock reading while the timeout is re-armed for the longer time. */
   @Test
   void shorterTimeoutCountsThoughItComesWhileTheTimeoutFires() {
     for (int reading = 1; reading < 6; reading++) {
@@ -296,7 +296,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void listenerIsGivenTheCause() {
+  void listenerReceivesTheCause() {
     List<Expired<String, Integer>> all = new ArrayList<>();
     Expirations<String, Integer> batched =
         Expirations.<String, Integer>builder(rig.timer, 9, all::addAll).executor(rig).build();
@@ -313,18 +313,18 @@ class ExpirationsTest {
 
   @Test
   void createInfersItsTypes() {
-    Queue<String> told = new ConcurrentLinkedQueue<>();
+    Queue<String> notified = new ConcurrentLinkedQueue<>();
     Expirations<String, Integer> inferred =
-        Expirations.create(rig.timer, (key, value) -> told.add(key.concat("!") + (value + 1)));
+        Expirations.create(rig.timer, (key, value) -> notified.add(key.concat("!") + (value + 1)));
     inferred.add("a", 1, ofMillis(10));
     rig.advanceMillis(10);
-    Await.until("the listener", () -> told.contains("a!2"));
+    Await.until("the listener", () -> notified.contains("a!2"));
   }
 
   // The hand-off
 
   @Test
-  void handlerIsGivenPatternAndKey() {
+  void handlerReceivesPatternAndKey() {
     expirations.add("a", -1, ofMillis(10));
     Expirations<String, Integer> batched =
         Expirations.<String, Integer>builder(
@@ -346,7 +346,7 @@ class ExpirationsTest {
         .isIn("Expirations [b, c]", "Expirations [c, b]");
   }
 
-  /** The flag that one listener set was still set when the next one was called. */
+  /** The interrupt status set by one listener was still set in the next call. */
   @Test
   void interruptDoesNotLeakIntoTheNextCall() {
     List<Boolean> interrupted = new ArrayList<>();
@@ -366,7 +366,7 @@ class ExpirationsTest {
     assertThat(Thread.interrupted()).as("left to the executor").isTrue();
   }
 
-  /** The executor was never asked again: everything that expired later ran on the timer thread. */
+  /** The executor was never offered another run: all later entries ran on the timer thread. */
   @Test
   void droppedRunIsOfferedAgainWhenMoreExpires() {
     rig.takes = false;
@@ -380,7 +380,7 @@ class ExpirationsTest {
     assertThat(expired).containsExactly("a1", "b2");
   }
 
-  /** A queue that is full waits for a run that will never come, and the timer with it. */
+  /** If the queue is full, the timer would wait for a run that never happens. */
   @Test
   void droppedRunIsOfferedAgainBeforeTheTimerWaitsForRoom() throws InterruptedException {
     Blocked blocked = new Blocked();
@@ -390,7 +390,7 @@ class ExpirationsTest {
     blocked.expireOne("second");
     blocked.drops = false;
     blocked.expireOne("third");
-    Await.until("all to be told", () -> blocked.toldOn.size() == 3);
+    Await.until("all notifications", () -> blocked.toldOn.size() == 3);
     assertThat(blocked.overflow).isEmpty();
   }
 
@@ -406,7 +406,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void listenerThatThrowsIsStillGivenTheOtherEntries() {
+  void listenerThatThrowsStillReceivesTheOtherEntries() {
     expirations.add("a", -1, ofMillis(10));
     expirations.add("b", 2, ofMillis(10));
     rig.liveMillis(20);
@@ -459,7 +459,7 @@ class ExpirationsTest {
     assertThat(expired).containsExactly("a1");
   }
 
-  /** One entry is with the listener, one in the queue, and the timer thread has the third. */
+  /** The listener has one entry, the queue has one, and the timer thread has the third. */
   @Test
   void timerThreadWaitsForRoomIfSet() throws InterruptedException {
     Blocked blocked = new Blocked();
@@ -467,12 +467,12 @@ class ExpirationsTest {
     Await.until("the clock to wait", () -> clock.getState() == Thread.State.WAITING);
     blocked.letGo.countDown();
     clock.join();
-    Await.until("all to be told", () -> blocked.toldOn.size() == 3);
+    Await.until("all notifications", () -> blocked.toldOn.size() == 3);
     assertThat(blocked.toldOn).doesNotContain(clock);
     assertThat(blocked.overflow).isEmpty();
   }
 
-  /** A timer that is stopped, and has lost its patience, interrupts its thread. */
+  /** A stop whose shutdown timeout has elapsed interrupts the timer thread. */
   @Test
   void interruptEndsTheWaitForRoomAndLosesNothing() throws InterruptedException {
     Blocked blocked = new Blocked();
@@ -483,7 +483,7 @@ class ExpirationsTest {
     assertThat(blocked.overflow).hasSize(1);
     assertThat(blocked.interruptedAfterwards).isTrue();
     blocked.letGo.countDown();
-    Await.until("the others to be told", () -> blocked.toldOn.size() == 2);
+    Await.until("the other notifications", () -> blocked.toldOn.size() == 2);
   }
 
   /** The caller may be the listener, which would wait for itself. */
@@ -504,14 +504,17 @@ class ExpirationsTest {
     assertThat(expired).containsExactly("a1");
   }
 
-  /** Expirations with room for one, whose timer waits, and a listener that waits to be let go. */
+  /**
+   * Expirations with room for one entry, whose timer waits, and a listener that waits for
+   * permission.
+   */
   private final class Blocked {
     final CountDownLatch letGo = new CountDownLatch(1);
     final Queue<Thread> toldOn = new ConcurrentLinkedQueue<>();
     final Queue<Expired<String, Integer>> overflow = new ConcurrentLinkedQueue<>();
     private final CountDownLatch inListener = new CountDownLatch(1);
     private final Expirations<String, Integer> waiting =
-        Expirations.builder(rig.timer, this::told)
+        Expirations.builder(rig.timer, this::notified)
             .executor(this::execute)
             .capacity(1)
             .blockOnOverflow()
@@ -527,7 +530,7 @@ class ExpirationsTest {
       }
     }
 
-    private void told(String key, Integer value) {
+    private void notified(String key, Integer value) {
       inListener.countDown();
       try {
         letGo.await();
@@ -548,7 +551,7 @@ class ExpirationsTest {
       rig.advanceMillis(1);
     }
 
-    /** The first entry gets to the listener before the next one comes. */
+    /** Expires entries. The first one reaches the listener before the next one is queued. */
     Thread expire(int entries) throws InterruptedException {
       expireFirst();
       for (int i = 1; i < entries; i++) {
@@ -582,7 +585,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void runThatIsTakenAndRejectedNotifiesOnce() {
+  void runAcceptedAndThenRejectedNotifiesOnce() {
     rig.rejects = true;
     expirations.add("a", 1, ofMillis(10));
     rig.advanceMillis(10);
@@ -591,7 +594,7 @@ class ExpirationsTest {
   }
 
   @Test
-  void handlerThatThrowsHarmsNoOtherEntry() {
+  void handlerThatThrowsAffectsNoOtherEntry() {
     Expirations<String, Integer> bad =
         make(rig)
             .onError(
@@ -605,7 +608,7 @@ class ExpirationsTest {
     assertThat(expired).hasSize(2);
   }
 
-  /** Without an executor there is a thread, a daemon, and the listener may block it. */
+  /** Without an executor, the listener has a daemon thread, and may block it. */
   @Test
   void blockedListenerOnItsOwnThreadDoesNotStopTheTimer() throws InterruptedException {
     CountDownLatch letGo = new CountDownLatch(1);
@@ -650,7 +653,7 @@ class ExpirationsTest {
     assertThat(limited.size()).isOne();
     assertThat(limited.complete("b")).isNull();
 
-    assertThat(limited.replace("a", 3, ofMillis(10))).as("in its place").isEqualTo(1);
+    assertThat(limited.replace("a", 3, ofMillis(10))).as("in the freed place").isEqualTo(1);
     limited.complete("a");
     limited.add("x", 4, ofMillis(10));
     assertThatExceptionOfType(RejectedExecutionException.class)
@@ -669,7 +672,10 @@ class ExpirationsTest {
     assertThat(expirations.complete("a")).isEqualTo(1);
   }
 
-  /** The timeout that fired gave up its place, and another took it: the entry expired at once. */
+  /**
+   * The entry once left the timer when its timeout fired. Another took its place, and the entry
+   * expired at once.
+   */
   @Test
   void touchedEntrySurvivesAFullTimer() {
     Rig full = new Rig(1);
@@ -687,7 +693,7 @@ class ExpirationsTest {
     assertThat(limited.size()).isZero();
   }
 
-  /** The map knew the key while the timer was still asked, and then forgot it. */
+  /** The map contained the key while the start of its timeout was pending, and then dropped it. */
   @Test
   void refusedAdditionIsNeverSeenByAnother() {
     Rig full = new Rig(1);
@@ -742,7 +748,7 @@ class ExpirationsTest {
     assertThat(expirations.size()).isZero();
   }
 
-  // Races; what they must not do is exhausted by the stress tests
+  // Races; the stress tests cover their forbidden outcomes
 
   @Test
   void everyValueHasExactlyOneOutcome() {

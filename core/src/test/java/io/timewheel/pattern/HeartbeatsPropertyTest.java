@@ -14,10 +14,10 @@ import net.jqwik.api.Property;
 class HeartbeatsPropertyTest {
   private static final int KEYS = 6;
 
-  /** When nothing was read from this one it is closed; when nothing was written to that one... */
+  /** If nothing was read from CLOSES, it is closed. If nothing was written to BAD, */
   private static final int CLOSES = 1;
 
-  /** ...it throws, or it writes. */
+  /** its callback throws; if nothing was written to the third, it writes. */
   private static final int BAD = 2;
 
   private static final int WRITES = 3;
@@ -88,7 +88,7 @@ class HeartbeatsPropertyTest {
 
     private void readIdle(Heartbeats.Connection<Integer> connection) {
       int key = connection.key();
-      told.add("read " + key);
+      notified.add("read " + key);
       if (key == CLOSES) {
         connections.remove(key).close();
       }
@@ -96,7 +96,7 @@ class HeartbeatsPropertyTest {
 
     private void writeIdle(Heartbeats.Connection<Integer> connection) {
       int key = connection.key();
-      told.add("write " + key);
+      notified.add("write " + key);
       if (key == BAD) {
         throw new StackOverflowError();
       }
@@ -125,7 +125,7 @@ class HeartbeatsPropertyTest {
       }
     }
 
-    /** Also in the place of one. */
+    /** Also replaces an existing one. */
     private void add(int key) {
       part = random.nextInt(5) / 4.0;
       connections.put(key, heartbeats.add(key));

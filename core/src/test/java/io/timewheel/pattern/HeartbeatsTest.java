@@ -68,7 +68,7 @@ class HeartbeatsTest {
     assertThat(idle).as("again after every such time").containsExactly("a65", "a100");
   }
 
-  /** The difference was negative, and wrapped when it was taken from "never". */
+  /** The difference was negative, and wrapped when it was subtracted from "never". */
   @Test
   void messageNewerThanTheReadingOfTheClockIsNotIdleness() {
     Heartbeats<String> neverIdle =
@@ -108,7 +108,7 @@ class HeartbeatsTest {
     assertThat(rig.timer.pendingTimeouts()).as("one for both directions").isOne();
   }
 
-  /** One look-up that failed ended the chain, and one dead peer delayed all. */
+  /** One failed check ended all later ones, and one dead peer delayed all. */
   @Test
   void beatThatFailsIsFollowedByTheNext() {
     heartbeats.add("bad");
@@ -119,9 +119,9 @@ class HeartbeatsTest {
     assertThat(rig.errors).hasSize(3).hasOnlyElementsOfType(StackOverflowError.class);
   }
 
-  /** Nothing is run, as if the executor's thread were blocked. */
+  /** No task is run, as if the executor's thread were blocked. */
   @Test
-  void beatsDoNotPileUpBehindOneThatBlocks() {
+  void heartbeatsDoNotQueueBehindABlockedOne() {
     heartbeats.add("a");
     heartbeats.add("b");
     rig.advanceMillis(34);
@@ -148,7 +148,7 @@ class HeartbeatsTest {
     assertThat(beats).hasSize(1);
   }
 
-  /** The executor has taken the beat, and the connection was never called again. */
+  /** The executor accepted the heartbeat, and the connection was never called again. */
   @Test
   void oneDroppedBeatDoesNotStopTheOthers() {
     rig.takes = false;
@@ -159,7 +159,7 @@ class HeartbeatsTest {
     assertThat(beats).containsExactly("a20", "a30");
   }
 
-  /** It waited in a busy executor, and a live connection was closed. */
+  /** The alarm waited in a busy executor, and a live connection was closed. */
   @Test
   void alarmIsOffIfAMessageComesWhileItWaitsForTheExecutor() {
     Connection<String> a = heartbeats.add("a");
@@ -203,7 +203,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void handlerIsGivenPatternAndKey() {
+  void handlerReceivesPatternAndKey() {
     heartbeats.add("bad");
     rig.liveMillis(10);
     assertThat(rig.errorKeys).containsExactly("Heartbeats bad");
@@ -237,12 +237,12 @@ class HeartbeatsTest {
         Await.until(
             "a beat",
             () -> {
-              rig.advanceMillis(10); // in vain if the last beat has not quite ended
+              rig.advanceMillis(10); // has no effect if the last heartbeat has not quite ended
               return beaten.tryAcquire();
             });
       }
       Await.until("the beat that blocks", () -> dead.get() > 0);
-      assertThat(dead).as("not beside itself").hasValue(1);
+      assertThat(dead).as("no overlap with itself").hasValue(1);
     } finally {
       letGo.countDown();
       executor.shutdown();
@@ -265,7 +265,7 @@ class HeartbeatsTest {
     rig.runTasks();
     assertThat(beats).containsExactly("a10");
     rig.liveMillis(10);
-    assertThat(beats).as("the chain goes on").containsExactly("a10", "a20");
+    assertThat(beats).as("later heartbeats are sent").containsExactly("a10", "a20");
     a.close();
     rig.assertNothingPending();
   }
@@ -406,7 +406,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void connectionTakesThePlaceOfItsEqual() {
+  void connectionReplacesItsEqual() {
     Connection<String> former = heartbeats.add("a");
     heartbeats.add("a");
     assertThat(heartbeats.size()).isOne();
@@ -429,9 +429,9 @@ class HeartbeatsTest {
     assertThat(limited.get("a")).isSameAs(a);
   }
 
-  /** Its timeout gave up its place, and was refused another: no alarm reported the dead peer. */
+  /** The timeout once left the timer, and was then refused: no alarm reported the dead peer. */
   @Test
-  void connectionIsWatchedThoughTheTimerIsFull() {
+  void connectionIsWatchedIfTheTimerIsFull() {
     Rig full = new Rig(1);
     Heartbeats<String> limited = make(full).build();
     limited.add("a");
@@ -459,7 +459,7 @@ class HeartbeatsTest {
         .withMessage("the heartbeats are closed");
     assertThat(heartbeats.size()).isZero();
     rig.timer.stop();
-    assertThat(other.size()).as("nobody would watch it").isZero();
+    assertThat(other.size()).as("it would not be watched").isZero();
   }
 
   @Test

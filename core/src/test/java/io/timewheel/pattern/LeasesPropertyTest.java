@@ -14,8 +14,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 
 /**
- * The model does not know the sweeps, but what is promised of them: which leases may be renewed,
- * which must have been by now, and which are lost.
+ * The model does not contain sweeps, only their guarantees: which leases may be renewed, which must
+ * have been by now, and which are lost.
  */
 class LeasesPropertyTest {
   private static final int KEYS = 6;
@@ -23,7 +23,7 @@ class LeasesPropertyTest {
   private static final long LEASE_MILLIS = 120;
   private static final long SWEEP_MILLIS = LEASE_MILLIS / 12;
 
-  /** {@code onLost} throws for this one; so does the unlock. */
+  /** {@code onLost} and the unlock throw for this one. */
   private static final int BAD = 3;
 
   private enum Server {
@@ -68,7 +68,7 @@ class LeasesPropertyTest {
     private final Map<Integer, Held> model = new TreeMap<>();
     private final List<Call> calls = new ArrayList<>();
 
-    /** Lost, and the callback waits for the executor. */
+    /** Lost leases whose callback waits for the executor. */
     private final List<Integer> refused = new ArrayList<>();
 
     private Server server = Server.RENEWS;
@@ -124,7 +124,7 @@ class LeasesPropertyTest {
 
     private void lost(Integer key, Leases.Loss loss) {
       if (loss == Leases.Loss.REFUSED) {
-        assertThat(refused.remove(key)).as("not held, and not told before").isTrue();
+        assertThat(refused.remove(key)).as("not held, and not notified before").isTrue();
       } else {
         Held held = model.remove(key);
         assertThat(held).as("held, and not lost before").isNotNull();
@@ -171,7 +171,7 @@ class LeasesPropertyTest {
     }
 
     private void unlock(int key, Held held) {
-      told.add("unlock " + key);
+      notified.add("unlock " + key);
       if (key == BAD && held.unlocksLater) {
         throwsError();
         throw new IllegalStateException();
@@ -203,14 +203,14 @@ class LeasesPropertyTest {
       }
       assertThat(rig.timer.pendingTimeouts()).as("one for all").isEqualTo(closed ? 0 : 1);
       if (livesSince(0)) {
-        assertThat(refused).as("told").isEmpty();
+        assertThat(refused).as("notified").isEmpty();
       }
       if (livesSince(SWEEP_MILLIS)) {
         assertThat(model.values()).allMatch(this::isInTime);
       }
     }
 
-    /** Not at its end, and renewed or at least tried when it should have been. */
+    /** Returns whether a lease has not expired, and was renewed or at least tried in time. */
     private boolean isInTime(Held held) {
       long ageMillis = rig.nowMillis() - held.renewedMillis;
       boolean tried =

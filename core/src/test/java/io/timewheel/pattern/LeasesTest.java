@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
-/** The lease takes 120 ms, so there is a sweep every 10. */
-@SuppressWarnings("FutureReturnValueIgnored") // most tests look at what the unlock did, not at when
+/** A lease lasts 120 ms, so there is a sweep every 10 ms. */
+@SuppressWarnings("FutureReturnValueIgnored") // most tests ignore when the unlock runs
 class LeasesTest {
   private final Rig rig = new Rig();
   private final List<String> calls = new ArrayList<>();
@@ -31,7 +31,7 @@ class LeasesTest {
   private Runnable during = () -> {};
   private final Leases<String> leases = make(rig).build();
 
-  /** The timeout keeps its place, and is not due. */
+  /** Verifies that the timeout is still pending and not due. */
   private void assertNothingFires() {
     rig.advanceMillis(20);
     long expired = rig.timer.stats().expired();
@@ -67,7 +67,7 @@ class LeasesTest {
     assertNothingFires();
   }
 
-  /** The next renewal was timed from the answer, so that the real period was longer. */
+  /** The next renewal was timed from the answer, which made the real period longer. */
   @Test
   void slowAnswerDoesNotLengthenThePeriod() {
     leases.hold("a");
@@ -77,7 +77,7 @@ class LeasesTest {
   }
 
   @Test
-  void renewsInOneCallWhatIsDueByTheNextSweep() {
+  void renewsAllLeasesDueByTheNextSweepInOneCall() {
     leases.hold("a");
     rig.liveMillis(3);
     leases.hold("b");
@@ -100,9 +100,9 @@ class LeasesTest {
     assertThat(small.size()).isEqualTo(5);
   }
 
-  /** A thrown exception stopped all renewals for ever. */
+  /** An exception stopped all further renewals. */
   @Test
-  void callThatFailsIsTriedAgainAtEverySweepAndStopsNothing() {
+  void failedCallIsRetriedAtEverySweep() {
     leases.hold("a");
     failure = new IllegalStateException("no connection");
     rig.liveMillis(55);
@@ -115,7 +115,7 @@ class LeasesTest {
   }
 
   @Test
-  void losesALeaseWhenItsTimeIsOverAndNotBefore() {
+  void losesALeaseWhenItExpiresAndNotBefore() {
     leases.hold("a");
     rig.liveMillis(33);
     failure = new IllegalStateException();
@@ -130,7 +130,9 @@ class LeasesTest {
     assertNothingFires();
   }
 
-  /** The sweeps of one are not those of the other: the end of a lease has a timeout if need be. */
+  /**
+   * The sweeps of two leases differ. The expiry of a lease has a timeout of its own if necessary.
+   */
   @Test
   void lossIsNoticedAtItsTick() {
     leases.hold("other");
@@ -154,7 +156,7 @@ class LeasesTest {
 
   /** A renewal could outlive its unlock. */
   @Test
-  void unlockWaitsForTheRenewalThatIsUnderWay() {
+  void unlockWaitsForTheRenewalInProgress() {
     leases.hold("a");
     during =
         () -> {
@@ -167,7 +169,7 @@ class LeasesTest {
     assertThat(lost).isEmpty();
   }
 
-  /** Not even if the answer says that it was gone: it had been released before. */
+  /** Even if the answer reports that it was gone: it had been released before. */
   @Test
   void releasedLeaseIsNotLost() {
     leases.hold("a");
@@ -179,13 +181,13 @@ class LeasesTest {
   }
 
   @Test
-  void unlockRunsAtOnceWhenNoRenewalIsUnderWay() {
+  void unlockRunsAtOnceIfNoRenewalIsInProgress() {
     leases.hold("a");
     leases.release("a", () -> calls.add("unlock"));
     assertThat(calls).containsExactly("unlock");
   }
 
-  /** It is not over until long after the time of the lease that was renewed in the same call. */
+  /** The unlock ends long after the time of the lease that was renewed in the same call. */
   @Test
   void slowUnlockDelaysNoRenewalOfItsCall() {
     leases.hold("a");
@@ -206,7 +208,7 @@ class LeasesTest {
     assertThat(leases.holds("b")).isOne();
   }
 
-  /** Everything that the answer decides is decided before any callback runs. */
+  /** All consequences of the answer are decided before any callback runs. */
   @Test
   void slowLossDelaysNoRenewalOfItsCall() {
     Leases<String> slow = make(rig).onLost((key, how) -> rig.liveMillis(100)).build();
@@ -250,9 +252,9 @@ class LeasesTest {
     assertThat(leases.holds("never")).isZero();
   }
 
-  /** A call that hangs: leases outside of it are still renewed, and it is not called twice. */
+  /** If a call hangs, leases outside it are still renewed, and it is not made twice. */
   @Test
-  void callThatHangsHoldsUpOnlyItsOwnLeases() {
+  void callThatHangsDelaysOnlyItsOwnLeases() {
     leases.hold("a");
     Runnable[] hanging = {null};
     during =
@@ -339,7 +341,7 @@ class LeasesTest {
     assertThat(lost).isEmpty();
   }
 
-  /** The first call never ends; of the lease that it holds up, onLost then takes its time. */
+  /** The first call never ends. The onLost callback for its lease is slow. */
   @Test
   void slowLossCallbackDelaysNoRenewal() {
     Leases<String> slow =
@@ -365,7 +367,7 @@ class LeasesTest {
     assertThat(lost).containsExactly("a120");
   }
 
-  /** While the call of the same sweep hangs, another thread of the executor tells of the loss. */
+  /** While the call of the same sweep hangs, another thread of the executor notifies the loss. */
   @Test
   void callThatHangsDelaysNoLoss() {
     failure = new IllegalStateException("no connection");
@@ -411,7 +413,7 @@ class LeasesTest {
     assertThat(lost).hasSize(1);
   }
 
-  /** Otherwise the end of the first call would count as that of the second. */
+  /** Otherwise, the end of the first call would count as that of the second. */
   @Test
   void stageThatEndsTwiceEndsOneRenewal() {
     List<Consumer<Throwable>> ends = new ArrayList<>();
@@ -444,7 +446,7 @@ class LeasesTest {
     assertThat(ends).hasSize(2);
     ends.get(0).accept(new Exception("twice"));
     rude.release("a", () -> calls.add("unlock"));
-    assertThat(calls).as("the second is under way").isEmpty();
+    assertThat(calls).as("the second is in progress").isEmpty();
     ends.get(1).accept(new Exception("the second"));
     rig.runTasks();
     assertThat(calls).containsExactly("unlock");
@@ -453,7 +455,7 @@ class LeasesTest {
 
   // Refusals and the end
 
-  /** It would be held for ever, and never renewed. */
+  /** The lease would be held forever, and never renewed. */
   @Test
   void stoppedTimerRefusesHolds() {
     leases.hold("a");
@@ -464,7 +466,7 @@ class LeasesTest {
     assertThat(leases.holds("a")).isOne();
   }
 
-  /** The call is under way when the leases are closed. */
+  /** The call is in progress when the leases are closed. */
   @Test
   void reportsNoLossAfterClose() {
     leases.hold("a");
@@ -477,7 +479,7 @@ class LeasesTest {
   }
 
   @Test
-  void takesOnePlaceOfTheTimerUntilItIsClosed() {
+  void countsAsOnePendingTimeoutUntilClosed() {
     Rig full = new Rig(1);
     Leases<String> limited = make(full).build();
     assertThatExceptionOfType(RejectedExecutionException.class)
@@ -488,9 +490,9 @@ class LeasesTest {
     full.assertNothingPending();
   }
 
-  /** The sweep gave up its place, was refused another, and nothing renewed any more. */
+  /** The sweep once left the timer, and was then refused: leases were no longer renewed. */
   @Test
-  void renewsThoughTheTimerIsFull() {
+  void renewsIfTheTimerIsFull() {
     Rig full = new Rig(1);
     Leases<String> limited = make(full).build();
     limited.hold("a");
@@ -519,7 +521,7 @@ class LeasesTest {
     assertThat(calls).hasSize(1).first().asString().startsWith("bc");
   }
 
-  /** The executor has taken the sweep, and nothing renewed any more. */
+  /** The executor accepted the sweep but dropped it, and leases were no longer renewed. */
   @Test
   void oneDroppedSweepDoesNotStopTheOthers() {
     leases.hold("a");
@@ -539,7 +541,7 @@ class LeasesTest {
     assertThat(lost).containsExactly("a1000");
   }
 
-  /** Whichever reading of the clock the release comes at: it was marked as in the call before. */
+  /** At any clock reading of the release: the lease was once marked as in the call before. */
   @Test
   void noRenewalBeginsAfterARelease() {
     for (int reading = 1; reading < 20; reading++) {
@@ -577,16 +579,16 @@ class LeasesTest {
     }
   }
 
-  /** Each is a task of its own: another thread of the executor runs the second. */
+  /** Each is a separate task: another thread of the executor runs the second. */
   @Test
   void slowLossDelaysNoOtherLoss() {
-    List<String> told = new ArrayList<>();
+    List<String> notified = new ArrayList<>();
     Leases<String> slow =
         make(rig)
             .onLost(
                 (key, how) -> {
                   rig.runTasks(); // as other threads do while this one is blocked
-                  told.add(key);
+                  notified.add(key);
                 })
             .build();
     slow.hold("a");
@@ -595,10 +597,10 @@ class LeasesTest {
     rig.liveMillis(29);
     rig.advanceMillis(1);
     rig.tasks.remove().run();
-    assertThat(told).isEmpty();
+    assertThat(notified).isEmpty();
     assertThat(rig.tasks).hasSize(2);
     rig.runTasks();
-    assertThat(told).containsExactly("b", "a");
+    assertThat(notified).containsExactly("b", "a");
   }
 
   @Test
@@ -621,7 +623,7 @@ class LeasesTest {
   }
 
   @Test
-  void lossSaysHow() {
+  void lossContainsTheReason() {
     List<String> how = new ArrayList<>();
     Leases<String> telling = make(rig).onLost((key, loss) -> how.add(key + " " + loss)).build();
     telling.hold("a");
@@ -634,7 +636,7 @@ class LeasesTest {
   }
 
   @Test
-  void releaseTellsThatTheUnlockFailed() {
+  void releaseReportsThatTheUnlockFailed() {
     leases.hold("a");
     CompletableFuture<Boolean> released =
         leases.release(
@@ -648,7 +650,7 @@ class LeasesTest {
   }
 
   @Test
-  void handlerIsGivenTheKeysOfACallThatFails() {
+  void handlerReceivesTheKeysOfAFailedCall() {
     leases.hold("a");
     failure = new IllegalStateException();
     rig.liveMillis(30);

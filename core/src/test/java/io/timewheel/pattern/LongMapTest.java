@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 class LongMapTest {
 
   /**
-   * Few keys, close together or far apart, so that probes run into each other, and in waves, so
-   * that the table grows and shrinks.
+   * Few keys, close together or far apart, so probes collide. They are added in waves, so the table
+   * grows and shrinks.
    */
   @Property
   void behavesLikeAHashMap(
@@ -62,7 +62,8 @@ class LongMapTest {
   }
 
   /**
-   * Ids that differed only in their upper bits all had one home, and every look-up met them all.
+   * IDs that differed only in their upper bits had one hash position, and every look-up passed them
+   * all.
    */
   @Test
   void spreadsIdsWhicheverOfTheirBitsTheyDifferIn() {
@@ -71,7 +72,7 @@ class LongMapTest {
       for (long id = 0; id < 1_024; id++) {
         homes.add(LongMap.spread(id << shift) & 2_047);
       }
-      assertThat(homes).as("ids shifted by " + shift).hasSizeGreaterThan(700);
+      assertThat(homes).as("IDs shifted by " + shift).hasSizeGreaterThan(700);
     }
   }
 }

@@ -10,16 +10,16 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Two threads that meet, played by one: what the other one does happens in the listener of the
- * timer, between the start of a timeout and the moment at which its starter has it.
+ * Tests two threads that meet, with one thread. The actions of the other thread run in the listener
+ * of the timer, between the start of a timeout and its return.
  */
 class MeetingsTest {
   private static final Duration HOUR = Duration.ofHours(1);
 
   private final Rig rig = new Rig();
-  private final List<String> told = new ArrayList<>();
+  private final List<String> notified = new ArrayList<>();
 
-  /** Does something once, when the next timeout is started. */
+  /** Runs an action once, when the next timeout is started. */
   private void meanwhile(Runnable other) {
     rig.onStart =
         () -> {
@@ -28,11 +28,11 @@ class MeetingsTest {
         };
   }
 
-  /** An entry that fires and does nothing more. */
+  /** An entry that fires without further effect. */
   private final class Entry extends TimedEntry {
     @Override
     void fired() {
-      told.add("fired");
+      notified.add("fired");
     }
   }
 
@@ -56,10 +56,10 @@ class MeetingsTest {
         });
     entry.start(rig.timer, () -> delayNanos[0]);
     rig.advanceMillis(5);
-    assertThat(told).containsExactly("fired");
+    assertThat(notified).containsExactly("fired");
   }
 
-  /** It was left pending for ever by a run that had looked before. */
+  /** A run that had read the state before left the entry pending forever. */
   @Test
   void entryThatIsSettledBetweenItsFiringAndItsReArmingIsNotPending() {
     TimedEntry settled =
@@ -81,7 +81,7 @@ class MeetingsTest {
     entry.settle();
     entry.hasten(1);
     entry.run(rig.timer.newTimeout(timeout -> {}, HOUR));
-    assertThat(told).isEmpty();
+    assertThat(notified).isEmpty();
   }
 
   @Test
@@ -105,7 +105,7 @@ class MeetingsTest {
   }
 
   private Expirations<String, String> expirations() {
-    return Expirations.builder(rig.timer, (String key, String value) -> told.add(value))
+    return Expirations.builder(rig.timer, (String key, String value) -> notified.add(value))
         .executor(rig)
         .build();
   }
@@ -140,7 +140,7 @@ class MeetingsTest {
   }
 
   private Retries<String> retries() {
-    return Retries.builder(rig.timer, rig, (String key, int attempt) -> told.add(key))
+    return Retries.builder(rig.timer, rig, (String key, int attempt) -> notified.add(key))
         .backoff(Backoff.fixed(HOUR))
         .build();
   }
@@ -181,11 +181,11 @@ class MeetingsTest {
                 attempt -> {
                   throw new IllegalStateException("no delay");
                 })
-            .onExhausted((key, error) -> told.add(key + ": " + error.getMessage()))
+            .onExhausted((key, error) -> notified.add(key + ": " + error.getMessage()))
             .build();
     assertThat(retries.add("key")).isTrue();
     rig.runTasks();
-    assertThat(told).containsExactly("key: no delay");
+    assertThat(notified).containsExactly("key: no delay");
     rig.assertNothingPending();
   }
 }

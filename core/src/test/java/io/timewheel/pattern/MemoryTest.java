@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.openjdk.jol.info.GraphLayout;
 
 /**
- * What an entry takes in memory, with all that it leads to: the timeout, the node or place in the
- * map. Keys and values are left out: they are in a table that is there before.
+ * Measures the memory of an entry and everything reachable from it: the timeout, and the node or
+ * place in the map. Keys and values are excluded: they are in a table that exists before.
  */
 @SuppressWarnings("FutureReturnValueIgnored")
 class MemoryTest {
@@ -31,7 +31,7 @@ class MemoryTest {
   }
 
   private double bytesPerEntry(Object pattern, IntConsumer add) {
-    // The timer makes its slots when it needs them: not what an entry takes.
+    // The timer makes its slots on demand, so they are not part of an entry.
     for (int i = 0; i < 64; i++) {
       rig.timer.newTimeout(timeout -> {}, Duration.ofSeconds(i + 1));
     }
@@ -42,7 +42,7 @@ class MemoryTest {
     return (double) (bytes(pattern, rig.timer, keys) - before) / ENTRIES;
   }
 
-  /** The table of the map, 6.6 bytes for an entry here, is not counted with it. */
+  /** The table of the map, here 6.6 bytes per entry, is excluded. */
   private static void assertBytes(double measured, int claimed) {
     assertThat(measured).isBetween(claimed - 8.0, claimed + 8.0);
   }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A million keys: each has its one outcome, and work for one is not work for all. */
+/** A million keys: each has exactly one outcome, and work for one is not work for all. */
 @SuppressWarnings("FutureReturnValueIgnored")
 class MillionKeysTest {
   private static final int KEYS = 1_000_000;
@@ -18,7 +18,7 @@ class MillionKeysTest {
   private final Rig rig = new Rig();
   private final IllegalStateException failure = new IllegalStateException();
 
-  /** How often something happened to a key. */
+  /** How often an event happened to a key. */
   private final byte[] times = new byte[KEYS];
 
   private void assertEach(int expected) {
@@ -60,7 +60,7 @@ class MillionKeysTest {
     batch.forEach(entry -> times[entry.value()]++);
   }
 
-  /** The work is counted: what left the timer, and whose future was touched. */
+  /** Counts the work: timeouts that left the timer, and futures that were touched. */
   @Test
   void closingAChannelTouchesItsOwnRequests() {
     int channels = 1_000;

@@ -11,9 +11,9 @@ import java.util.SplittableRandom;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A random program of operations and of time that passes, on a pattern and on a naive model of it,
- * which looks at everything at every tick. After every operation and every tick the two are
- * compared. Meanwhile the executor lives, is busy for a while, or rejects.
+ * A random program of operations and advances of time, for a pattern and a naive model of it. The
+ * model checks everything at every tick. After every operation and every tick the two are compared.
+ * Meanwhile, the executor runs tasks, is busy for a while, or rejects.
  */
 abstract class Program {
   private enum Workers {
@@ -25,12 +25,12 @@ abstract class Program {
   final SplittableRandom random;
   final Rig rig = new Rig();
 
-  /** What callbacks were given since the last comparison, and what the model expects. */
-  final List<String> told = new ArrayList<>();
+  /** The notifications of callbacks since the last comparison, and those that the model expects. */
+  final List<String> notified = new ArrayList<>();
 
   final List<String> expected = new ArrayList<>();
 
-  /** How many errors the handler should have been given by now, rejections left out. */
+  /** The number of errors that the handler should have received, without rejections. */
   int expectedErrors;
 
   private final Deque<Runnable> modelTasks = new ArrayDeque<>();
@@ -42,16 +42,19 @@ abstract class Program {
     random = new SplittableRandom(seed);
   }
 
-  /** Does something at random, to both. */
+  /** Applies a random operation to both. */
   abstract void operate();
 
-  /** What the model does at a tick; the timeouts have fired, what they handed over has not run. */
+  /**
+   * Advances the model by a tick. The timeouts have fired, and the tasks that they handed over have
+   * not run.
+   */
   abstract void tick();
 
-  /** What must hold between operations. */
+  /** Verifies the conditions that hold between operations. */
   abstract void check();
 
-  /** Takes everything out. */
+  /** Removes all entries. */
   abstract void end();
 
   final void run(int steps) {
@@ -94,8 +97,8 @@ abstract class Program {
         task.run();
       }
     }
-    assertThat(told).containsExactlyInAnyOrderElementsOf(expected);
-    told.clear();
+    assertThat(notified).containsExactlyInAnyOrderElementsOf(expected);
+    notified.clear();
     expected.clear();
     assertThat(rig.errors)
         .filteredOn(error -> !(error instanceof RejectedExecutionException))
@@ -111,12 +114,12 @@ abstract class Program {
     return workers == Workers.REJECTING;
   }
 
-  /** Whether the executor has rejected nothing for this time, and runs what it is given. */
+  /** Returns whether the executor has rejected no task for this time, and runs its tasks. */
   final boolean livesSince(long millis) {
     return workers == Workers.LIVE && rejectedMillis + millis < rig.nowMillis();
   }
 
-  /** As an executor does. */
+  /** Executes a task of the model, as the executor does. */
   final void execute(Runnable task, Runnable ifRejected) {
     if (rejecting()) {
       ifRejected.run();
@@ -126,7 +129,8 @@ abstract class Program {
   }
 
   /**
-   * As {@link HandOff} does: one task for all that is queued, and if it is rejected, all at once.
+   * Hands off a notification of the model, as {@link HandOff} does: one task for all queued
+   * elements, and all at once if it is rejected.
    */
   final void handOff(Runnable tell) {
     modelQueue.add(tell);
@@ -141,7 +145,7 @@ abstract class Program {
     drained.forEach(Runnable::run);
   }
 
-  /** What a callback of the model throws. */
+  /** Records that a callback of the model throws. */
   final void throwsError() {
     expectedErrors++;
   }

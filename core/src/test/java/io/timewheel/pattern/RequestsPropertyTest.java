@@ -19,10 +19,10 @@ class RequestsPropertyTest {
   private static final int CHANNELS = 3;
   private static final int IDS = 6;
 
-  /** The hook throws when an answer to this one is late. */
+  /** The hook throws if an answer to BAD is late. */
   private static final int BAD = 2;
 
-  /** A dependent of this one starts another, on a channel that is never closed. */
+  /** A dependent of AGAIN starts another request, on a channel that is never closed. */
   private static final int AGAIN = 5;
 
   private record Waiting(int serial, long id, long dueMillis, CompletableFuture<String> answer) {}
@@ -55,7 +55,7 @@ class RequestsPropertyTest {
     }
 
     private void late(Requests.Channel<String> channel, long id, String answer) {
-      told.add("late " + id + answer);
+      notified.add("late " + id + answer);
       if (id == BAD) {
         throw new IllegalStateException();
       }
@@ -102,7 +102,7 @@ class RequestsPropertyTest {
       waiting.put(id, new Waiting(serial, id, rig.nowMillis() + timeoutMillis, answer));
       answer.whenComplete(
           (value, error) -> {
-            told.add(serial + (error == null ? value : error.getClass().getSimpleName()));
+            notified.add(serial + (error == null ? value : error.getClass().getSimpleName()));
             if (id == AGAIN) {
               again.start(startedAgain++, Duration.ofDays(1));
             }
@@ -122,7 +122,7 @@ class RequestsPropertyTest {
       }
     }
 
-    /** And opens another in its place. */
+    /** Closes a channel and opens another in its place. */
     private void close(int index) {
       Requests.Channel<String> channel = channels.get(index);
       Map<Long, Waiting> closed = model.get(index);

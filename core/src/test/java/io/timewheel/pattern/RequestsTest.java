@@ -66,7 +66,7 @@ class RequestsTest {
   void lateAnswerGoesToTheHook() {
     CompletableFuture<String> answer = channel.start(7, ofMillis(10));
     rig.advanceMillis(10);
-    assertThat(channel.complete(7, "a")).as("timed out, though not told yet").isFalse();
+    assertThat(channel.complete(7, "a")).as("timed out, though not notified yet").isFalse();
     rig.runTasks();
     assertThat(answer).isCompletedExceptionally();
     assertThat(channel.complete(7, "b")).isFalse();
@@ -117,9 +117,12 @@ class RequestsTest {
     assertThat(channel.size()).isOne();
   }
 
-  /** The first one's timeout, or the user's hand on its future, must not touch the second. */
+  /**
+   * The timeout of the first request, or a completion of its future by the user, must not affect
+   * the second.
+   */
   @Test
-  void oldFutureLeavesALaterRequestOfItsIdAlone() {
+  void oldFutureDoesNotAffectALaterRequestWithItsId() {
     CompletableFuture<String> first = channel.start(7, ofMillis(10));
     channel.complete(7, "first");
     CompletableFuture<String> second = channel.start(7, ofMillis(20));
@@ -140,9 +143,7 @@ class RequestsTest {
     assertThat(late).containsExactly("2theirs");
   }
 
-  /**
-   * It would otherwise complete the future past the request, which stayed until its time was up.
-   */
+  /** Otherwise, the future would be completed, and the request would stay until its timeout. */
   @Test
   void userMayCompleteTheFutureAsynchronously() {
     CompletableFuture<String> one = channel.start(1, ofMillis(10));
@@ -161,7 +162,7 @@ class RequestsTest {
     rig.assertNothingPending();
   }
 
-  /** As the JDK's futures do. */
+  /** Like the JDK's futures. */
   @Test
   void skipsTheSupplierOfAnAnsweredRequest() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
@@ -221,14 +222,14 @@ class RequestsTest {
     assertThat(requests.size()).isZero();
   }
 
-  /** Or they would wait for ever. */
+  /** Otherwise, they would wait forever. */
   @Test
   void stoppedTimerFailsRequestsInFlight() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
     rig.timer.stop();
     rig.runTasks();
     assertThat(answer).isCancelled();
-    // Not by join, which may wrap what it throws.
+    // Not by join, which may wrap exceptions.
     assertThat(answer.handle((value, failure) -> failure).join())
         .isInstanceOf(CancellationException.class)
         .hasMessage("the timer was stopped");
@@ -257,7 +258,7 @@ class RequestsTest {
   }
 
   @Test
-  void hasThreadsOfItsOwnByDefault() {
+  void hasItsOwnThreadsByDefault() {
     Channel<String> own = Requests.<String>builder(rig.timer).build().channel();
     CompletableFuture<String> answer = own.start(1, ofMillis(10));
     CompletableFuture<String> thread = answer.handle((a, e) -> Thread.currentThread().getName());
@@ -266,29 +267,29 @@ class RequestsTest {
     assertThat(answer).isCompletedExceptionally();
   }
 
-  /** They all waited for one task, on all channels, and those that did not fit ran on the timer. */
+  /** All timeouts of all channels waited for one task, and the rest ran on the timer thread. */
   @Test
-  void dependentThatBlocksHoldsUpNoOther() {
-    List<String> told = new ArrayList<>();
+  void dependentThatBlocksDelaysNoOther() {
+    List<String> notified = new ArrayList<>();
     channel
         .start(1, ofMillis(10))
         .whenComplete(
             (answer, error) -> {
               rig.runTasks(); // as other threads of the executor do while this one is blocked
-              told.add("blocked");
+              notified.add("blocked");
             });
-    channel.start(2, ofMillis(10)).whenComplete((answer, error) -> told.add("same channel"));
+    channel.start(2, ofMillis(10)).whenComplete((answer, error) -> notified.add("same channel"));
     requests
         .channel()
         .start(1, ofMillis(10))
-        .whenComplete((answer, error) -> told.add("other channel"));
+        .whenComplete((answer, error) -> notified.add("other channel"));
     rig.liveMillis(10);
-    assertThat(told).containsExactly("same channel", "other channel", "blocked");
+    assertThat(notified).containsExactly("same channel", "other channel", "blocked");
   }
 
   @Test
   void manyThatTimeOutTogetherAllGoToTheExecutor() {
-    int many = 70_000; // more than fit into the queue that there was
+    int many = 70_000; // more than the former queue could hold
     for (int id = 0; id < many; id++) {
       channel.start(id, ofMillis(10));
     }
@@ -302,7 +303,7 @@ class RequestsTest {
   }
 
   @Test
-  void taskThatTheExecutorDropsConcernsItsOwnRequestOnly() {
+  void droppedTaskAffectsOnlyItsOwnRequest() {
     rig.takes = false;
     CompletableFuture<String> dropped = channel.start(1, ofMillis(10));
     rig.advanceMillis(10);
@@ -316,13 +317,13 @@ class RequestsTest {
   @Test
   void lateAnswerComesWithItsChannel() {
     List<Channel<String>> on = new ArrayList<>();
-    Channel<String> told =
+    Channel<String> notified =
         Requests.<String>builder(rig.timer)
             .onLate((where, id, answer) -> on.add(where))
             .build()
             .channel();
-    told.complete(1, "late");
-    assertThat(on).containsExactly(told);
+    notified.complete(1, "late");
+    assertThat(on).containsExactly(notified);
   }
 
   @Test

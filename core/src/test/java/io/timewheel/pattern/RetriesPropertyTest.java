@@ -21,7 +21,7 @@ import net.jqwik.api.Property;
 class RetriesPropertyTest {
   private static final int KEYS = 8;
 
-  /** {@code onExhausted} throws for this one, and adds that one again. */
+  /** {@code onExhausted} throws for BAD, and adds AGAIN again. */
   private static final int BAD = 3;
 
   private static final int AGAIN = 5;
@@ -38,7 +38,7 @@ class RetriesPropertyTest {
     new Tries(seed).run(300);
   }
 
-  /** A key of the model: it waits for its next attempt, or has been handed over, or is tried. */
+  /** A key of the model: it waits for its next attempt, has been handed over, or is tried. */
   private static final class Trying {
     final int key;
     final long addedMillis;
@@ -57,7 +57,7 @@ class RetriesPropertyTest {
     private final long salt = random.nextLong();
     private final int maxAttempts = random.nextInt(1, 5);
 
-    /** Not before the first attempt: a key that is added again would be exhausted without end. */
+    /** Not before the first attempt: a key that is added again would be exhausted endlessly. */
     private final long deadlineMillis = random.nextBoolean() ? 1_000_000 : random.nextLong(20, 80);
 
     private final Backoff backoff =
@@ -74,7 +74,7 @@ class RetriesPropertyTest {
             .build();
     private final Map<Integer, Trying> model = new TreeMap<>();
 
-    /** How many attempts there were for a key, and those that have not ended, by their names. */
+    /** How many attempts there were for a key, and the attempts that have not ended, by name. */
     private final int[] attempts = new int[KEYS];
 
     private final int[] expectedAttempts = new int[KEYS];
@@ -85,7 +85,7 @@ class RetriesPropertyTest {
       super(seed);
     }
 
-    /** Both know it, by the number of the attempt. */
+    /** Returns the outcome, which both derive from the number of the attempt. */
     private Outcome outcome(int key, int attempt) {
       return List.of(Outcome.values())
           .get(new SplittableRandom(Objects.hash(salt, key, attempt)).nextInt(4));
@@ -94,7 +94,7 @@ class RetriesPropertyTest {
     private CompletionStage<?> attempt(Integer key, int number) throws Exception {
       int attempt = ++attempts[key];
       String name = key + "#" + attempt;
-      told.add(name);
+      notified.add(name);
       CompletableFuture<Void> stage = new CompletableFuture<>();
       switch (outcome(key, attempt)) {
         case SUCCEEDS -> stage.complete(null);
@@ -106,7 +106,7 @@ class RetriesPropertyTest {
     }
 
     private void exhausted(Integer key, Throwable error) {
-      told.add("exhausted " + key);
+      notified.add("exhausted " + key);
       if (key == BAD) {
         throw new IllegalStateException();
       }
@@ -161,7 +161,7 @@ class RetriesPropertyTest {
     }
 
     private void schedule(Trying trying) {
-      // The tick at which it fires; half a delay may be between two.
+      // The tick at which it fires; half a delay may lie between two ticks.
       long delayNanos = backoff.delay(trying.attemptsEnded + 1).toNanos();
       long ageMillis = rig.nowMillis() - trying.addedMillis;
       if (trying.attemptsEnded < maxAttempts

@@ -55,7 +55,7 @@ class RetriesTest {
     rig.assertNothingPending();
   }
 
-  /** Blocking work on the timer thread held up everything else. */
+  /** Blocking work on the timer thread delayed all other timeouts. */
   @Test
   void runsNoUserCodeOnTheTimerThread() {
     retries.add("a");
@@ -84,7 +84,7 @@ class RetriesTest {
     assertThat(retries.add("a")).as("has succeeded").isTrue();
   }
 
-  /** Exhausted retries that leave their key in the map are never tried again. */
+  /** An exhausted key that stays in the map is never tried again. */
   @Test
   void exhaustedKeyIsReportedAndFree() {
     failures = 3;
@@ -117,7 +117,7 @@ class RetriesTest {
     return new Retries[1];
   }
 
-  /** Runs never pile up: an attempt that takes long delays its own next one, and no other's. */
+  /** Runs do not pile up: a long attempt delays its own next attempt, and no others. */
   @Test
   void waitsForTheEndOfAnAttemptBeforeTheNext() {
     List<CompletableFuture<Void>> stages = new ArrayList<>();
@@ -134,7 +134,7 @@ class RetriesTest {
     async.add("a");
     rig.liveMillis(500);
     assertThat(attempts).containsExactly("a10");
-    assertThat(rig.timer.pendingTimeouts()).as("keeps its place").isOne();
+    assertThat(rig.timer.pendingTimeouts()).as("stays pending").isOne();
 
     stages.get(0).completeExceptionally(new Exception("at 500"));
     rig.liveMillis(100);
@@ -162,7 +162,7 @@ class RetriesTest {
     assertThat(exhausted).containsExactly("a inner");
   }
 
-  /** A throwable of any kind, and a stage that is not there, are failures. */
+  /** A throwable of any kind, and a null stage, are failures. */
   @Test
   void errorsAndNullStagesAreFailures() {
     Retries<String> bad =
@@ -212,7 +212,7 @@ class RetriesTest {
     assertThat(exhausted).containsExactly("a once");
   }
 
-  /** It was counted, though it never began. */
+  /** The attempt was counted, although it never began. */
   @Test
   void rejectedAttemptDoesNotCountAndIsOfferedAgain() {
     rig.takes = false;
@@ -224,7 +224,7 @@ class RetriesTest {
     rig.takes = true;
     rig.rejects = false;
     rig.liveMillis(3_000);
-    assertThat(attempts).as("three all the same").containsExactly("a3010", "a3030", "a3070");
+    assertThat(attempts).as("still three").containsExactly("a3010", "a3030", "a3070");
     assertThat(exhausted).hasSize(1);
   }
 
@@ -253,7 +253,7 @@ class RetriesTest {
     assertThat(retries.size()).isZero();
   }
 
-  /** The executor has taken it, and the key was stuck for ever. */
+  /** The executor accepted the attempt but dropped it, and the key was stuck forever. */
   @Test
   void droppedAttemptIsOfferedAgain() {
     failures = 0;
@@ -301,9 +301,9 @@ class RetriesTest {
     assertThat(rig.errors).hasSize(1);
   }
 
-  /** The timer was at its limit when the attempt had failed, and that exhausted the key. */
+  /** The timer was at its limit when the attempt failed, and that exhausted the key. */
   @Test
-  void keyIsTriedAgainThoughTheTimerIsFull() {
+  void keyIsRetriedIfTheTimerIsFull() {
     Rig full = new Rig(1);
     Retries<String> limited =
         with(Retries.builder(full.timer, full, this::attempt)).maxAttempts(3).build();
@@ -328,7 +328,7 @@ class RetriesTest {
     full.onClock = () -> seen.add(limited.size() > 0);
     assertThatExceptionOfType(RejectedExecutionException.class).isThrownBy(() -> limited.add("a"));
     assertThat(limited.size()).isZero();
-    assertThat(seen).as("nor does another rely on it").isNotEmpty().containsOnly(false);
+    assertThat(seen).as("no other thread relies on it").isNotEmpty().containsOnly(false);
     assertThat(exhausted).isEmpty();
   }
 
@@ -344,7 +344,7 @@ class RetriesTest {
   }
 
   @Test
-  void abortOnIsAskedAboutTheLastAttemptToo() {
+  void abortOnAlsoReceivesTheLastFailure() {
     List<String> asked = new ArrayList<>();
     Retries<String> asking =
         make().maxAttempts(2).abortOn(error -> !asked.add(error.getMessage())).build();
@@ -370,7 +370,7 @@ class RetriesTest {
   }
 
   @Test
-  void attemptThatTakesTooLongHasFailed() {
+  void attemptThatExceedsItsLimitFails() {
     List<CompletableFuture<Void>> stages = new ArrayList<>();
     Retries<String> limited =
         with(Retries.asyncBuilder(
@@ -396,7 +396,7 @@ class RetriesTest {
     rig.assertNothingPending();
   }
 
-  /** The end of its time is offered again, as an attempt is. */
+  /** The end of the time limit is offered again, like an attempt. */
   @Test
   void attemptTimeLimitSurvivesADroppedTask() {
     Retries<String> limited =
@@ -415,7 +415,7 @@ class RetriesTest {
 
   /** A direct executor runs attempts on the timer thread, which cannot end them meanwhile. */
   @Test
-  void attemptThatReturnsAfterItsLimitHasFailed() {
+  void attemptThatReturnsAfterItsLimitFails() {
     List<String> succeeded = new ArrayList<>();
     Retries<String> direct =
         with(Retries.builder(
@@ -437,7 +437,7 @@ class RetriesTest {
   }
 
   @Test
-  void attemptThatThrowsAfterItsLimitHasTakenTooLong() {
+  void attemptThatThrowsAfterItsLimitTimesOut() {
     Retries<String> direct =
         with(Retries.builder(
                 rig.timer,
@@ -458,7 +458,7 @@ class RetriesTest {
 
   /** The executor has no thread that could end the attempt at its limit. */
   @Test
-  void outcomeThatComesAfterTheLimitIsIgnoredThoughTheExecutorIsExhausted() {
+  void outcomeAfterTheLimitIsIgnoredEvenIfTheExecutorIsBusy() {
     List<CompletableFuture<Void>> stages = new ArrayList<>();
     Retries<String> limited =
         with(Retries.asyncBuilder(
@@ -559,7 +559,7 @@ class RetriesTest {
   }
 
   @Test
-  void cancellingFreesTheKeyAndLeavesNothing() {
+  void cancelFreesTheKeyAndLeavesNothing() {
     retries.add("a");
     retries.add("b");
     retries.add("c");
@@ -597,7 +597,7 @@ class RetriesTest {
   }
 
   @Test
-  void onExhaustedThatThrowsHarmsNobody() {
+  void onExhaustedThatThrowsAffectsNoOtherKey() {
     Retries<String> bad =
         make()
             .maxAttempts(1)
@@ -625,7 +625,7 @@ class RetriesTest {
   }
 
   @Test
-  void stoppedTimerForgetsWhatWaitsAndRefusesMore() {
+  void stoppedTimerDropsWaitingKeysAndRefusesNewOnes() {
     retries.add("a");
     rig.timer.stop();
     assertThat(retries.size()).isZero();
@@ -705,19 +705,19 @@ class RetriesTest {
         .withMessage("part: 1.5 (expected: from 0 to 1)");
   }
 
-  /** The callback is given the failure of the last attempt, or a timeout if there was none. */
+  /** The callback receives the failure of the last attempt, or a timeout if there was none. */
   @Test
   void reportsATimeoutIfTheFirstAttemptIsTooLate() {
-    List<Throwable> told = new ArrayList<>();
+    List<Throwable> notified = new ArrayList<>();
     Retries<String> hopeless =
-        make().timeLimit(ofMillis(1)).onExhausted((key, error) -> told.add(error)).build();
+        make().timeLimit(ofMillis(1)).onExhausted((key, error) -> notified.add(error)).build();
     hopeless.add("a");
     rig.runTasks();
-    assertThat(told).hasOnlyElementsOfType(TimeoutException.class).hasSize(1);
+    assertThat(notified).hasOnlyElementsOfType(TimeoutException.class).hasSize(1);
     rig.rejects = true;
     rig.takes = false;
     hopeless.add("b");
-    assertThat(told).hasSize(2);
+    assertThat(notified).hasSize(2);
     assertThat(rig.errors).hasOnlyElementsOfType(RejectedExecutionException.class);
   }
 }

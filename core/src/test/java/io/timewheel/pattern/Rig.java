@@ -21,9 +21,9 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What the tests of the patterns work on: a timer on a clock that they move, with a tick of 1 ms,
- * and an executor that runs tasks when a test says so. The timer's own error handler must not be
- * called: the patterns handle what user code throws.
+ * The environment of the pattern tests: a timer on a clock that they move, with a tick of 1 ms, and
+ * an executor that runs tasks on request. The timer's own error handler must not be called: the
+ * patterns handle exceptions of user code.
  */
 final class Rig implements Executor {
   private final AtomicLong nowNanos = new AtomicLong();
@@ -35,20 +35,20 @@ final class Rig implements Executor {
   final Queue<String> errorKeys = new ConcurrentLinkedQueue<>();
 
   /**
-   * What the executor does with a task: takes it; rejects it; takes it and then throws as if it had
-   * rejected it; or, with neither, drops it silently.
+   * Controls what the executor does with a task. It accepts; rejects; accepts and then throws as if
+   * it had rejected; or, with neither flag, drops the task silently.
    */
   boolean takes = true;
 
   boolean rejects = false;
 
-  /** Runs whenever the clock was read, before its reader has the time. */
+  /** Runs after each clock reading, before the reader receives the time. */
   Runnable onClock = () -> {};
 
-  /** Runs whenever a timeout fires, before its task. */
+  /** Runs when a timeout fires, before its task. */
   Runnable onFire = () -> {};
 
-  /** Runs whenever a timeout was started, before its starter has it. */
+  /** Runs when a timeout was started, before its starter receives it. */
   Runnable onStart = () -> {};
 
   Rig() {
@@ -97,7 +97,7 @@ final class Rig implements Executor {
     errorKeys.add(pattern + " " + key);
   }
 
-  /** Starts as many timeouts as the timer has room for. */
+  /** Starts timeouts until the timer is full. */
   void fillUp() {
     try {
       while (true) {
@@ -108,7 +108,7 @@ final class Rig implements Executor {
     }
   }
 
-  /** Lets time pass, from one tick at which something is due to the next. Runs no tasks. */
+  /** Advances the time, from one tick with a due timeout to the next. Runs no tasks. */
   void advance(Duration time) {
     advanceMillis(time.toMillis());
   }
@@ -116,14 +116,14 @@ final class Rig implements Executor {
   void advanceMillis(long millis) {
     long endNanos = nowNanos.get() + millis * 1_000_000;
     for (long next = timer.nextDeadlineNanos(); next - endNanos <= 0; ) {
-      nowNanos.set(Math.max(next, nowNanos.get())); // not back, to what is overdue
+      nowNanos.set(Math.max(next, nowNanos.get())); // not back, to an overdue timeout
       timer.poll();
       next = timer.nextDeadlineNanos();
     }
     nowNanos.set(endNanos);
   }
 
-  /** As {@link #advanceMillis}, but after each tick whatever was handed to the executor runs. */
+  /** Like {@link #advanceMillis}, but runs all tasks of the executor after each tick. */
   void liveMillis(long millis) {
     for (long i = 0; i < millis; i++) {
       advanceMillis(1);
@@ -140,7 +140,7 @@ final class Rig implements Executor {
     nowNanos.addAndGet(millis * 1_000_000);
   }
 
-  /** Makes the next timeout that is started fire before its starter has it. */
+  /** Makes the next timeout fire before its starter receives it. */
   void fireAtOnceAfterMillis(long millis) {
     onStart =
         () -> {
@@ -150,7 +150,7 @@ final class Rig implements Executor {
         };
   }
 
-  /** Runs all tasks, those included that they start. */
+  /** Runs all tasks, including those that they start. */
   void runTasks() {
     for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
       task.run();
@@ -167,7 +167,7 @@ final class Rig implements Executor {
     return messages;
   }
 
-  /** Starts all actions at once and returns when all have ended; fails if one failed. */
+  /** Starts all actions at once and returns when all have ended. Fails if one failed. */
   static void concurrently(Runnable... actions) {
     CountDownLatch go = new CountDownLatch(1);
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();

@@ -5,8 +5,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
 /**
- * Delays as programs have them: some short, some long. From 1 ms to 10 ms there are as many as from
- * 1 h to 10 h.
+ * Makes realistic delays: some short, some long, as many from 1 ms to 10 ms as from 1 h to 10 h.
  */
 final class Delays {
   static final long LEAST_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
@@ -14,7 +13,7 @@ final class Delays {
 
   private Delays() {}
 
-  /** The same delays each time for the same state of the random generator. */
+  /** Returns random delays, the same for the same state of the generator. */
   static long[] random(int count, RandomGenerator random) {
     double range = Math.log((double) MOST_NANOS / LEAST_NANOS);
     long[] delaysNanos = new long[count];

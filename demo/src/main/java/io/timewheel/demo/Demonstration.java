@@ -28,8 +28,8 @@ import me.tongfei.progressbar.ProgressBar;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The life of the timeouts, in the order of {@link #run}: they are started, weighed, fire, are
- * cancelled, moved, left alone, and returned when the timer is stopped.
+ * The demonstration, in the order of {@link #run}. Timeouts are started, measured, fire, are
+ * cancelled, moved, left idle, and returned when the timer is stopped.
  */
 final class Demonstration {
   private static final Duration TICK = Duration.ofMillis(1);
@@ -158,8 +158,8 @@ final class Demonstration {
   }
 
   /**
-   * Measures what the timeouts take. Those that have expired are let go first: the timer does not
-   * hold them any more, but a handle does.
+   * Measures the memory of the timeouts. Releases the handles of expired ones first: the timer no
+   * longer refers to expired timeouts, but a handle does.
    */
   private Figures.Memory weigh(long usedBytesBefore) {
     long held = 0;
@@ -174,7 +174,7 @@ final class Demonstration {
     return new Figures.Memory(Heap.usedBytes() - usedBytesBefore, held);
   }
 
-  /** Waits for the timer to run what came due while it had to share the processors. */
+  /** Waits until the timer has run all timeouts that fell due while it shared the processors. */
   private void settle() throws InterruptedException {
     long beginNanos = System.nanoTime();
     long elapsedNanos;
@@ -206,7 +206,9 @@ final class Demonstration {
     return new Figures.WakeUps(stats.wakeups() - wakeUps, elapsedNanos);
   }
 
-  /** Cancels every tenth timeout; those that have expired meanwhile answer false. */
+  /**
+   * Cancels every tenth timeout. For timeouts that have expired meanwhile, the call returns false.
+   */
   private long cancelEveryTenth() {
     long beginNanos = System.nanoTime();
     long cancelled = 0;
@@ -220,7 +222,9 @@ final class Demonstration {
     return cancelled;
   }
 
-  /** Moves what is due within about a minute by an hour, so that nothing is due soon. */
+  /**
+   * Moves all timeouts that are due within about a minute by an hour, so that nothing is due soon.
+   */
   private long moveTheNear() {
     long horizonNanos = MINUTES.toNanos(1) + (long) (options.seconds() * 1e9);
     long beginNanos = System.nanoTime();
@@ -238,7 +242,7 @@ final class Demonstration {
     return moved;
   }
 
-  /** Lets time pass with nothing due, after what is left of the last tick. */
+  /** Waits while nothing is due, after the rest of the last tick. */
   private Figures.WakeUps rest() throws InterruptedException {
     Thread.sleep(FRAME_MILLIS);
     long wakeUps = timer.stats().wakeups();

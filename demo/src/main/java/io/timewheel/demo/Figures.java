@@ -4,23 +4,23 @@ package io.timewheel.demo;
 import io.timewheel.TimerStats;
 
 /**
- * What the demonstration found out. The counts are its own, taken from what the calls returned and
- * the tasks did; {@code stats} is what the timer says.
+ * The results of the demonstration. It counts the results of its calls and the runs of its tasks
+ * itself; {@code stats} are the timer's own counts.
  *
- * @param options what was asked for
+ * @param options the options of the run
  * @param started timeouts that were started
  * @param starting how long that took
- * @param memory what the pending timeouts take
+ * @param memory the memory of the pending timeouts
  * @param expired tasks that ran
- * @param cancelled timeouts that were cancelled, other than by stopping the timer
+ * @param cancelled timeouts that were cancelled, except by stopping the timer
  * @param moved timeouts whose deadline was moved
  * @param returned timeouts that were pending when the timer was stopped
- * @param levels the same, by the time they had left
+ * @param levels the same, by their remaining time
  * @param lags how late the timeouts fired
  * @param firing the wake-ups while timeouts fired
  * @param idle the wake-ups while nothing was due
- * @param timerCpuNanos the processor time of the timer thread; negative if unknown
- * @param stats what the timer says, after it was stopped
+ * @param timerCpuNanos the CPU time of the timer thread; negative if unknown
+ * @param stats the timer's statistics after it was stopped
  */
 record Figures(
     Options options,
@@ -42,20 +42,20 @@ record Figures(
    * How long it took to start the timeouts.
    *
    * @param nanos from the first start to the last
-   * @param collectionNanos the part of it in which garbage was collected
+   * @param collectionNanos the part spent on garbage collection
    */
   record Starting(long nanos, long collectionNanos) {}
 
   /**
-   * The growth of the heap that some timeouts caused.
+   * The growth of the heap caused by timeouts.
    *
-   * @param bytes by how much the used heap grew
-   * @param timeouts how many timeouts it then held
+   * @param bytes the growth of the used heap
+   * @param timeouts the number of timeouts
    */
   record Memory(long bytes, long timeouts) {
     private static final int FEWEST = 100_000;
 
-    /** Whether the timeouts outweigh whatever else the program allocated meanwhile. */
+    /** Returns whether the memory of the timeouts exceeds all other allocations of the program. */
     boolean isMeaningful() {
       return timeouts >= FEWEST;
     }
@@ -68,8 +68,8 @@ record Figures(
   /**
    * How often the timer thread woke up.
    *
-   * @param count how often
-   * @param nanos in how much time
+   * @param count the number of wake-ups
+   * @param nanos the measured time
    */
   record WakeUps(long count, long nanos) {
     double perSecond() {
@@ -81,7 +81,7 @@ record Figures(
     return started == expired + cancelled + returned;
   }
 
-  /** Whether the timer counts as we do. */
+  /** Returns whether the timer's counts agree with those of the demonstration. */
   boolean statsAgree() {
     return stats.started() == started
         && stats.expired() == expired

@@ -4,11 +4,11 @@ package io.timewheel.demo;
 import java.lang.management.GarbageCollectorMXBean;
 import java.lang.management.ManagementFactory;
 
-/** The heap: how much of it is used, whether there is enough, and what the collector takes. */
+/** Measures the heap: the used bytes, whether there are enough, and the time of the collector. */
 final class Heap {
   /**
-   * What the demonstration takes for each timeout: 40 bytes for the timeout, 12 for its delay and
-   * its handle, up to 30 for the set that {@code stop()} returns, and room for the collector.
+   * The memory of the demonstration per timeout: 40 bytes for the timeout, 12 for its delay and its
+   * handle, up to 30 for the set that {@code stop()} returns, and space for the collector.
    */
   private static final int BYTES_PER_TIMEOUT = 110;
 
@@ -17,14 +17,14 @@ final class Heap {
 
   private Heap() {}
 
-  /** The bytes used by what can still be reached. */
+  /** Returns the bytes used by reachable objects. */
   static long usedBytes() {
     System.gc();
     Runtime runtime = Runtime.getRuntime();
     return runtime.totalMemory() - runtime.freeMemory();
   }
 
-  /** For how long garbage has been collected, in all. */
+  /** Returns the total time of garbage collection. */
   static long collectionMillis() {
     long millis = 0;
     for (GarbageCollectorMXBean collector : ManagementFactory.getGarbageCollectorMXBeans()) {

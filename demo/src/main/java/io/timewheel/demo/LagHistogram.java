@@ -6,7 +6,7 @@ import org.HdrHistogram.Histogram;
 /**
  * Counts lags, to three significant digits.
  *
- * <p>Not thread-safe: the timer thread fills it, and it is read when that thread has ended.
+ * <p>Not thread-safe: the timer thread fills it, and it is read after that thread has ended.
  */
 final class LagHistogram {
   private final Histogram lagsNanos = new Histogram(3);
@@ -32,7 +32,7 @@ final class LagHistogram {
     return lagsNanos.getMaxValue();
   }
 
-  /** The least lag that no more than the given share of all lags exceed. */
+  /** Returns the smallest lag that at most the given share of all lags exceeds. */
   long percentileNanos(double percent) {
     return lagsNanos.getValueAtPercentile(percent);
   }

@@ -5,8 +5,8 @@ import io.timewheel.Timeout;
 import io.timewheel.TimerListener;
 
 /**
- * Collects how late each timeout fired: apart for the first part of the demonstration, in which all
- * processors are busy and the garbage collector is, and for the rest.
+ * Collects how late each timeout fired. Separates the first part of the demonstration, when all
+ * processors and the garbage collector are busy, from the rest.
  */
 final class Lags implements TimerListener {
   final LagHistogram whileStarting = new LagHistogram();
@@ -24,7 +24,7 @@ final class Lags implements TimerListener {
     lastNanos = lagNanos;
   }
 
-  /** How late the last timeout was. */
+  /** Returns how late the last timeout was, in nanoseconds. */
   long lastNanos() {
     return lastNanos;
   }

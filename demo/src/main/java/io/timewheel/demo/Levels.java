@@ -2,9 +2,9 @@
 package io.timewheel.demo;
 
 /**
- * Counts timeouts by the level of the hierarchical wheel that suits the time they have left: 256
- * slots a level, each level 256 times as coarse as the one below, so that the level is the highest
- * byte of the remaining ticks that is not zero.
+ * Counts timeouts by the level of the hierarchical wheel for their remaining time. A level has 256
+ * slots, each 256 times as coarse as those of the level below. So the level is the highest byte of
+ * the remaining ticks that is not zero.
  */
 final class Levels {
   private static final int DIGIT_BITS = Byte.SIZE;
@@ -38,7 +38,7 @@ final class Levels {
     return total;
   }
 
-  /** How many levels there are up to the highest that has timeouts. */
+  /** Returns the number of levels up to the highest that has timeouts. */
   int size() {
     int size = MAX_LEVELS;
     while (size > 0 && counts[size - 1] == 0) {
@@ -47,7 +47,7 @@ final class Levels {
     return size;
   }
 
-  /** The times that belong to a level, as in 256 ms to 1.1 min. */
+  /** Returns the times of a level, as in 256 ms to 1.1 min. */
   String range(int level) {
     String end = Format.duration(borderNanos(level + 1));
     return level == 0 ? "up to " + end : Format.duration(borderNanos(level)) + " to " + end;

@@ -6,15 +6,15 @@ import java.math.BigDecimal;
 /**
  * The options of the command line.
  *
- * @param timeouts how many timeouts are started
- * @param seconds how long the demonstration watches them fire
+ * @param timeouts how many timeouts to start
+ * @param seconds how long to watch them fire
  * @param threads how many threads start them
- * @param help whether only the help is asked for
+ * @param help whether only the help is requested
  */
 record Options(int timeouts, double seconds, int threads, boolean help) {
   static final String HELP =
       """
-      Starts millions of timeouts on one timer and shows what becomes of them.
+      Starts millions of timeouts on one timer and shows their outcomes.
 
       Usage: java -jar six-million.jar [options]
 
@@ -22,7 +22,7 @@ record Options(int timeouts, double seconds, int threads, boolean help) {
         --seconds S    how long to watch them fire (default: 5)
         --threads T    how many threads start them
                        (default: one for each processor, at most 4)
-        --help         this text
+        --help         print this text
 
       Exit code: 0 if every timeout was accounted for and none fired early,
       1 if not, 2 if the options or the heap do not allow the run.\
@@ -40,7 +40,7 @@ record Options(int timeouts, double seconds, int threads, boolean help) {
   /**
    * Reads the arguments of the command line.
    *
-   * @throws IllegalArgumentException if one is unknown or bad; its message is for the user
+   * @throws IllegalArgumentException if one is unknown or invalid; its message is for the user
    */
   static Options parse(String... args) {
     Options options = defaults();
@@ -81,7 +81,7 @@ record Options(int timeouts, double seconds, int threads, boolean help) {
         return number;
       }
     } catch (NumberFormatException e) {
-      // told below, in words of our own
+      // reported below
     }
     throw bad(name, value, least, most);
   }

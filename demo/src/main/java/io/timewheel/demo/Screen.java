@@ -10,8 +10,8 @@ import me.tongfei.progressbar.ProgressBarBuilder;
 import me.tongfei.progressbar.ProgressBarStyle;
 
 /**
- * Where the output goes. A progress bar is drawn on a terminal only, and the next line takes its
- * place: what stays are lines, the same in a log file.
+ * The output. A progress bar is drawn only on a terminal, and the next line replaces it. The
+ * remaining output is plain lines, the same as in a log file.
  */
 final class Screen {
   static final int WIDTH = 80;
@@ -32,7 +32,7 @@ final class Screen {
     return new Screen(System.out, isTerminal(), charset().newEncoder().canEncode("█"));
   }
 
-  @SuppressWarnings("SystemConsoleNull") // what differs since JDK 22 is handled here
+  @SuppressWarnings("SystemConsoleNull") // the difference since JDK 22 is handled here
   private static boolean isTerminal() {
     Console console = System.console();
     if (console == null) {
@@ -41,7 +41,7 @@ final class Screen {
     try {
       return (boolean) Console.class.getMethod("isTerminal").invoke(console);
     } catch (ReflectiveOperationException e) {
-      return true; // before JDK 22 there was a console on terminals only
+      return true; // before JDK 22, there was a console on terminals only
     }
   }
 
@@ -59,14 +59,14 @@ final class Screen {
     out.println(text);
   }
 
-  /** Begins to show progress, until the bar is closed. */
+  /** Shows a progress bar until it is closed. */
   ProgressBar progress(String title, long max) {
     return new ProgressBarBuilder()
         .setTaskName(title)
         .setInitialMax(max)
         .setUpdateIntervalMillis(REDRAW_MILLIS)
         .setStyle(blocks ? ProgressBarStyle.UNICODE_BLOCK : ProgressBarStyle.ASCII)
-        // One column less than the width: a terminal may begin a new line after the last one.
+        // One column less than the width: a terminal may begin a new line after the last column.
         .setConsumer(new DelegatingProgressBarConsumer(this::redraw, WIDTH - 1))
         .build();
   }
@@ -79,7 +79,7 @@ final class Screen {
     }
   }
 
-  /** A bar as long as a share from 0 to 1 of the width; not empty unless the share is. */
+  /** Returns a bar for a share from 0 to 1. It is empty only if the share is zero. */
   String bar(double share, int width) {
     return (blocks ? "█" : "#").repeat((int) Math.ceil(share * width));
   }

@@ -5,10 +5,10 @@ import java.io.PrintStream;
 
 /**
  * Starts six million timeouts on one timer, with delays from a millisecond to a year, and shows
- * what becomes of them.
+ * their outcomes.
  *
- * <p>{@link Demonstration} is the part that uses the timer. The rest reads the options, draws the
- * progress and lays out the figures.
+ * <p>{@link Demonstration} is the part that uses the timer. The other classes read the options,
+ * draw the progress and print the results.
  */
 public final class SixMillion {
   private static final int SUCCESS = 0;

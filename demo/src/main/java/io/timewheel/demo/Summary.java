@@ -3,7 +3,7 @@ package io.timewheel.demo;
 
 import java.util.function.ToDoubleFunction;
 
-/** Lays out the figures: a name, a number, and what there is to say about it. */
+/** Prints the results: a name, a number, and a remark. */
 final class Summary {
   private static final int BAR_WIDTH = 24;
 
@@ -107,7 +107,7 @@ final class Summary {
       return "FAILED: expired, cancelled and pending do not add up to started.";
     }
     if (!figures.statsAgree()) {
-      return "FAILED: the timer counts otherwise: " + figures.stats();
+      return "FAILED: the timer's counts differ: " + figures.stats();
     }
     return "Each timeout is accounted for, and none fired early.";
   }

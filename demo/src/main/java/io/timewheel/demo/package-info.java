@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Six million timeouts on one timer, with a summary to read. */
+/** A demonstration with six million timeouts on one timer, and a readable summary. */
 @NullMarked
 package io.timewheel.demo;
 

@@ -22,7 +22,7 @@ class LevelsTest {
     "5, 281474976710656",
     "6, 72057594037927936",
   })
-  void aLevelEndsWhereTheWheelSaysSo(int level, long rangeTicks) {
+  void levelsEndAsInTheTableOfTheWheel(int level, long rangeTicks) {
     assertThat(Levels.levelOf(rangeTicks - 1)).isEqualTo(level);
     assertThat(Levels.levelOf(rangeTicks)).isEqualTo(level + 1);
   }
@@ -33,7 +33,7 @@ class LevelsTest {
   }
 
   @Test
-  void whatIsDueOrOverdueIsOnTheFirstLevel() {
+  void dueAndOverdueTimeoutsAreOnTheFirstLevel() {
     assertThat(Levels.levelOf(0)).isZero();
     assertThat(Levels.levelOf(-1)).isZero();
   }

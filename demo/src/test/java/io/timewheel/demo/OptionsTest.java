@@ -33,7 +33,7 @@ class OptionsTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"--timeout", "-n", "6000000", ""})
-  void refusesWhatItDoesNotKnow(String name) {
+  void refusesUnknownOptions(String name) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Options.parse(name, "1"))
         .withMessage("unknown option: " + name);
@@ -52,7 +52,7 @@ class OptionsTest {
     "--threads, 0, 1 to 256",
     "--threads, 257, 1 to 256",
   })
-  void refusesBadValues(String name, String value, String expected) {
+  void refusesInvalidValues(String name, String value, String expected) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Options.parse(name, value))
         .withMessage("%s: %s (expected: a number from %s)", name, value, expected);

@@ -24,7 +24,7 @@ class ScreenTest {
   }
 
   @Test
-  void onATerminalProgressIsDrawnAndTheNextLineTakesItsPlace() {
+  void onATerminalTheNextLineReplacesTheProgressBar() {
     assertThat(progressAndALine(true))
         .startsWith("\rStarting")
         .contains("50%")

@@ -63,13 +63,13 @@ class SixMillionTest {
   }
 
   @Test
-  void helpIsNoFailure() throws InterruptedException {
+  void helpSucceeds() throws InterruptedException {
     assertThat(run("--help")).isZero();
     assertThat(outputText()).contains("--timeouts N", "--seconds S", "--threads T");
   }
 
   @Test
-  void aBadOptionIsToldAndEndsWithTwo() throws InterruptedException {
+  void invalidOptionIsReportedWithExitCodeTwo() throws InterruptedException {
     assertThat(run("--timeouts", "none")).isEqualTo(2);
     assertThat(outputText()).isEmpty();
     assertThat(errorText())
@@ -77,7 +77,7 @@ class SixMillionTest {
   }
 
   @Test
-  void whatDoesNotFitIntoTheHeapIsNotTried() throws InterruptedException {
+  void tooManyTimeoutsForTheHeapAreRefused() throws InterruptedException {
     assertThat(Heap.suffices(100_000_000)).isFalse(); // the tests have less than 11 GB
     assertThat(run("--timeouts", "100000000")).isEqualTo(2);
     assertThat(errorText())
@@ -98,7 +98,7 @@ class SixMillionTest {
     return errors.toString(UTF_8).replace("\r\n", "\n");
   }
 
-  /** The number in a row of the balance. */
+  /** Returns the number in a row of the balance. */
   private long row(String name) {
     String balance = outputText().substring(outputText().indexOf("Balance"));
     return numbersIn(balance, "  " + name + " +([\\d,]+)(?: .*)?").get(0);
@@ -108,7 +108,7 @@ class SixMillionTest {
     return numbersIn(outputText(), line);
   }
 
-  /** The groups of all lines that match. */
+  /** Returns the groups of all lines that match. */
   private static List<Long> numbersIn(String text, String line) {
     return Pattern.compile("(?m)^" + line + "$")
         .matcher(text)

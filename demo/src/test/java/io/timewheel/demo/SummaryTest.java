@@ -10,12 +10,12 @@ import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What is said of figures that a timer must not produce, and of those that it may. */
+/** Tests the summary of impossible results, and of possible ones. */
 class SummaryTest {
   private final Lags lags = new Lags();
 
   @Test
-  void soundFiguresAreSoundAndSaidToBe() {
+  void correctResultsAreReportedAsCorrect() {
     Figures figures = figures(60, new TimerStats(0, 100, 5, 60, 40, 0, 0, 7, 0));
 
     assertThat(figures.areSound()).isTrue();
@@ -23,7 +23,7 @@ class SummaryTest {
   }
 
   @Test
-  void aTimeoutThatIsLostIsTold() {
+  void lostTimeoutIsReported() {
     Figures figures = figures(59, new TimerStats(0, 100, 5, 59, 40, 0, 0, 7, 0));
 
     assertThat(figures.areSound()).isFalse();
@@ -32,7 +32,7 @@ class SummaryTest {
   }
 
   @Test
-  void aTimeoutThatFiredEarlyIsTold() {
+  void earlyTimeoutIsReported() {
     lags.startingIsOver();
     lags.expired(null, -1);
     Figures figures = figures(60, new TimerStats(0, 100, 5, 60, 40, 0, 0, 7, 0));
@@ -42,12 +42,12 @@ class SummaryTest {
   }
 
   @Test
-  void aTimerThatCountsOtherwiseIsTold() {
+  void differingCountsAreReported() {
     Figures figures = figures(60, new TimerStats(1, 100, 5, 59, 40, 0, 0, 7, 0));
 
     assertThat(figures.areSound()).isFalse();
     assertThat(verdict(figures))
-        .startsWith("FAILED: the timer counts otherwise: TimerStats[pending=1, ");
+        .startsWith("FAILED: the timer's counts differ: TimerStats[pending=1, ");
   }
 
   /** 100 started, 10 cancelled, 5 moved, 30 returned by stop(). */

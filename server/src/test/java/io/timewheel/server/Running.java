@@ -62,6 +62,16 @@ final class Running implements AutoCloseable {
     this(settings, tokens, null, AddressPolicy.admitting(List.of()), InstantSource.system());
   }
 
+  /** With tokens and webhook secrets. */
+  Running(Tokens tokens, WebhookSecrets secrets) {
+    this(
+        config -> config,
+        tokens,
+        secrets,
+        AddressPolicy.admitting(List.of()),
+        InstantSource.system());
+  }
+
   /** Calls webhooks. */
   Running(WebhookSecrets secrets, AddressPolicy policy) {
     this(config -> config, null, secrets, policy, InstantSource.system());

@@ -6,7 +6,7 @@ import io.timewheel.TimerTask;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Waits in its task until it is released, whatever else happens. */
+/** Waits in its task until it is released, even if it is interrupted. */
 final class Busy implements TimerTask {
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch released = new CountDownLatch(1);
@@ -19,7 +19,7 @@ final class Busy implements TimerTask {
       try {
         released.await();
       } catch (InterruptedException e) {
-        // By stop(), which has run out of patience. This task continues anyway.
+        // By stop(), whose shutdown timeout has elapsed. This task continues anyway.
       }
     }
     ended.set(true);

@@ -24,11 +24,13 @@ import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
-/** What holds while a task runs: what waits behind it is pending, and stopping waits for it. */
+/**
+ * The contract while a task runs: timeouts that wait for it are pending, and stopping waits for it.
+ */
 interface BusyContract extends TimeScript {
   private Busy busy() {
     Busy busy = new Busy();
-    atEnd(busy::release); // if a failed test left it running, it would hold up the end of its timer
+    atEnd(busy::release); // if a failed test leaves it running, it delays the stop of its timer
     return busy;
   }
 

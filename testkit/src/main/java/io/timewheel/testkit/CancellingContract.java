@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What cancelling does: at once, once, and for good. */
+/** The contract of cancelling: it takes effect at once, once, and permanently. */
 interface CancellingContract extends TimeScript {
   @Test
   default void aCancelledTimeoutNeverRuns() {
@@ -131,7 +131,7 @@ interface CancellingContract extends TimeScript {
     for (int tries = 0; tries < 20 && reference.get() != null; tries++) {
       System.gc();
     }
-    assertNull(reference.get(), "the timeout, held though cancelled");
+    assertNull(reference.get(), "the timeout, held although cancelled");
   }
 
   /** A separate method, so no local variable still refers to the timeout. */

@@ -20,7 +20,7 @@ final class Contracts {
   /** Longer than any test may take. */
   static final Duration LONG = Duration.ofMinutes(10);
 
-  /** Any fixed seed serves; a fixed one makes a failure repeatable. */
+  /** A fixed seed makes a failure repeatable. */
   static final long SEED = 20_260_101;
 
   private Contracts() {}
@@ -63,11 +63,12 @@ final class Contracts {
     if (timeout.task() instanceof Probe probe) {
       assertEquals(runs, probe.runs(), () -> "runs of the task of " + timeout);
       assertEquals(cancellations, probe.cancellations(), () -> "cancelled() calls of " + timeout);
-      assertTrue(runs + cancellations == 0 || probe.given() == timeout, "given another timeout");
+      assertTrue(
+          runs + cancellations == 0 || probe.given() == timeout, "called with another timeout");
     }
   }
 
-  /** Asserts that a call is refused, with a message that names what it refuses. */
+  /** Asserts that a call is refused, with a message that contains the invalid argument. */
   static void assertRefused(
       Class<? extends RuntimeException> type, Executable call, String... named) {
     RuntimeException refusal = assertThrows(type, call);
@@ -83,7 +84,7 @@ final class Contracts {
         IllegalStateException.class, () -> timer.newTimeout(new Probe(), 1, TimeUnit.MILLISECONDS));
   }
 
-  /** Without a stack trace, because it may end in the log. */
+  /** Without a stack trace, because it may be logged. */
   @SuppressWarnings("serial")
   static final class Silent extends RuntimeException {
     Silent(String message) {

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** What is counted, and how many timeouts may be pending. */
+/** The contract of the counts, and of the limit on pending timeouts. */
 interface CountingContract extends TimeScript {
   @Test
   default void aNewTimerHasDoneNothing() {

@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Which tick a delay leads to. */
+/** The contract of delays: the tick at which each fires. */
 interface DelayContract extends TimeScript {
   @Test
   default void waitsForTheNextTickIfItsDeadlineIsBetweenTwo() {
@@ -94,7 +94,7 @@ interface DelayContract extends TimeScript {
     for (TimeUnit unit : TimeUnit.values()) {
       timeouts.add(timer.newTimeout(new Probe(), Long.MAX_VALUE, unit));
     }
-    // The sum with the time that has passed overflows.
+    // The sum with the elapsed time overflows.
     timeouts.add(timer.newTimeout(new Probe(), Long.MAX_VALUE - 1, TimeUnit.NANOSECONDS));
     timeouts.add(timer.newTimeout(new Probe(), Duration.ofSeconds(Long.MAX_VALUE)));
     for (Duration moment :

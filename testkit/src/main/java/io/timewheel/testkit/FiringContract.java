@@ -19,7 +19,9 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** When timeouts fire: at the first tick at or after the deadline, once, in the order of ticks. */
+/**
+ * The contract of firing: at the first tick at or after the deadline, once, in the order of ticks.
+ */
 interface FiringContract extends TimeScript {
   @Test
   default void runsOnceAtItsDeadline() {

@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A clock that stands still until a test moves it. A {@link ManualTimer} brings its own; this class
- * is for driving a timer that has a thread:
+ * A clock that stands still until a test moves it. A {@link ManualTimer} has its own. Use this
+ * class to control a timer that has a thread:
  *
  * <pre>{@code
  * ManualTimeSource clock = new ManualTimeSource();
@@ -32,33 +32,35 @@ import java.util.concurrent.locks.LockSupport;
  * <p>All methods may be called from any thread.
  */
 public final class ManualTimeSource implements TimeSource {
-  /** How often {@link #awaitParked} checks whether the thread has ended, which nothing signals. */
+  /**
+   * How often {@link #awaitParked} checks whether the thread has ended; no signal announces that.
+   */
   private static final long LIFE_SIGN_MILLIS = 1;
 
   /**
-   * How far the clock may go. Readings are compared by their difference, which has to stay positive
-   * and short of the 292 years that mean never.
+   * How far the clock may go. Readings are compared by their difference, which must stay positive
+   * and below the 292 years that mean never.
    */
   private static final long MAX_ELAPSED_NANOS = Long.MAX_VALUE - 1;
 
   private final long startNanos;
   private volatile long elapsedNanos;
 
-  /** The threads that park on this clock, and until when. */
+  /** The threads that park on this clock, with the reading until which they park. */
   private final Map<Thread, Long> parked = new HashMap<>();
 
   private final List<Lap> laps = new ArrayList<>();
 
-  /** Makes a clock that stands at zero. */
+  /** Makes a clock at zero. */
   public ManualTimeSource() {
     this(0);
   }
 
   /**
-   * Makes a clock that stands at the given reading, which may be any value: the clock wraps around
-   * from {@link Long#MAX_VALUE} to {@link Long#MIN_VALUE}, as {@link System#nanoTime()} may.
+   * Makes a clock at the given reading, which may be any value. The clock wraps around from {@link
+   * Long#MAX_VALUE} to {@link Long#MIN_VALUE}, like {@link System#nanoTime()}.
    *
-   * @param nanoTime the first reading of the clock
+   * @param nanoTime the first reading of the clock, in nanoseconds
    */
   public ManualTimeSource(long nanoTime) {
     startNanos = nanoTime;
@@ -70,12 +72,12 @@ public final class ManualTimeSource implements TimeSource {
   }
 
   /**
-   * Moves the clock forward and wakes the threads that are parked on it until a time that is now
-   * reached. Others are not woken. Does not wait for what the woken threads do.
+   * Moves the clock forward, and wakes the threads whose parking time is now reached. Other threads
+   * are not woken. Does not wait for the work of the woken threads.
    *
-   * @param duration how far; zero moves nothing
-   * @throws IllegalArgumentException if {@code duration} is negative, or leads beyond 292 years
-   *     from the first reading
+   * @param duration how far to move; zero moves nothing
+   * @throws IllegalArgumentException if {@code duration} is negative, or ends more than 292 years
+   *     after the first reading
    */
   public void advanceBy(Duration duration) {
     synchronized (this) {
@@ -89,7 +91,7 @@ public final class ManualTimeSource implements TimeSource {
     }
   }
 
-  /** The length of a duration that this clock can move by. */
+  /** Returns a duration in nanoseconds, after checking that this clock can move by it. */
   synchronized long nanos(Duration duration) {
     requireNonNull(duration, "duration");
     if (duration.isNegative()) {
@@ -111,11 +113,11 @@ public final class ManualTimeSource implements TimeSource {
    * Parks the current thread until a test has moved this clock to {@code deadlineNanos}, or the
    * thread is unparked or interrupted.
    *
-   * <p>No wake-up is lost. One critical section registers the thread and looks at the clock;
-   * another, of the same lock, moves the clock and unparks the registered threads. If the move
-   * comes first, the thread sees the new time and does not park. If it comes second, it finds the
-   * thread registered and unparks it; if the thread has not parked yet, the permit of {@code
-   * unpark} makes it return at once.
+   * <p>No wake-up is lost. One critical section registers the thread and reads the clock. Another,
+   * of the same lock, moves the clock and unparks the registered threads. If the move comes first,
+   * the thread sees the new time and does not park. If it comes second, it finds the thread
+   * registered and unparks it. If the thread has not parked yet, the permit of {@code unpark} makes
+   * it return at once.
    */
   @Override
   public void parkUntil(long deadlineNanos, Object blocker) {
@@ -139,17 +141,17 @@ public final class ManualTimeSource implements TimeSource {
   }
 
   /**
-   * Waits until a thread has nothing left to do until this clock moves again: has looked at the
-   * clock after the beginning of this call, has done what it found due, and parks until a later
-   * time; or has ended, or was not started yet.
+   * Waits until a thread has nothing left to do until this clock moves again. Then the thread has
+   * read the clock after this call began, has completed all due work, and parks until a later time.
+   * Returns at once if the thread has ended or was not started yet.
    *
-   * <p>It is not enough to see the thread parked: a thread that started a timeout may have unparked
-   * it, and it may not have noticed yet. So this makes the thread return from {@link #parkUntil}
-   * and park again; in between, it sees the current time and all timeouts that the caller has
-   * started. This adds one wake-up to the figures of its timer.
+   * <p>A parked thread is not sufficient: a thread that started a timeout may have unparked it,
+   * which it may not have noticed yet. So this method makes the thread return from {@link
+   * #parkUntil} and park again. In between, it sees the current time and all timeouts that the
+   * caller has started. This adds one wake-up to the statistics of its timer.
    *
    * @param thread a thread that parks on this clock whenever it has nothing to do
-   * @throws IllegalStateException if called by the thread itself, which would wait for ever
+   * @throws IllegalStateException if called by the thread itself, which would wait forever
    * @throws InterruptedException if the caller is interrupted while it waits
    */
   public void awaitParked(Thread thread) throws InterruptedException {
@@ -172,7 +174,7 @@ public final class ManualTimeSource implements TimeSource {
     }
   }
 
-  /** Whether a caller waits for the thread to go round once more, which it now does. */
+  /** Returns whether a caller waits for another lap of the thread. Begins that lap. */
   private boolean beginLaps(Thread thread) {
     boolean begun = false;
     for (Lap lap : laps) {

@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * A timer whose time a test moves: the real engine, without a thread or a clock of its own, so a
- * test of timed code takes no time and ends the same way every time.
+ * A timer whose time a test moves. It is the real engine, without a thread or a real clock. So a
+ * test of timed code takes no time and is deterministic.
  *
  * <pre>{@code
  * ManualTimer timer = ManualTimer.create();
@@ -35,24 +35,24 @@ import java.util.function.IntSupplier;
  * <h2>How time passes</h2>
  *
  * {@link #advanceBy}, {@link #advanceTo} and {@link #poll()} run the tasks, on the calling thread
- * or, if there is one, on the executor. An advance goes from one tick at which something is due to
- * the next, in order, so each task finds the clock at the tick at which it fires. Timeouts that
- * tasks start or move meanwhile fire in the same advance if they are due by its end.
+ * or, if there is one, on the executor. An advance moves in order from one tick with a due timeout
+ * to the next, so the clock shows each task the tick at which it fires. Timeouts that tasks start
+ * or move meanwhile fire in the same advance if they are due by its end.
  *
- * <p>A task cannot advance the timer that runs it. It can move {@link #timeSource()}, to pretend
- * that it takes a long time: what became due meanwhile then fires late, as it really would, and the
- * advance ends no earlier than the time to which the task moved the clock.
+ * <p>A task cannot advance the timer that runs it. It can move {@link #timeSource()}, to simulate a
+ * long run. Timeouts that become due meanwhile then fire late, as in production. The advance ends
+ * no earlier than the time to which the task moved the clock.
  *
- * <h2>What tasks throw</h2>
+ * <h2>Exceptions of tasks</h2>
  *
- * A task that throws fails the test instead of writing to a log: the timer keeps everything that
- * tasks and other callbacks throw. The advance during which it happened throws it, after that has
- * reached its end; outside of an advance, so does the next {@link #advanceBy}, {@link #advanceTo},
- * {@link #poll()}, {@link #stop()} or {@link #close()}. It is an {@link AssertionError} whose cause
- * is what was thrown first; it suppresses what was thrown later. A timer that was built with its
- * own {@link TimerBuilder#onError onError} throws none.
+ * A task that throws fails the test instead of writing to a log. The timer stores everything that
+ * tasks and other callbacks throw. At its end, an advance throws an {@link AssertionError} whose
+ * cause is the first of these exceptions; later ones are suppressed exceptions. If a callback
+ * throws outside an advance, the next {@link #advanceBy}, {@link #advanceTo}, {@link #poll()},
+ * {@link #stop()} or {@link #close()} throws the error. A timer with its own {@link
+ * TimerBuilder#onError onError} does not throw.
  *
- * <p>All methods may be called from any thread; those that run tasks take turns.
+ * <p>All methods may be called from any thread. Calls that run tasks are serialised.
  */
 public final class ManualTimer extends PolledTimer {
   private final ManualTimeSource timeSource;
@@ -60,8 +60,8 @@ public final class ManualTimer extends PolledTimer {
   private final Queue<Throwable> errors;
 
   /**
-   * All timeouts that are still referred to; the timer refers to the pending ones. The wheel itself
-   * knows the next deadline only roughly once timeouts were cancelled or moved.
+   * All timeouts that are still reachable; the timer refers to the pending ones. The wheel itself
+   * has only a lower bound of the next deadline once timeouts were cancelled or moved.
    */
   private final Set<Timeout> timeouts =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -80,7 +80,7 @@ public final class ManualTimer extends PolledTimer {
     this.errors = errors;
   }
 
-  /** {@return a new timer with a tick of 1 ms, at the time zero} */
+  /** {@return a new timer with a tick of 1 ms, at time zero} */
   public static ManualTimer create() {
     return create(settings -> {});
   }
@@ -92,10 +92,10 @@ public final class ManualTimer extends PolledTimer {
    * ManualTimer timer = ManualTimer.create(settings -> settings.tick(Duration.ofMillis(10)));
    * }</pre>
    *
-   * <p>Its clock must be a {@link ManualTimeSource}: a new one that starts at zero, unless set. Set
-   * it for a clock that starts at a certain reading, or for several timers on one clock. An advance
-   * moves the clock of all timers that share it, but runs the tasks of one; the others run theirs
-   * when they are advanced or polled.
+   * <p>Its clock must be a {@link ManualTimeSource}. By default, it is a new one that starts at
+   * zero. Set it for a clock that starts at a certain reading, or for several timers on one clock.
+   * An advance moves the clock of all timers that share it, but runs the tasks of only one timer.
+   * The others run theirs when they are advanced or polled.
    *
    * @param settings changes the settings
    * @return a new timer
@@ -112,11 +112,11 @@ public final class ManualTimer extends PolledTimer {
   // Time
 
   /**
-   * Lets time pass, and runs the tasks that become due.
+   * Advances the time, and runs the tasks that become due.
    *
-   * @param duration how long; zero runs what is due already, as {@link #poll()} does
+   * @param duration how long; zero only runs tasks that are already due, as {@link #poll()} does
    * @return how many tasks were run or handed to the executor
-   * @throws IllegalArgumentException if {@code duration} is negative, or leads beyond 292 years
+   * @throws IllegalArgumentException if {@code duration} is negative, or ends beyond 292 years
    * @throws IllegalStateException if called by a task that this timer runs
    * @throws AssertionError if a task or callback threw, after the time has passed
    */
@@ -125,11 +125,11 @@ public final class ManualTimer extends PolledTimer {
   }
 
   /**
-   * Lets time pass until a given moment, and runs the tasks that become due.
+   * Advances the time to a given moment, and runs the tasks that become due.
    *
    * @param elapsed the moment, as time since this timer was made
    * @return how many tasks were run or handed to the executor
-   * @throws IllegalArgumentException if {@code elapsed} has passed already, or is beyond 292 years
+   * @throws IllegalArgumentException if {@code elapsed} has already passed, or is beyond 292 years
    * @throws IllegalStateException if called by a task that this timer runs
    * @throws AssertionError if a task or callback threw, after the time has passed
    */
@@ -144,10 +144,10 @@ public final class ManualTimer extends PolledTimer {
   }
 
   /**
-   * Runs the tasks that are due, at most {@code limit} of them, without letting time pass. There
-   * are none unless {@link #timeSource()} was moved directly, or an earlier limit left some.
+   * Runs at most {@code limit} due tasks, without advancing the time. There are none unless {@link
+   * #timeSource()} was moved directly, or an earlier limit left some.
    *
-   * @param limit how many tasks to run at most
+   * @param limit the maximum number of tasks to run, zero or more
    * @return how many tasks were run or handed to the executor
    * @throws IllegalArgumentException if {@code limit} is negative
    * @throws IllegalStateException if called by a task that this timer runs
@@ -207,13 +207,13 @@ public final class ManualTimer extends PolledTimer {
   }
 
   /**
-   * The moment at which the next timeout fires, as time since this timer was made: the tick of the
-   * earliest deadline that is pending. Exact even when timeouts were cancelled or moved.
+   * Returns the moment at which the next timeout fires, as time since this timer was made: the tick
+   * of the earliest pending deadline. It is exact even if timeouts were cancelled or moved.
    *
    * <p>{@code timer.advanceTo(timer.nextDeadline().orElseThrow())} runs that timeout, and those
    * that are due at the same tick.
    *
-   * @return the moment; empty if there is none
+   * @return the moment; empty if no timeout will fire
    */
   public synchronized Optional<Duration> nextDeadline() {
     long tickNanos = tick().toNanos();
@@ -239,7 +239,7 @@ public final class ManualTimer extends PolledTimer {
     return timeSource;
   }
 
-  // What tasks throw
+  // Exceptions of tasks
 
   private void throwErrors() {
     Throwable first = errors.poll();
@@ -263,8 +263,8 @@ public final class ManualTimer extends PolledTimer {
   }
 
   /**
-   * Stops this timer. Waits for an advance in progress on another thread, but does not interrupt
-   * that thread, which is not the timer's.
+   * Stops this timer. Waits for an advance in progress on another thread. Does not interrupt that
+   * thread, because it does not belong to the timer.
    *
    * @throws AssertionError if a task or callback threw, after the timer was stopped
    */

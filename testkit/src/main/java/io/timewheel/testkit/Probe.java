@@ -6,7 +6,7 @@ import io.timewheel.TimerTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
-/** A task that records what happens to it, and runs a given action as well. */
+/** A task that records its calls, and also runs a given action. */
 final class Probe implements TimerTask {
   private final TimerTask body;
   private final AtomicInteger runs = new AtomicInteger();
@@ -47,17 +47,17 @@ final class Probe implements TimerTask {
     return cancellations.get();
   }
 
-  /** The thread that ran this task last. */
+  /** Returns the thread that ran this task last. */
   @Nullable Thread runner() {
     return runner;
   }
 
-  /** The thread that last notified this task of its cancellation. */
+  /** Returns the thread that last notified this task of its cancellation. */
   @Nullable Thread canceller() {
     return canceller;
   }
 
-  /** The timeout that was last passed to this task. */
+  /** Returns the timeout that was last passed to this task. */
   @Nullable Timeout given() {
     return given;
   }

@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * What holds when threads race: every timeout has exactly one outcome. Real threads, in whatever
- * order; the thread of the test lets time pass.
+ * The contract under races: every timeout has exactly one outcome. Real threads race in any order,
+ * and the test thread advances the time.
  */
 interface RacingContract extends TimeScript {
   @Test
@@ -83,7 +83,8 @@ interface RacingContract extends TimeScript {
           assertRan(timeout);
         }
       }
-      assertEquals(returned.size(), cancelled, "returned, but not known to who started it");
+      assertEquals(
+          returned.size(), cancelled, "returned, but unknown to the thread that started it");
       assertEquals(accepted.size(), timer.stats().started());
       assertEquals(cancelled, timer.stats().cancelled());
     }
@@ -132,8 +133,9 @@ interface RacingContract extends TimeScript {
   }
 
   /**
-   * Lets two threads apply an action to all timeouts of a tick while that tick comes, and to half
-   * of those of the next, which is sure to come later, so each side wins at times.
+   * Lets two threads apply an action to all timeouts of a tick while that tick passes, and to half
+   * of those of the next tick. The next tick is certain to pass later, so each side wins some
+   * races.
    */
   private List<Timeout> raceAgainstTime(Timer timer, Consumer<Timeout> action) throws Exception {
     int ticks = 200;
@@ -270,7 +272,7 @@ interface RacingContract extends TimeScript {
     }
   }
 
-  /** Starts timeouts, and moves or cancels some of those that it has started. */
+  /** Starts timeouts, and moves or cancels some of them. */
   private static void churn(Timer timer, Random random, TimerTask task, Queue<Timeout> all) {
     List<Timeout> own = new ArrayList<>();
     for (int i = 0; i < 6_000; i++) {

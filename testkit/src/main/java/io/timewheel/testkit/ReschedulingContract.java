@@ -29,7 +29,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What moving a deadline does: the old one no longer counts, and the timeout stays the same. */
+/**
+ * The contract of moving a deadline: the old one no longer counts, and the timeout stays the same
+ * object.
+ */
 interface ReschedulingContract extends TimeScript {
   @Test
   default void reschedulingLaterFiresAtTheNewDeadlineOnly() {
@@ -152,7 +155,7 @@ interface ReschedulingContract extends TimeScript {
               runs.add(TimeUnit.NANOSECONDS.toMillis(timer.timeSource().nanoTime() - startNanos));
               if (runs.size() < 3) {
                 assertTrue(self.reschedule(millis(20)), "reschedule() inside the task");
-                assertFalse(self.isExpired(), "isExpired() of what was re-armed");
+                assertFalse(self.isExpired(), "isExpired() of a re-armed timeout");
                 assertEquals(20, self.remaining(TimeUnit.MILLISECONDS));
                 assertEquals(1, timer.pendingTimeouts());
               }
@@ -192,7 +195,7 @@ interface ReschedulingContract extends TimeScript {
     assertEquals(1, runs.get());
     advanceUntil(millis(50));
     assertEquals(2, runs.get());
-    assertTrue(cancelled.get(), "cancel() of what was re-armed");
+    assertTrue(cancelled.get(), "cancel() of a re-armed timeout");
     assertTrue(timeout.isCancelled());
     advanceUntil(millis(500));
     assertEquals(2, runs.get());
@@ -208,7 +211,7 @@ interface ReschedulingContract extends TimeScript {
         millis(10),
         self -> {
           if (!rearmed.get()) {
-            startIn(timer, millis(1), new Probe()); // takes the place
+            startIn(timer, millis(1), new Probe()); // uses up the limit
             rearmed.set(self.reschedule(millis(20)));
           }
         });

@@ -28,7 +28,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What stopping does: it cancels and returns everything pending, and nothing starts any more. */
+/**
+ * The contract of stopping: it cancels and returns all pending timeouts, and no more can be
+ * started.
+ */
 interface StoppingContract extends TimeScript {
   @Test
   default void stopCancelsAndReturnsWhatIsPendingAndNothingElse() {

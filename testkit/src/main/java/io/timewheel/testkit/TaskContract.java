@@ -27,7 +27,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
 /**
- * Which thread runs the tasks, and what becomes of tasks that throw or that the executor rejects.
+ * The contract of tasks: the thread that runs them, and the handling of exceptions and rejections.
  */
 interface TaskContract extends TimeScript {
   @Test
@@ -53,7 +53,7 @@ interface TaskContract extends TimeScript {
     for (int i = 0; i < throwing.size(); i++) {
       assertRan(throwing.get(i));
       assertFalse(throwing.get(i).cancel());
-      assertSame(errors.get(i), handled.get(throwing.get(i)), "what the handler was given");
+      assertSame(errors.get(i), handled.get(throwing.get(i)), "the arguments of the handler");
     }
     assertEquals(errors.size(), handled.size());
     assertEquals(errors.size(), timer.stats().failed());

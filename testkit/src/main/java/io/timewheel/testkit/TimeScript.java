@@ -4,11 +4,11 @@ package io.timewheel.testkit;
 import io.timewheel.Timer;
 import java.time.Duration;
 
-/** The language of the contract's tests: timers, and the time that has passed. */
+/** The operations of the contract's tests: timers, and the elapsed time. */
 interface TimeScript {
   /**
-   * Returns the default settings: a tick of 1 ms, no limit and no executor. What tasks throw fails
-   * the test.
+   * Returns the default settings: a tick of 1 ms, no limit and no executor. Exceptions of tasks
+   * fail the test.
    *
    * @return the settings
    */
@@ -17,7 +17,7 @@ interface TimeScript {
   /**
    * Makes a timer, which is closed at the end of the test.
    *
-   * @param settings what the test asks of the timer
+   * @param settings the settings that the test needs
    * @return the timer
    */
   Timer timer(TimerSettings settings);
@@ -32,21 +32,21 @@ interface TimeScript {
   }
 
   /**
-   * Returns the time that has passed since the start of the test.
+   * Returns the time since the start of the test.
    *
    * @return the time
    */
   Duration elapsed();
 
   /**
-   * Lets time pass, and runs everything that is due by then.
+   * Advances the time, and runs everything that is due by then.
    *
    * @param duration how long
    */
   void advanceBy(Duration duration);
 
   /**
-   * Lets time pass until a moment of the test, and runs everything that is due by then.
+   * Advances the time to a moment of the test, and runs everything that is due by then.
    *
    * @param moment the moment, counted from the start of the test
    */
@@ -55,7 +55,8 @@ interface TimeScript {
   }
 
   /**
-   * Lets time pass tick by tick, so what tasks start counts from the tick at which they run.
+   * Advances the time tick by tick. So timeouts that tasks start are counted from the tick at which
+   * the tasks run.
    *
    * @param moment the moment, counted from the start of the test
    */
@@ -67,9 +68,9 @@ interface TimeScript {
   }
 
   /**
-   * Registers what to do at the end of the test, before its timers are closed.
+   * Registers an action for the end of the test, before its timers are closed.
    *
-   * @param action what to do
+   * @param action the action
    */
   void atEnd(Runnable action);
 }

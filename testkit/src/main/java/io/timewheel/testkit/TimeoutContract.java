@@ -16,7 +16,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What a timer and its timeouts say about themselves, and which arguments they refuse. */
+/** The contract of the getters of timers and timeouts, and of invalid arguments. */
 interface TimeoutContract extends TimeScript {
   @Test
   default void aTimeoutKnowsItsTimerAndItsTask() {
@@ -50,7 +50,7 @@ interface TimeoutContract extends TimeScript {
   }
 
   @Test
-  @SuppressWarnings("NullAway") // what it refuses is the point
+  @SuppressWarnings("NullAway") // passing null is the purpose of the test
   default void nullIsRefusedByNameAndLeavesNothingBehind() {
     Timer timer = timer();
     Probe probe = new Probe();

@@ -15,8 +15,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * The contract that every {@link io.timewheel.Timer} must keep, as JUnit tests: extend it, make
- * timers, let time pass.
+ * The contract of {@link io.timewheel.Timer}, as JUnit tests. To test a timer, extend this class,
+ * make timers and advance the time.
  *
  * <pre>{@code
  * class MyTimerTest extends TimerContract {
@@ -30,24 +30,17 @@ import org.junit.jupiter.api.Timeout;
  *     return timer;
  *   }
  *
- *   @Override
- *   protected void advance(Duration duration) throws InterruptedException {
- *     clock.advanceBy(duration);
- *     for (MyTimer timer : timers) {
- *       timer.poll();
- *     }
- *   }
- * }
+ * @Override protected void advance(Duration duration) throws InterruptedException { clock.advanceBy(duration); for (MyTimer timer : timers) { timer.poll(); } } }
  * }</pre>
  *
- * <p>A timer with a thread of its own needs more care: {@code advance} must not return before that
- * thread has done all that is due. {@link ManualTimeSource#awaitParked} waits for that.
+ * <p>A timer with its own thread needs more care: {@code advance} must not return before that
+ * thread has completed all due work. {@link ManualTimeSource#awaitParked} waits for that.
  *
- * <p>The tests do not sleep and do not measure time. Time must pass only when they say so: this
- * contract cannot test a timer whose clock cannot be injected. JUnit Jupiter has to be on the class
- * path; this class is the only one in this module that needs it.
+ * <p>The tests do not sleep and do not measure time. Time must pass only when they advance it, so
+ * this contract cannot test a timer whose clock cannot be injected. JUnit Jupiter must be on the
+ * class path; no other class of this module needs it.
  *
- * <p>Each group of promises is an interface of its own. Its tests belong to the class that extends
+ * <p>Each group of guarantees is a separate interface. Its tests belong to the class that extends
  * this one: they are selected, run and reported under its name.
  */
 @Timeout(value = 2, unit = TimeUnit.MINUTES)
@@ -71,21 +64,21 @@ public abstract class TimerContract
   protected TimerContract() {}
 
   /**
-   * Makes a timer to test. Called on the thread of the test, by a few tests many times. The test
-   * stops all timers that it was given.
+   * Makes a timer to test. Called on the test thread, by a few tests many times. The test stops all
+   * timers that it receives.
    *
-   * @param settings what the test asks of the timer
-   * @return a new timer, its clock standing still until {@link #advance}
+   * @param settings the settings that the test needs
+   * @return a new timer, whose clock stands still until {@link #advance}
    */
   protected abstract Timer newTimer(TimerSettings settings);
 
   /**
-   * Lets time pass for all timers that this instance has made, stopped ones included, and returns
+   * Advances the time for all timers that this instance has made, including stopped ones. Returns
    * when every task that is then due has run, or was handed to the executor in the settings. Called
-   * by one thread at a time, not always that of the test; other threads may start, move and cancel
-   * timeouts and stop the timer meanwhile, and only what was started before the call counts.
+   * by one thread at a time, not always the test thread. Other threads may start, move and cancel
+   * timeouts and stop the timer meanwhile. Only timeouts started before the call count.
    *
-   * @param duration how long; zero only runs what is due
+   * @param duration how long; zero only runs due tasks
    * @throws InterruptedException if the test was interrupted because it took too long
    */
   protected abstract void advance(Duration duration) throws InterruptedException;

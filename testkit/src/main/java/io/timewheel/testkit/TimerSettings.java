@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * The settings that a test of the {@link TimerContract} needs in a timer.
  *
  * @param tick the length of a tick
- * @param maxPendingTimeouts how many timeouts may be pending at a time; 0 is no limit
- * @param executor what runs the tasks; null if the timer itself does
- * @param onError handles what tasks and their callbacks throw
+ * @param maxPendingTimeouts the maximum number of pending timeouts; 0 means no limit
+ * @param executor runs the tasks; null if the timer itself does
+ * @param onError handles exceptions of tasks and their callbacks
  */
 public record TimerSettings(
     Duration tick, long maxPendingTimeouts, @Nullable Executor executor, TaskErrorHandler onError) {
@@ -24,9 +24,9 @@ public record TimerSettings(
    * Makes settings.
    *
    * @param tick the length of a tick
-   * @param maxPendingTimeouts how many timeouts may be pending at a time; 0 is no limit
-   * @param executor what runs the tasks; null if the timer itself does
-   * @param onError handles what tasks and their callbacks throw
+   * @param maxPendingTimeouts the maximum number of pending timeouts; 0 means no limit
+   * @param executor runs the tasks; null if the timer itself does
+   * @param onError handles exceptions of tasks and their callbacks
    */
   public TimerSettings {
     requireNonNull(tick, "tick");
@@ -34,7 +34,7 @@ public record TimerSettings(
   }
 
   /**
-   * Applies these settings to the builder of a timer, and leaves its others as they are.
+   * Applies these settings to the builder of a timer, and keeps its other settings.
    *
    * @param <B> the type of the builder
    * @param builder the builder

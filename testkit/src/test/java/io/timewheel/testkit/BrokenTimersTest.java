@@ -25,8 +25,8 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 
 /**
- * Tests that the contract finds what is wrong with a timer: every test of it fails for at least one
- * timer that is wrong in the way that the test is about.
+ * Verifies that the contract detects faults of a timer: every test of it fails for at least one
+ * timer with the fault that the test covers.
  */
 class BrokenTimersTest {
   private static final List<Class<?>> FAULTS =
@@ -51,7 +51,7 @@ class BrokenTimersTest {
   }
 
   @Test
-  void everyTestOfTheContractFindsAFault() {
+  void everyTestOfTheContractDetectsAFault() {
     Set<String> finders = new TreeSet<>();
     for (Class<?> type : FAULTS) {
       faultsOf(type).forEach(fault -> finders.addAll(findersOf(fault)));
@@ -95,7 +95,7 @@ class BrokenTimersTest {
     assertThat(failed).as(fault.getName()).containsExactlyInAnyOrderElementsOf(finders);
   }
 
-  /** The contract for the timer that is broken at present; not run by itself. */
+  /** The contract for the current broken timer; not run by itself. */
   static class BrokenTimer extends TimerContract {
     static volatile Method fault;
 

@@ -12,7 +12,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Timers that are wrong in what a timeout is and how it is cancelled. */
+/** Timers with faults in the state of timeouts and in cancelling. */
 final class CancellingFaults {
   private CancellingFaults() {}
 

@@ -15,12 +15,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The table in docs/CONTRACT.md: each promise has a row, and each test that it names exists. */
+/** Verifies the table in docs/CONTRACT.md: each guarantee has a row, and each test in it exists. */
 class ContractTableTest {
   private static final Path ROOT = Path.of("..");
 
   @Test
-  void everyPromiseHasARow() throws IOException {
+  void everyGuaranteeHasARow() throws IOException {
     String contract = Files.readString(ROOT.resolve("docs/CONTRACT.md"));
     List<Integer> promises = numbers("(?m)^(\\d+)\\. ", contract);
     List<Integer> rows = numbers("(?m)^\\| (\\d+) ", contract);
@@ -60,7 +60,7 @@ class ContractTableTest {
       return Stream.concat(core, testkit)
           .filter(path -> path.toString().endsWith(".java"))
           .filter(path -> !path.endsWith("module-info.java") && !path.endsWith("package-info.java"))
-          // Tests of both modules may have the same name; what matters is that one of them has it.
+          // Tests of both modules may have the same name; one of them is sufficient.
           .collect(
               Collectors.toMap(
                   path -> path.getFileName().toString().replace(".java", ""),

@@ -6,7 +6,7 @@ import io.timewheel.TimerStats;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** Timers that are wrong in what is counted. */
+/** Timers with faults in their counts. */
 final class CountingFaults {
   private CountingFaults() {}
 

@@ -7,7 +7,7 @@ import io.timewheel.TimerTask;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
-/** Timers that are wrong in when timeouts fire. */
+/** Timers with faults in the time of firing. */
 final class FiringFaults {
   private FiringFaults() {}
 
@@ -188,7 +188,7 @@ final class FiringFaults {
 
       @Override
       protected void runAllDue() {
-        // Not for ever, as it would for a task that adds itself again.
+        // Not forever, as it would be for a task that adds itself again.
         for (int i = 0; i < 1_000; i++) {
           NaiveTimeout due = poll();
           if (due == null) {

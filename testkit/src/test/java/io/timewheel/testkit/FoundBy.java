@@ -7,11 +7,11 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Marks a method that makes a broken timer with the tests of the contract that must fail for it.
+ * Marks a method that makes a broken timer, with the tests of the contract that must fail for it.
  */
 @Retention(RetentionPolicy.RUNTIME)
 @Target(ElementType.METHOD)
 @interface FoundBy {
-  /** The names of the tests. */
+  /** Returns the names of the tests. */
   String[] value();
 }

@@ -4,7 +4,9 @@ package io.timewheel.testkit;
 import io.timewheel.HashedWheelTimer;
 import io.timewheel.Timer;
 
-/** Holds the hashed timer of one stripe to the contract, on a clock that begins before zero. */
+/**
+ * Tests the hashed timer with one stripe against the contract, on a clock that begins before zero.
+ */
 class HashedWheelTimerOneStripeTest extends ThreadedTimerContract {
   HashedWheelTimerOneStripeTest() {
     super(-1);

@@ -4,7 +4,7 @@ package io.timewheel.testkit;
 import io.timewheel.HashedWheelTimer;
 import io.timewheel.Timer;
 
-/** Holds the hashed timer to the contract, with a wheel that turns often. */
+/** Tests the hashed timer against the contract, with a wheel that turns often. */
 class HashedWheelTimerTest extends ThreadedTimerContract {
   HashedWheelTimerTest() {
     super(0);

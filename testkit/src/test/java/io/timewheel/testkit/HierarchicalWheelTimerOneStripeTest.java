@@ -4,7 +4,9 @@ package io.timewheel.testkit;
 import io.timewheel.HierarchicalWheelTimer;
 import io.timewheel.Timer;
 
-/** Holds the hierarchical timer of one stripe to the contract, on a clock that wraps around. */
+/**
+ * Tests the hierarchical timer with one stripe against the contract, on a clock that wraps around.
+ */
 class HierarchicalWheelTimerOneStripeTest extends ThreadedTimerContract {
   HierarchicalWheelTimerOneStripeTest() {
     super(Long.MAX_VALUE - 5_000_000);

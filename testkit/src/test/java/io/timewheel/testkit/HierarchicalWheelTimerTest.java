@@ -4,7 +4,9 @@ package io.timewheel.testkit;
 import io.timewheel.HierarchicalWheelTimer;
 import io.timewheel.Timer;
 
-/** Holds the hierarchical timer to the contract, on a clock that begins at the lowest reading. */
+/**
+ * Tests the hierarchical timer against the contract, on a clock that begins at the lowest reading.
+ */
 class HierarchicalWheelTimerTest extends ThreadedTimerContract {
   HierarchicalWheelTimerTest() {
     super(Long.MIN_VALUE);

@@ -25,7 +25,7 @@ class ManualTimeSourceTest {
   private final ManualTimeSource clock = new ManualTimeSource();
 
   @Test
-  void standsAtZeroUntilItIsMoved() {
+  void isZeroUntilItIsMoved() {
     assertThat(clock.nanoTime()).isZero();
     clock.advanceBy(MILLI);
     assertThat(clock.nanoTime()).isEqualTo(MILLI_NANOS);
@@ -105,7 +105,7 @@ class ManualTimeSourceTest {
     far.thread.join();
   }
 
-  /** The race of parking against moving the clock, in lockstep: a lost wake-up would hang. */
+  /** Parking races with moving the clock, in lockstep: a lost wake-up would hang. */
   @Test
   @SuppressWarnings("ThreadPriorityCheck") // the other thread may be waiting for this processor
   void losesNoWakeUp() throws Exception {
@@ -151,7 +151,7 @@ class ManualTimeSourceTest {
     clock.awaitParked(worker); // not started yet
     AtomicInteger runs = new AtomicInteger();
     for (int i = 1; i <= 2_000; i++) {
-      // The later timeout sends the thread to sleep, the earlier one wakes it: it must notice.
+      // The later timeout lets the thread sleep, the earlier one wakes it: the thread must notice.
       timer.newTimeout(timeout -> runs.incrementAndGet(), 1, TimeUnit.HOURS).cancel();
       timer.newTimeout(timeout -> runs.incrementAndGet(), 1, TimeUnit.MILLISECONDS);
       clock.advanceBy(MILLI);
@@ -182,7 +182,7 @@ class ManualTimeSourceTest {
     sleeper.thread.join();
   }
 
-  /** A thread that sleeps until a time, as a timer thread does. */
+  /** A thread that sleeps until a time, like a timer thread. */
   private static final class Sleeper implements Runnable {
     final Thread thread = new Thread(this);
     final AtomicInteger returns = new AtomicInteger();

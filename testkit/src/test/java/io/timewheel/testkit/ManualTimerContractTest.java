@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Holds the timer that tests move to the contract. */
+/** Tests the manual timer against the contract. */
 class ManualTimerContractTest extends TimerContract {
   private final List<ManualTimer> timers = new ArrayList<>();
 

@@ -19,7 +19,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
-/** What the timer that tests move has beyond the contract: its time, and what tasks throw. */
+/**
+ * Tests the features of the manual timer beyond the contract: its time, and exceptions of tasks.
+ */
 class ManualTimerTest {
   private static final TimerTask NOTHING = timeout -> {};
 
@@ -44,7 +46,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void whatTasksStartFiresInTheSameAdvanceIfDueByItsEnd() {
+  void timeoutsStartedByTasksFireInTheSameAdvance() {
     TimerTask repeating =
         new TimerTask() {
           @Override
@@ -62,7 +64,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void whatTasksMoveAndCancelCountsInTheSameAdvance() {
+  void movesAndCancelsByTasksApplyInTheSameAdvance() {
     Timeout moved = timer.newTimeout(clockReader, millis(90));
     Timeout cancelled = timer.newTimeout(clockReader, millis(95));
     timer.newTimeout(timeout -> moved.reschedule(millis(1)), millis(10));
@@ -198,17 +200,17 @@ class ManualTimerTest {
   }
 
   @Test
-  void neverIsNoNextDeadline() {
+  void timeoutThatIsNeverDueIsNoNextDeadline() {
     timer.advanceBy(millis(1));
     timer.newTimeout(NOTHING, Long.MAX_VALUE, TimeUnit.DAYS);
     assertThat(timer.nextDeadline()).isEmpty();
     assertThat(timer.pendingTimeouts()).isEqualTo(1);
   }
 
-  // What tasks throw
+  // Exceptions of tasks
 
   @Test
-  void advanceThrowsAtItsEndWhatATaskThrew() {
+  void advanceThrowsTheExceptionOfATaskAtItsEnd() {
     IOException error = new IOException("first");
     Error second = new AssertionError("second");
     timer.newTimeout(
@@ -233,7 +235,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void nextCallThrowsWhatACallbackThrew() {
+  void nextCallThrowsTheExceptionOfACallback() {
     TimerTask throwing =
         new TimerTask() {
           @Override
@@ -335,7 +337,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void pollLeavesWhatIsBeyondItsLimit() {
+  void pollLeavesTasksBeyondItsLimit() {
     timer.newTimeout(clockReader, millis(10));
     timer.newTimeout(clockReader, millis(20));
     timer.timeSource().advanceBy(millis(20));
@@ -345,7 +347,7 @@ class ManualTimerTest {
   }
 
   @Test
-  void pollThrowsWhatATaskThrew() {
+  void pollThrowsTheExceptionOfATask() {
     timer.newTimeout(
         timeout -> {
           throw new IllegalStateException("for the test");

@@ -21,10 +21,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The reference: the contract in the plainest words there are, a heap and one lock, so that nothing
- * in it can be wrong without being seen. Passive; {@link #runDue} runs what is due.
+ * The reference implementation: a heap and one lock, so simple that any fault would be visible.
+ * Passive; {@link #runDue} runs due tasks.
  *
- * <p>The protected methods are where the timers of {@link BrokenTimersTest} go wrong.
+ * <p>The timers of {@link BrokenTimersTest} override the protected methods with faults.
  */
 class NaiveTimer implements Timer {
   final TimerSettings settings;
@@ -32,7 +32,7 @@ class NaiveTimer implements Timer {
   private final long startNanos;
   final long tickNanos;
 
-  /** Held by the thread that runs the due tasks, for as long as it does. */
+  /** Held by the thread that runs the due tasks, while it runs them. */
   private final ReentrantLock running = new ReentrantLock();
 
   // Guarded by this
@@ -61,13 +61,15 @@ class NaiveTimer implements Timer {
     return clock.nanoTime() - startNanos;
   }
 
-  /** The time that a delay leads to; the next tick for what lies behind, never for an overflow. */
+  /**
+   * Returns the deadline of a delay: the next tick for a time in the past, never for an overflow.
+   */
   protected long deadlineNanos(long delayNanos) {
     long sum = elapsedNanos() + Math.max(1, delayNanos);
     return sum < 0 ? Long.MAX_VALUE : sum;
   }
 
-  /** The first tick at or after a deadline. */
+  /** Returns the first tick at or after a deadline. */
   protected long tickOf(long deadlineNanos) {
     return deadlineNanos == Long.MAX_VALUE ? Long.MAX_VALUE : (deadlineNanos - 1) / tickNanos + 1;
   }
@@ -144,7 +146,7 @@ class NaiveTimer implements Timer {
     return true;
   }
 
-  /** From inside the task of the timeout. */
+  /** Re-arms a timeout from inside its task. */
   protected boolean rearm(NaiveTimeout timeout, long delayNanos) {
     if (stopped) {
       return false;
@@ -194,12 +196,12 @@ class NaiveTimer implements Timer {
     return first == null || first.tick > nowTick ? null : first;
   }
 
-  /** Whether this thread runs the due tasks. */
+  /** Returns whether this thread runs the due tasks. */
   final boolean isRunningTasks() {
     return running.isHeldByCurrentThread();
   }
 
-  /** Whether some thread runs the due tasks. */
+  /** Returns whether some thread runs the due tasks. */
   final boolean isBusy() {
     return running.isLocked();
   }
@@ -224,7 +226,7 @@ class NaiveTimer implements Timer {
     }
   }
 
-  /** Runs the task, once, however often it is called. */
+  /** Returns the work of a timeout, which runs its task once, however often it is called. */
   protected Runnable workOf(NaiveTimeout timeout) {
     AtomicBoolean once = new AtomicBoolean();
     return () -> {
@@ -258,11 +260,11 @@ class NaiveTimer implements Timer {
     try {
       settings.onError().handle(timeout, error);
     } catch (Throwable e) {
-      // Nothing is left to tell.
+      // Nobody is left to notify.
     }
   }
 
-  // The end
+  // Stopping
 
   @Override
   public final Set<Timeout> stop() {
@@ -282,7 +284,7 @@ class NaiveTimer implements Timer {
     return new LinkedHashSet<>(drained);
   }
 
-  /** Cancels what is pending; null if that has been done before. */
+  /** Cancels the pending timeouts. Returns null if that has been done before. */
   protected synchronized List<NaiveTimeout> shutDown() {
     if (stopped) {
       return null;
@@ -315,7 +317,7 @@ class NaiveTimer implements Timer {
     }
   }
 
-  // Figures
+  // Counts
 
   @Override
   public synchronized boolean isStopped() {
@@ -338,7 +340,7 @@ class NaiveTimer implements Timer {
     return clock;
   }
 
-  /** A timeout that knows its timer, which does everything. */
+  /** A timeout that delegates everything to its timer. */
   static class NaiveTimeout implements Timeout {
     private final NaiveTimer timer;
     private final TimerTask task;
@@ -348,7 +350,7 @@ class NaiveTimer implements Timer {
     volatile boolean expired;
     volatile boolean cancelled;
 
-    /** The thread that runs the task, unless that has re-armed this timeout. */
+    /** The thread that runs the task; null once the task has re-armed this timeout. */
     volatile Thread runner;
 
     NaiveTimeout(NaiveTimer timer, TimerTask task) {

@@ -6,7 +6,10 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Holds the reference to the contract, and so the contract to the reference. */
+/**
+ * Tests the reference implementation against the contract, and so the contract against the
+ * reference.
+ */
 class NaiveTimerTest extends TimerContract {
   private final ManualTimeSource clock = new ManualTimeSource();
   private final List<NaiveTimer> timers = new ArrayList<>();

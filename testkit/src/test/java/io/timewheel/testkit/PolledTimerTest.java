@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Holds the timer without a thread to the contract, on a clock that wraps around at once. */
+/** Tests the timer without a thread against the contract, on a clock that wraps around at once. */
 class PolledTimerTest extends TimerContract {
   private final ManualTimeSource clock = new ManualTimeSource(Long.MAX_VALUE);
   private final List<PolledTimer> timers = new ArrayList<>();

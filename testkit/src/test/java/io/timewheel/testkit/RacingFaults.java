@@ -4,7 +4,7 @@ package io.timewheel.testkit;
 import io.timewheel.TimeSource;
 import java.util.List;
 
-/** Timers that are wrong in what happens when threads race. */
+/** Timers with faults under races. */
 @SuppressWarnings("UnsynchronizedOverridesSynchronized") // the missing lock is the fault
 final class RacingFaults {
   private RacingFaults() {}
@@ -80,7 +80,7 @@ final class RacingFaults {
     };
   }
 
-  /** Gives the other threads a chance to come between. */
+  /** Lets other threads run in between. */
   @SuppressWarnings("ThreadPriorityCheck")
   private static void pause() {
     for (int i = 0; i < 5; i++) {

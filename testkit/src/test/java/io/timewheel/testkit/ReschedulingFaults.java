@@ -3,7 +3,7 @@ package io.timewheel.testkit;
 
 import io.timewheel.TimeSource;
 
-/** Timers that are wrong in how deadlines are moved. */
+/** Timers with faults in moving deadlines. */
 final class ReschedulingFaults {
   private ReschedulingFaults() {}
 

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** Timers that are wrong in how it stops. */
+/** Timers with faults in stopping. */
 final class StoppingFaults {
   private StoppingFaults() {}
 

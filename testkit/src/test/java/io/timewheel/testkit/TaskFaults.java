@@ -6,7 +6,7 @@ import io.timewheel.Timeout;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Timers that are wrong in how tasks are run. */
+/** Timers with faults in running tasks. */
 final class TaskFaults {
   private TaskFaults() {}
 

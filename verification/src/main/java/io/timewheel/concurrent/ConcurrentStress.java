@@ -20,15 +20,15 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Who decides about a task of an executor, and about a future with a deadline: the comments of
- * {@link ScheduledTask}, "Races", and of {@link LiveTasks}. Workers run in place.
+ * Tests which thread decides about a task of an executor, and about a future with a deadline: the
+ * comments of {@link ScheduledTask}, "Races", and of {@link LiveTasks}. Workers run tasks in place.
  */
 public final class ConcurrentStress {
   private ConcurrentStress() {}
 
   /** A timer on a clock that a test sets, with a tick of 1 ns. */
   abstract static class Rig {
-    /** Volatile: the clock that actors read is the one that the constructor has set. */
+    /** Volatile: the actors read the value that the constructor has set. */
     volatile long nowNanos;
 
     final PolledTimer timer =
@@ -54,10 +54,10 @@ public final class ConcurrentStress {
     }
   }
 
-  /** A cancel against the run that arms the next: what is cancelled is off the timer. */
+  /** A cancel against the run that arms the next one: a cancelled task is not in the timer. */
   @JCStressTest
-  @Outcome(id = "1, 0, 0", expect = ACCEPTABLE, desc = "Off the timer at once, and for good.")
-  @Outcome(expect = FORBIDDEN, desc = "Left the timer later than cancel returned, or never.")
+  @Outcome(id = "1, 0, 0", expect = ACCEPTABLE, desc = "Out of the timer at once, and permanently.")
+  @Outcome(expect = FORBIDDEN, desc = "Left the timer after cancel returned, or never.")
   @State
   public static class CancelArm extends Periodic {
     @Actor
@@ -77,23 +77,23 @@ public final class ConcurrentStress {
     }
   }
 
-  /** The same for what a shutdown takes out. */
+  /** The same for tasks that a shutdown removes. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 1"},
       expect = ACCEPTABLE,
-      desc = "Returned, and off the timer at once.")
+      desc = "Returned, and out of the timer at once.")
   @Outcome(
       id = {"0, 0, 1"},
       expect = ACCEPTABLE,
-      desc = "Met while it ran, and ended after that run.")
+      desc = "Found while it ran, and ended after that run.")
   @Outcome(expect = FORBIDDEN, desc = "Left on the timer, or live.")
   @State
   public static class ShutdownNowArm extends Periodic {
     @Actor
     public void run() {
       timer.poll();
-      Thread.interrupted(); // of what ran, which did not notice
+      Thread.interrupted(); // of the run, which did not notice
     }
 
     @Actor
@@ -108,7 +108,7 @@ public final class ConcurrentStress {
     }
   }
 
-  /** A submission against a shutdown after which nothing is run any more. */
+  /** A submission against a shutdown after which no task runs. */
   @JCStressTest
   @Outcome(id = "0, 0, 1", expect = ACCEPTABLE, desc = "Refused.")
   @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "Accepted, and cancelled.")
@@ -136,7 +136,7 @@ public final class ConcurrentStress {
     }
   }
 
-  /** A submission against a shutdown after which what was accepted is still run. */
+  /** A submission against a shutdown after which accepted tasks still run. */
   @JCStressTest
   @Outcome(id = "0, 0, 1", expect = ACCEPTABLE, desc = "Refused.")
   @Outcome(id = "1, 1, 1", expect = ACCEPTABLE, desc = "Accepted, and run.")
@@ -166,7 +166,7 @@ public final class ConcurrentStress {
     }
   }
 
-  /** An executor that is given its first task. */
+  /** An executor that receives its first task. */
   abstract static class Submission extends Rig {
     final AtomicInteger runs = new AtomicInteger();
     final WheelScheduledExecutor executor;
@@ -224,9 +224,9 @@ public final class ConcurrentStress {
     }
   }
 
-  /** A future that completes while it is given a deadline. */
+  /** A future that completes while its deadline is set. */
   @JCStressTest
-  @Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "Complete, and off the timer.")
+  @Outcome(id = "1, 1, 0", expect = ACCEPTABLE, desc = "Complete, and out of the timer.")
   @Outcome(expect = FORBIDDEN, desc = "Its timeout was left on the timer.")
   @State
   public static class CompleteWatch extends Rig {

@@ -17,20 +17,20 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * An entry of a pattern is re-armed, begun or ended, while another thread ends or hastens it: the
- * comments of {@link TimedEntry}, {@link Sweep} and {@link Lease}.
+ * Tests an entry of a pattern that is re-armed, begun or ended while another thread ends or hastens
+ * it: the comments of {@link TimedEntry}, {@link Sweep} and {@link Lease}.
  */
 public final class KeyedStress {
   private static final Duration TICK = Duration.ofNanos(1);
 
   private KeyedStress() {}
 
-  /** The re-arming of what was touched, against removeAll. */
+  /** The re-arming of a touched entry, against removeAll. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0"},
       expect = ACCEPTABLE,
-      desc = "Taken out, though it was touched, and is not in the timer any more.")
+      desc = "Removed, although it was touched, and no longer in the timer.")
   @Outcome(expect = FORBIDDEN, desc = "Expired, or something left in the timer.")
   @State
   public static class TouchedExpireRemoveAll extends Due {
@@ -130,7 +130,7 @@ public final class KeyedStress {
     }
   }
 
-  /** Leases of 120 ns, so that there is a sweep every 10. */
+  /** Leases of 120 ns, so there is a sweep every 10 ns. */
   abstract static class Leased extends Rig {
     final AtomicInteger lost = new AtomicInteger();
     final AtomicInteger renewals = new AtomicInteger();
@@ -147,7 +147,7 @@ public final class KeyedStress {
             .build();
   }
 
-  /** A lease is released while its time is found to be over. */
+  /** A lease is released while it is found to have expired. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0", "0, 1, 0"},
@@ -158,7 +158,7 @@ public final class KeyedStress {
   public static class ReleaseLose extends Leased {
     public ReleaseLose() {
       leases.hold(1);
-      nowNanos = 130; // past its end
+      nowNanos = 130; // after its expiry
     }
 
     @Actor
@@ -178,12 +178,12 @@ public final class KeyedStress {
     }
   }
 
-  /** A lease is held again while its last hold is given back. */
+  /** A lease is held again while its last hold is released. */
   @JCStressTest
   @Outcome(
       id = {"1, 1, 1", "2, 0, 1"},
       expect = ACCEPTABLE,
-      desc = "A lease of its own, or one hold more of the same.")
+      desc = "A new lease, or one more hold of the same.")
   @Outcome(expect = FORBIDDEN, desc = "A hold of a lease that has ended.")
   @State
   public static class ReleaseHold extends Leased {
@@ -215,7 +215,7 @@ public final class KeyedStress {
   public static class HoldSweep extends Leased {
     public HoldSweep() {
       leases.hold(1);
-      leases.release(1); // the sweep is still to come
+      leases.release(1); // the next sweep has not run yet
       nowNanos = 10;
     }
 
@@ -238,7 +238,7 @@ public final class KeyedStress {
     }
   }
 
-  /** A value is given a shorter timeout while it is re-armed for a longer one. */
+  /** A value gets a shorter timeout while it is re-armed for a longer one. */
   @JCStressTest
   @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "Expired when the shorter one was over.")
   @Outcome(expect = FORBIDDEN, desc = "Still waiting for the longer one.")

@@ -19,8 +19,9 @@ import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * What decides about an entry of a pattern: the comment of {@link Expirations}, "every value ends
- * in one of two ways", and its kin. Each test ends with nothing pending in the timer.
+ * Tests which thread decides about an entry of a pattern: the comment of {@link Expirations},
+ * "Every added value has exactly one of two outcomes", and its counterparts. Each test ends with
+ * nothing pending in the timer.
  */
 public final class PatternStress {
   private static final Duration TICK = Duration.ofNanos(1);
@@ -29,7 +30,7 @@ public final class PatternStress {
 
   /** A timer on a clock that a test sets, with a tick of 1 ns. */
   abstract static class Rig {
-    /** Volatile: the clock that actors read is the one that the constructor has set. */
+    /** Volatile: the actors read the value that the constructor has set. */
     volatile long nowNanos;
 
     final PolledTimer timer = PolledTimer.builder().tick(TICK).timeSource(() -> nowNanos).build();
@@ -60,7 +61,7 @@ public final class PatternStress {
       return asInt(expirations.complete(1) != null);
     }
 
-    /** What a touch has postponed becomes due in the end. */
+    /** Advances the clock, so a touched entry becomes due too, and polls. */
     void poll() {
       timer.poll();
     }
@@ -108,8 +109,8 @@ public final class PatternStress {
   @Outcome(
       id = {"1, 0, 0, 0", "0, 1, 0, 0", "0, 0, 1, 0"},
       expect = ACCEPTABLE,
-      desc = "Exactly one had it.")
-  @Outcome(expect = FORBIDDEN, desc = "More than one, or nobody, or something left.")
+      desc = "Exactly one thread took it.")
+  @Outcome(expect = FORBIDDEN, desc = "More than one thread, or none, or something left.")
   @State
   public static class CompleteRemoveAllExpire extends Due {
     @Actor
@@ -136,7 +137,7 @@ public final class PatternStress {
     }
   }
 
-  /** Starting a request against its answer: the comment of {@link TimedEntry}, on settling. */
+  /** The start of a request against its answer: the comment of {@link TimedEntry}, on settling. */
   @JCStressTest
   @Outcome(
       id = {"1, 0", "0, 1"},
@@ -164,12 +165,12 @@ public final class PatternStress {
     }
   }
 
-  /** Adding against stopping: nothing is left behind the sweep. */
+  /** Adding against stopping: no entry remains after the sweep. */
   @JCStressTest
   @Outcome(
       id = {"1, 1, 0", "0, 0, 0"},
       expect = ACCEPTABLE,
-      desc = "Added and taken out by stop, or refused.")
+      desc = "Added and removed by stop, or refused.")
   @Outcome(expect = FORBIDDEN, desc = "Neither, or both, or left behind.")
   @State
   public static class AddStop extends Rig {
@@ -198,7 +199,7 @@ public final class PatternStress {
     }
   }
 
-  /** An answer against the time-out against the close of the channel. */
+  /** An answer against the timeout against the close of the channel. */
   @JCStressTest
   @Outcome(id = "1, 0, 0", expect = ACCEPTABLE, desc = "Answered in time.")
   @Outcome(
@@ -244,7 +245,7 @@ public final class PatternStress {
     }
   }
 
-  /** Release against renew: no renewal is under way when the unlock runs, and it runs once. */
+  /** Release against renew: no renewal is in progress when the unlock runs, and it runs once. */
   @JCStressTest
   @Outcome(
       id = {"0, 1, 1", "0, 1, 0"},

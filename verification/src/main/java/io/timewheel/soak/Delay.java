@@ -4,7 +4,7 @@ package io.timewheel.soak;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 
-/** A random delay: from the next tick to never, most of them longer than their timeout lives. */
+/** A random delay: from the next tick to never, mostly longer than the life of its timeout. */
 record Delay(long amount, TimeUnit unit) {
   static Delay random(SplittableRandom random) {
     int dice = random.nextInt(100);
@@ -24,7 +24,7 @@ record Delay(long amount, TimeUnit unit) {
     return new Delay(random.nextBoolean() ? Long.MAX_VALUE : Long.MIN_VALUE, TimeUnit.SECONDS);
   }
 
-  /** So long that every place is pending at first. */
+  /** Returns a delay so long that every place is pending at first. */
   static Delay randomLong(SplittableRandom random) {
     return new Delay(random.nextLong(600, 3600), TimeUnit.SECONDS);
   }

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * An executor that rejects: when its short queue is full, now and then without a reason, and
- * sometimes after accepting the task anyway.
+ * An executor that rejects tasks: when its short queue is full, sometimes at random, and sometimes
+ * after accepting the task anyway.
  */
 final class FlakyExecutor implements Executor {
   private static final int QUEUE = 1024;
@@ -21,7 +21,7 @@ final class FlakyExecutor implements Executor {
   private final ThreadPoolExecutor pool;
   private final LongAdder rejections = new LongAdder();
 
-  /** Of the timer thread only. */
+  /** Used by the timer thread only. */
   private int calls;
 
   FlakyExecutor(ThreadFactory threads) {
@@ -52,7 +52,7 @@ final class FlakyExecutor implements Executor {
     return rejections.sum();
   }
 
-  /** Runs what was accepted, and ends. */
+  /** Runs all accepted tasks, and ends. */
   boolean shutDown(long seconds) throws InterruptedException {
     pool.shutdown();
     return pool.awaitTermination(seconds, TimeUnit.SECONDS);

@@ -4,14 +4,14 @@ package io.timewheel.soak;
 import java.lang.management.ManagementFactory;
 
 /**
- * Watches what is left in the heap after a full collection, apart from the timeouts themselves: if
- * a timer kept timeouts that have ended, that would grow.
+ * Observes the heap after full collections, without the timeouts themselves. If a timer kept
+ * timeouts that have ended, this rest would grow.
  */
 final class HeapWatch {
   /** A timeout, its task, and the reference to it. */
   private static final long BYTES_PER_PLACE = 40 + 32 + 4;
 
-  /** What the JVM and the library take for themselves comes and goes by some megabytes. */
+  /** The memory of the JVM and the library itself varies by some megabytes. */
   private static final long ALLOWED_GROWTH_BYTES = 16L << 20;
 
   private long firstBesidesBytes = -1;
@@ -20,7 +20,7 @@ final class HeapWatch {
   private long mostGrowthBytes;
 
   /**
-   * Collects, and looks.
+   * Collects garbage, and checks the heap.
    *
    * @param taken how many places hold a timeout, pending or not
    */
@@ -44,7 +44,7 @@ final class HeapWatch {
   String report() {
     return String.format(
         "%,d MB after a full collection at the first checkpoint, %,d MB at the last; "
-            + "most growth beside the timeouts themselves %,.1f MB",
+            + "most growth apart from the timeouts themselves %,.1f MB",
         firstUsedBytes >> 20, lastUsedBytes >> 20, mostGrowthBytes / 1048576.0);
   }
 }

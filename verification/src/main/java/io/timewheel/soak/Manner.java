@@ -3,7 +3,7 @@ package io.timewheel.soak;
 
 import java.util.SplittableRandom;
 
-/** How a task behaves when it is run. */
+/** The behaviour of a task when it runs. */
 enum Manner {
   PLAIN,
   /** Throws an exception, from {@code cancelled} too. */
@@ -12,12 +12,12 @@ enum Manner {
   FAILS,
   /** Interrupts the thread that it runs on. */
   INTERRUPTS,
-  /** Holds its thread up, if that was not done a moment ago. */
+  /** Blocks its thread, if that was not done a moment ago. */
   STALLS;
 
   private static final Manner[] ALL = values();
 
-  /** Mostly plain. */
+  /** Returns mostly the plain behaviour. */
   static Manner random(SplittableRandom random) {
     int dice = random.nextInt(1000);
     return dice < ALL.length ? ALL[dice] : PLAIN;

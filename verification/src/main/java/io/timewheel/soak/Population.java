@@ -10,18 +10,18 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The long-lived timers and their timeouts, one in every place. A place belongs to one timer for
- * good, and its timeout is forgotten only when its end is reached and found right, so that at any
- * time a look at all places accounts for every timeout there ever was.
+ * The long-lived timers and their timeouts, one in every place. A place belongs permanently to one
+ * timer. Its timeout is dropped only after its outcome was checked. So at any time the places
+ * account for every timeout.
  *
  * <p>The first places of every timer are chains: their tasks themselves start the next timeout. The
  * others belong to producers.
  *
- * <p>A thread that starts, moves or cancels holds the read lock of the gate. For a holder of its
- * write lock, nothing changes except that timeouts expire.
+ * <p>A thread that starts, moves or cancels holds the read lock of the gate. While a thread holds
+ * the write lock, the only changes are expiries.
  */
 final class Population {
-  /** How many chains every timer has. */
+  /** The number of chains of every timer. */
   static final int CHAINS = 64;
 
   private static final long CHAIN_MAX_MICROS = 20_000;
@@ -53,7 +53,7 @@ final class Population {
     return places.getAcquire(place);
   }
 
-  /** Starts a timeout in a place of a producer. The timer may refuse it: then nothing changes. */
+  /** Starts a timeout in a place of a producer. The timer may refuse it; then nothing changes. */
   void start(int place, Delay delay, Manner manner) {
     Subject subject = subjects.get(subjectOf(place));
     try {
@@ -64,7 +64,7 @@ final class Population {
     }
   }
 
-  /** Starts the chains that are not running. Those running start themselves again. */
+  /** Starts the chains that are not running. Running chains start themselves again. */
   void startChains() {
     for (int place = 0; place < firstForProducers(); place++) {
       Timeout timeout = at(place);
@@ -75,12 +75,13 @@ final class Population {
   }
 
   private void startChain(int place) {
-    // By the clock alone: any distribution will do, and tasks have no random numbers of their own.
+    // The delay depends only on the clock: any distribution will do, and tasks have no random
+    // generator.
     long micros = System.nanoTime() % CHAIN_MAX_MICROS;
     Subject subject = subjects.get(subjectOf(place));
     Chain chain = new Chain(subject, place);
     try {
-      synchronized (chain) { // or it could have run, and its successor be entered, before it is
+      synchronized (chain) { // or it could run, and enter its successor, before it is entered
         places.setRelease(place, chain.start(micros, TimeUnit.MICROSECONDS));
       }
     } catch (RejectedExecutionException e) {
@@ -113,17 +114,17 @@ final class Population {
     }
   }
 
-  /** What a look at all places found, by timer. */
+  /** The result of a check of all places, by timer. */
   static final class Census {
     final long[] pending;
 
-    /** Pending, and due for longer than was asked for. */
+    /** Pending, and overdue by more than the requested time. */
     final long[] overdue;
 
-    /** Neither pending nor at an end: handed to an executor that has not run it yet. */
+    /** Neither pending nor complete: handed to an executor that has not run it yet. */
     final long[] underWay;
 
-    /** Places that have held a timeout. */
+    /** Places that hold a timeout. */
     long taken;
 
     Census(int subjects) {
@@ -155,7 +156,7 @@ final class Population {
     return census;
   }
 
-  /** Moves all that would expire soon far away. */
+  /** Moves all timeouts that would expire soon to a distant time. */
   void postpone(long soonMinutes) {
     for (int place = 0; place < size(); place++) {
       Timeout timeout = at(place);
@@ -165,7 +166,7 @@ final class Population {
     }
   }
 
-  /** Checks all places when everything is over. */
+  /** Checks all places after the end. */
   void checkFates() {
     for (int place = 0; place < size(); place++) {
       Timeout timeout = at(place);

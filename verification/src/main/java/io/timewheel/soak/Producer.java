@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A thread that fills its share of the places, and then starts, moves and cancels in them at
- * random; now and then in the places of others, so that threads race for a timeout.
+ * random. Sometimes it uses the places of other threads, so that threads race for a timeout.
  */
 final class Producer implements Runnable {
   private static final int BATCH = 256;
@@ -42,7 +42,7 @@ final class Producer implements Runnable {
       if (random.nextInt(STALL_EVERY) == 0) {
         LockSupport.parkNanos(random.nextLong(MAX_STALL_NANOS));
       }
-      Thread.interrupted(); // or a thread that was interrupted once never parks again
+      Thread.interrupted(); // otherwise, a thread that was interrupted once never parks again
     }
   }
 
@@ -102,7 +102,10 @@ final class Producer implements Runnable {
     }
   }
 
-  /** Racing with the owner: whether this does anything is open. Whatever it does counts once. */
+  /**
+   * Acts on any timeout, in a race with its owner. The action may have no effect. Each effect
+   * counts once.
+   */
   private void actOnAny(@Nullable Timeout timeout) {
     if (timeout == null) {
       return;

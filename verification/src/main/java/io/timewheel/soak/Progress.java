@@ -5,7 +5,10 @@ import java.io.Console;
 import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 
-/** Reports how far the soak is: in one line that is redrawn on a terminal, rarely elsewhere. */
+/**
+ * Reports the progress of the soak: on a terminal in one line that is redrawn, elsewhere in rare
+ * lines.
+ */
 final class Progress {
   private static final String CLEAR_TO_END_OF_LINE = "\033[K";
 
@@ -28,7 +31,7 @@ final class Progress {
     return System.nanoTime() - nextNanos >= 0;
   }
 
-  /** A line that the next one replaces on a terminal. */
+  /** Prints a line that the next one replaces on a terminal. */
   void show(String text) {
     nextNanos = System.nanoTime() + intervalNanos;
     if (terminal) {
@@ -39,7 +42,7 @@ final class Progress {
     out.flush();
   }
 
-  /** A line that stays. */
+  /** Prints a line that stays. */
   void say(String text) {
     out.println((terminal ? "\r" : "") + clock() + "  " + text + clearOnTerminal());
   }
@@ -53,8 +56,11 @@ final class Progress {
     return String.format("%02d:%02d:%02d", seconds / 3600, seconds / 60 % 60, seconds % 60);
   }
 
-  /** From JDK 22 on there is a console without a terminal too, and a way to ask. */
-  @SuppressWarnings("SystemConsoleNull") // that is what the second question is for
+  /**
+   * Returns whether the output is a terminal. Since JDK 22, there is a console without a terminal
+   * too, and a method to tell.
+   */
+  @SuppressWarnings("SystemConsoleNull") // the second check handles that
   private static boolean isTerminal() {
     Console console = System.console();
     if (console == null) {

@@ -22,8 +22,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that makes timers and stops them again, one after the other, while two helpers start
- * timeouts on them; and accounts for every timeout of each before it moves to the next.
+ * A thread that makes timers and stops them, one after the other, while two helpers start timeouts
+ * on them. It accounts for every timeout of each timer before it continues with the next.
  */
 final class ShortLived implements Runnable {
   private static final int HELPERS = 2;
@@ -77,7 +77,7 @@ final class ShortLived implements Runnable {
       helpers.forEach(helper -> helper.subject = null);
       barrier.await();
     } catch (Exception e) {
-      throw new IllegalStateException("the short-lived timers cannot go on", e);
+      throw new IllegalStateException("the short-lived timers cannot continue", e);
     }
   }
 
@@ -115,7 +115,7 @@ final class ShortLived implements Runnable {
     if (subject.timer instanceof PolledTimer polled) {
       violations.checkEqual(polled.poll(), 0, subject.name + ": polled after stop()");
     }
-    // A task that ran longer than stop() was patient may still be running on the timer thread.
+    // A task that ran longer than the shutdown timeout may still be running on the timer thread.
     for (Thread thread : made.threads) {
       threads.join(thread, SETTLE_SECONDS);
     }
@@ -197,7 +197,8 @@ final class ShortLived implements Runnable {
   }
 
   /**
-   * Called once by a timer while it is built, and by a pool on the timer thread, which is joined.
+   * Returns a factory that records its threads. A timer calls it once while it is built, and a pool
+   * calls it on the timer thread, which is joined.
    */
   private ThreadFactory kept(List<Thread> list, String kind) {
     ThreadFactory factory = threads.factory(kind);
@@ -208,7 +209,7 @@ final class ShortLived implements Runnable {
     };
   }
 
-  /** Starts timeouts, moving and cancelling some, until the timer refuses because it is stopped. */
+  /** Starts timeouts, moving and cancelling some, until the stopped timer refuses one. */
   private static final class Helper implements Runnable {
     private final CyclicBarrier barrier;
     private final SplittableRandom random;
@@ -236,7 +237,8 @@ final class ShortLived implements Runnable {
           accepted = new ArrayList<>();
           failure = null;
           try {
-            // Sometimes nobody starts anything, and the timer is stopped before its thread began.
+            // Sometimes no helper starts a timeout, and the timer is stopped before its thread
+            // begins.
             for (int i = idle ? MAX_STARTS : 0; i < MAX_STARTS && startOne(current); i++) {
               actOnOne();
             }
@@ -246,11 +248,11 @@ final class ShortLived implements Runnable {
           barrier.await();
         }
       } catch (Exception e) {
-        throw new IllegalStateException("a helper cannot go on", e);
+        throw new IllegalStateException("a helper cannot continue", e);
       }
     }
 
-    /** Half of them due while the timer lives. */
+    /** Starts a timeout. Half of the timeouts are due while the timer lives. */
     private boolean startOne(Subject current) {
       Delay delay =
           random.nextBoolean()

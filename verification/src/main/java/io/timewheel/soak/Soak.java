@@ -14,12 +14,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToLongFunction;
 
 /**
- * Soaks the timers for as long as wanted. Four long-lived timers, hashed and hierarchical, with and
- * without an executor, hold millions of timeouts, which several threads start, move and cancel;
- * beside them short-lived timers come and go. Tasks throw, fail, stall and interrupt; executors
- * reject; timer threads and producers are interrupted and held up. In the end every timeout must
- * have met exactly one end, at checkpoints the counts must be right and the heap no larger than
- * before.
+ * Soaks the timers for a given time. Four long-lived timers, hashed and hierarchical, with and
+ * without an executor, hold millions of timeouts, which several threads start, move and cancel.
+ * Meanwhile, short-lived timers are made and stopped. Tasks throw, fail, stall and interrupt;
+ * executors reject; timer threads and producers are interrupted and delayed. At the end, every
+ * timeout must have exactly one outcome. At checkpoints, the counts must be right and the heap must
+ * not have grown.
  *
  * <p>The phases are in {@link #soak}.
  */
@@ -62,8 +62,8 @@ public final class Soak {
   }
 
   /**
-   * Soaks, and exits with 0 if all was right, with 1 if it was not, with 2 if the options are
-   * wrong.
+   * Soaks the timers. The exit code is 0 if all checks passed, 1 if one failed, 2 if the options
+   * are invalid.
    *
    * @param args see {@code --help}
    */
@@ -91,7 +91,7 @@ public final class Soak {
     }
   }
 
-  /** Ends the JVM if the soak does not end by itself, having said what every thread was doing. */
+  /** Ends the JVM if the soak does not end by itself, after printing what every thread is doing. */
   private static Thread watchdog(double minutes, PrintStream err) {
     long nanos = (long) ((minutes + GIVE_UP_MINUTES) * 60e9);
     Thread watchdog =
@@ -102,7 +102,7 @@ public final class Soak {
               } catch (InterruptedException e) {
                 return;
               }
-              err.println("the soak has not ended; what its threads are doing:");
+              err.println("the soak has not ended; its threads:");
               Thread.getAllStackTraces()
                   .forEach(
                       (thread, stack) -> {
@@ -123,12 +123,12 @@ public final class Soak {
     out.printf(
         "Soaking %,d timeouts for %s minutes with %d threads, seed %d%n",
         options.live(), options.minutes(), options.threads(), options.seed());
-    // 1. Fill every place, with everybody at work already.
+    // 1. Fill every place, with all threads already at work.
     start();
     while (!producers.stream().allMatch(Producer::isFilled) && violations.count() == 0) {
       pause();
     }
-    // 2. Let them work, and look closely now and then.
+    // 2. Let them work, and check everything now and then.
     long totalNanos = (long) (options.minutes() * 60e9);
     long startNanos = System.nanoTime();
     for (int i = 0; i <= CHECKPOINTS && violations.count() == 0; i++) {
@@ -137,11 +137,11 @@ public final class Soak {
       }
       checkpoint();
     }
-    // 3. Stop everything but the timers, let what is due run, and count.
+    // 3. Stop everything except the timers, let due timeouts run, and count.
     quieten();
     // 4. Stop the timers. Every timeout is accounted for.
     long pending = stopTimers();
-    // 5. Nobody is left.
+    // 5. No thread is left.
     threads.checkAllEnded(END_SECONDS);
     report(pending);
     return violations.count() == 0 ? 0 : 1;
@@ -184,7 +184,7 @@ public final class Soak {
     }
   }
 
-  /** Holds everybody but the timers up, counts, and collects the garbage. */
+  /** Blocks all threads except the timers, counts, and collects garbage. */
   private void checkpoint() throws InterruptedException {
     population.gate.writeLock().lock();
     try {
@@ -195,15 +195,16 @@ public final class Soak {
       }
       heap.look(census.taken, violations);
       checkpoints++;
-      population.startChains(); // those that were held up
+      population.startChains(); // the chains that were blocked
     } finally {
       population.gate.writeLock().unlock();
     }
   }
 
   /**
-   * Counts the pending timeouts one by one. Nothing is started or cancelled meanwhile, so their
-   * number lies between what the timer says before and after; if that is one number it is exact.
+   * Counts the pending timeouts one by one. No timeout is started or cancelled meanwhile, so their
+   * number lies between the timer's counts before and after. If these are equal, the number is
+   * exact.
    */
   private Population.Census checkCounts(long overdueNanos) {
     List<Long> before = new ArrayList<>();
@@ -232,9 +233,9 @@ public final class Soak {
       threads.join(thread, END_SECONDS);
     }
     population.subjects.forEach(Subject::calm);
-    population.gate.writeLock().lock(); // for good: the chains end
+    population.gate.writeLock().lock(); // permanently: the chains end
     try {
-      // Long ahead of what would expire during the count.
+      // Much later than any expiry during the count.
       population.postpone(60);
       awaitQuiet();
       List<Long> before = population.subjects.stream().map(s -> s.ran.sum()).toList();
@@ -252,7 +253,7 @@ public final class Soak {
     }
   }
 
-  /** Waits until nothing is due, and nothing under way, as long as there is progress. */
+  /** Waits until nothing is due and no task runs, as long as there is progress. */
   private void awaitQuiet() {
     long ran = -1;
     long progressNanos = System.nanoTime();
@@ -285,12 +286,13 @@ public final class Soak {
       for (Timeout timeout : rest) {
         ((SoakTask) timeout.task()).returned();
       }
-      violations.check(subject.timer.stop().isEmpty(), subject.name + ": stop() answered twice");
+      violations.check(
+          subject.timer.stop().isEmpty(), subject.name + ": stop() returned timeouts twice");
       try {
         subject.timer.newTimeout(timeout -> {}, 1, TimeUnit.SECONDS);
         violations.add(subject.name + ": accepted a timeout after stop()");
       } catch (IllegalStateException e) {
-        // as promised
+        // as in the contract
       }
       if (subject.executor != null) {
         violations.check(
@@ -320,7 +322,7 @@ public final class Soak {
         "  settings     %s minutes, %,d live, %d threads, seed %d%n",
         options.minutes(), options.live(), options.threads(), options.seed());
     out.printf(
-        "  pending      %,d at most; %,d when quiet, which pendingTimeouts() knew exactly%n",
+        "  pending      %,d at most; %,d when quiet, which pendingTimeouts() returned exactly%n",
         mostPending, pending);
     population.subjects.forEach(subject -> subject.report(out));
     shortLived.report(out);

@@ -2,40 +2,40 @@
 package io.timewheel.soak;
 
 /**
- * What the command line says.
+ * The options of the command line.
  *
  * @param minutes how long timeouts are started, moved and cancelled
- * @param live how many places for timeouts there are
- * @param threads how many producers
- * @param seed where all random numbers come from
+ * @param live the number of places for timeouts
+ * @param threads the number of producers
+ * @param seed the seed of all random numbers
  */
 record SoakOptions(double minutes, int live, int threads, long seed) {
   static final String USAGE =
       """
       Soaks the timers, and accounts for every timeout.
 
-        --minutes N   how long, more than 0; fractions are fine (default: 1)
+        --minutes N   duration, more than 0; may be a fraction (default: 1)
         --live N      timeouts live at a time, 1,000 to 10,000,000 (default: 5,000,000, or as many
                       as fit the heap well)
         --threads N   threads that start, move and cancel, 1 to 64 (default: one per processor)
         --seed N      seed of the random numbers (default: from the clock)
-        --help        this text
+        --help        print this text
 
-      Exit code: 0 if all was right, 1 if something was not, 2 if the options are wrong.
+      Exit code: 0 if all checks passed, 1 if one failed, 2 if the options are invalid.
       """;
 
   private static final int MIN_LIVE = 1_000;
   private static final int MAX_LIVE = 10_000_000;
 
   /**
-   * A timeout takes 40 bytes, its task 32, its place 4. The rest is for those that were cancelled
-   * and wait for the collector, and for the room that stop() needs for its answer.
+   * A timeout takes 40 bytes, its task 32, its place 4. The rest is for cancelled timeouts that
+   * wait for the collector, and for the result of stop().
    */
   private static final long BYTES_PER_TIMEOUT = 300;
 
   private static final int DEFAULT_LIVE = 5_000_000;
 
-  /** What is wrong with the command line. */
+  /** An error in the command line. */
   static final class UsageException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -47,7 +47,7 @@ record SoakOptions(double minutes, int live, int threads, long seed) {
   /**
    * Reads the command line.
    *
-   * @param heapBytes how large the heap may get
+   * @param heapBytes the maximum size of the heap
    */
   static SoakOptions parse(String[] args, long heapBytes) throws UsageException {
     double minutes = 1;
@@ -87,7 +87,7 @@ record SoakOptions(double minutes, int live, int threads, long seed) {
         return minutes;
       }
     } catch (NumberFormatException e) {
-      // said below
+      // reported below
     }
     throw new UsageException("--minutes: " + text + " (expected: more than 0, at most a year)");
   }
@@ -99,7 +99,7 @@ record SoakOptions(double minutes, int live, int threads, long seed) {
         return number;
       }
     } catch (NumberFormatException e) {
-      // said below
+      // reported below
     }
     throw new UsageException(
         String.format("%s: %s (expected: a whole number, %,d to %,d)", option, text, min, max));

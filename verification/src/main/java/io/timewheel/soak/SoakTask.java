@@ -8,20 +8,20 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The task of one timeout, and the record of what became of it.
+ * The task of one timeout, and the record of its outcome.
  *
- * <p>Whatever happens to the timeout sets a bit here, and every setting looks at the bits that were
- * there before. There are three good ends: RAN; TOLD and WON; TOLD and RETURNED. As the record is
- * kept in the task, a task that runs when it must not is noticed however much later that is.
+ * <p>Every event of the timeout sets a bit here, and checks the bits that were set before. There
+ * are three valid outcomes: RAN; NOTIFIED and WON; NOTIFIED and RETURNED. The record is in the
+ * task. So a task that runs when it must not is detected, however much later that is.
  *
- * <p>32 bytes, beside the 40 of the timeout.
+ * <p>It takes 32 bytes, in addition to the 40 of the timeout.
  */
 class SoakTask implements TimerTask {
   /** The task was run. */
   private static final int RAN = 1;
 
-  /** The task was notified that its timeout is cancelled. */
-  private static final int TOLD = 2;
+  /** The task was notified of the cancellation. */
+  private static final int NOTIFIED = 2;
 
   /** A call of cancel returned true. */
   private static final int WON = 4;
@@ -29,7 +29,7 @@ class SoakTask implements TimerTask {
   /** A call of stop returned the timeout. */
   private static final int RETURNED = 8;
 
-  private static final int FATE = RAN | TOLD | WON | RETURNED;
+  private static final int FATE = RAN | NOTIFIED | WON | RETURNED;
 
   /** A thread is moving the deadline. */
   private static final int MOVING = 16;
@@ -48,8 +48,8 @@ class SoakTask implements TimerTask {
   private final Manner manner;
 
   /**
-   * The reading of the clock before which the task must not run: taken before the timer took its
-   * own, so never later than the deadline.
+   * The reading of the clock before which the task must not run. It is taken before the timer's own
+   * reading, so it is never later than the deadline.
    */
   private volatile long earliestNanos;
 
@@ -68,14 +68,14 @@ class SoakTask implements TimerTask {
     return timeout;
   }
 
-  /** Moves the deadline, unless another thread is just doing so. */
+  /** Moves the deadline, unless another thread is moving it. */
   void move(Timeout timeout, long delay, TimeUnit unit) {
     if ((set(MOVING) & MOVING) != 0) {
       return;
     }
     long nanos = earliestNanos(delay, unit);
     if (nanos - earliestNanos < 0) {
-      earliestNanos = nanos; // or it could run by the new deadline before it is known here
+      earliestNanos = nanos; // or the task could run by a deadline that is not stored yet
     }
     if (timeout.reschedule(delay, unit)) {
       earliestNanos = nanos;
@@ -90,17 +90,17 @@ class SoakTask implements TimerTask {
     }
     int before = set(WON);
     subject.won.increment();
-    if ((before & FATE) != TOLD) {
+    if ((before & FATE) != NOTIFIED) {
       subject.violations.add("cancel() returned true for a timeout that " + fate(before));
     }
     return true;
   }
 
-  /** The timeout is among those that stop returned. */
+  /** Records that stop returned the timeout. */
   void returned() {
     int before = set(RETURNED);
     subject.returned.increment();
-    if ((before & FATE) != TOLD) {
+    if ((before & FATE) != NOTIFIED) {
       subject.violations.add("stop() returned a timeout that " + fate(before));
     }
   }
@@ -124,7 +124,7 @@ class SoakTask implements TimerTask {
 
   @Override
   public void cancelled(Timeout timeout) {
-    int before = set(TOLD);
+    int before = set(NOTIFIED);
     subject.told.increment();
     if ((before & FATE) != 0) {
       subject.violations.add(
@@ -138,13 +138,13 @@ class SoakTask implements TimerTask {
     }
   }
 
-  /** Whether one of the three ends is reached, with nothing left to happen. */
+  /** Returns whether one of the three outcomes is complete. */
   boolean isSettled() {
     int fate = state & FATE;
-    return fate == RAN || fate == (TOLD | WON) || fate == (TOLD | RETURNED);
+    return fate == RAN || fate == (NOTIFIED | WON) || fate == (NOTIFIED | RETURNED);
   }
 
-  /** Checks a timeout that has reached its end, before it is forgotten. */
+  /** Checks a timeout that has an outcome, before it is dropped. */
   void retire(Timeout timeout) {
     int seen = state;
     boolean ran = (seen & FATE) == RAN;
@@ -157,7 +157,7 @@ class SoakTask implements TimerTask {
     }
   }
 
-  /** How long the task should have run by now, if it has not; negative if it is not due. */
+  /** Returns by how much the task is overdue; negative if it is not due. */
   long overdueNanos() {
     return System.nanoTime() - earliestNanos;
   }
@@ -170,7 +170,10 @@ class SoakTask implements TimerTask {
     return (int) STATE.getAndBitwiseOr(this, bit);
   }
 
-  /** Far enough ahead is never; more would wrap around in the comparison. */
+  /**
+   * Returns the earliest time for a delay. A very long delay becomes never, because a longer one
+   * would wrap around in the comparison.
+   */
   private static long earliestNanos(long delay, TimeUnit unit) {
     long delayNanos = Math.max(0, unit.toNanos(delay));
     return System.nanoTime() + Math.min(delayNanos, Long.MAX_VALUE / 2);
@@ -179,10 +182,10 @@ class SoakTask implements TimerTask {
   private static String fate(int bits) {
     StringBuilder text = new StringBuilder();
     append(text, bits, RAN, "ran");
-    append(text, bits, TOLD, "was notified of its cancellation");
+    append(text, bits, NOTIFIED, "was notified of its cancellation");
     append(text, bits, WON, "was cancelled");
     append(text, bits, RETURNED, "was returned by stop()");
-    return text.length() == 0 ? "has met no end" : text.toString();
+    return text.length() == 0 ? "has no outcome" : text.toString();
   }
 
   private static void append(StringBuilder text, int bits, int bit, String word) {

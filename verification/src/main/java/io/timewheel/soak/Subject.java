@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** One timer that is soaked, and the counts of what its timeouts went through as we saw it. */
+/** A timer under test, and its own counts of what happened to its timeouts. */
 final class Subject {
-  /** Rare: a timer that stalls all the time is late all the time, and nothing else is tested. */
+  /** Rare: a timer that stalls all the time is always late, and nothing else is tested. */
   private long stallIntervalNanos = TimeUnit.SECONDS.toNanos(10);
 
   private long maxStallNanos = TimeUnit.SECONDS.toNanos(1);
@@ -50,7 +50,7 @@ final class Subject {
     this.nextStallNanos = new AtomicLong(System.nanoTime());
   }
 
-  /** The long-lived timers. */
+  /** Returns the long-lived timers. */
   static List<Subject> all(
       int live, Threads threads, List<Thread> victims, LongAdder handled, Violations violations) {
     ThreadFactory workers = remembering(threads.factory("worker"), victims);
@@ -58,7 +58,7 @@ final class Subject {
     TaskErrorHandler onError = (timeout, error) -> handled.increment();
     FlakyExecutor one = new FlakyExecutor(pools);
     FlakyExecutor other = new FlakyExecutor(pools);
-    // Under its share, so that it refuses now and then.
+    // Below its share, so that it sometimes refuses a timeout.
     long limit = live / 4 * 9L / 10;
     return List.of(
         new Subject(
@@ -105,18 +105,18 @@ final class Subject {
     };
   }
 
-  /** For a timer that does not live for long. Before the first task is started. */
+  /** Makes tasks stall often, for a short-lived timer. Called before the first task is started. */
   void stallsOften() {
     stallIntervalNanos = 0;
     maxStallNanos = TimeUnit.MILLISECONDS.toNanos(3);
   }
 
-  /** From now on no task stalls. */
+  /** From now on, no task stalls. */
   void calm() {
     calm = true;
   }
 
-  /** Behaves as a task of that manner. */
+  /** Executes a behaviour of a task. */
   void behave(Manner manner) throws Exception {
     switch (manner) {
       case PLAIN -> {}
@@ -145,7 +145,8 @@ final class Subject {
   }
 
   /**
-   * Compares the timer's figures with those counted here, while no thread starts, moves or cancels.
+   * Compares the timer's counts with those of this object, while no thread starts, moves or
+   * cancels.
    */
   void checkStarts() {
     TimerStats stats = timer.stats();
@@ -159,7 +160,7 @@ final class Subject {
         name + ": pending of started, expired and cancelled");
   }
 
-  /** The same, and more, when the timer is stopped and every task that it took has run. */
+  /** Compares all counts, after the timer is stopped and every accepted task has run. */
   void checkEnd() {
     checkStarts();
     TimerStats stats = timer.stats();
@@ -171,7 +172,7 @@ final class Subject {
     violations.checkEqual(stats.pending(), 0, name + ": pending after stop()");
     violations.checkEqual(timer.pendingTimeouts(), 0, name + ": pendingTimeouts() after stop()");
     violations.checkEqual(
-        ran.sum() + won.sum() + returned.sum(), started.sum(), name + ": fates of all started");
+        ran.sum() + won.sum() + returned.sum(), started.sum(), name + ": outcomes of all started");
   }
 
   void report(PrintStream out) {

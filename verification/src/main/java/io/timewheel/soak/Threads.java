@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Makes the threads of the soak, and remembers them until they have ended. */
+/** Makes the threads of the soak, and records them until they have ended. */
 final class Threads {
   private static final String PREFIX = "soak-";
 
@@ -18,7 +18,7 @@ final class Threads {
     this.violations = violations;
   }
 
-  /** A factory for threads of one kind. All are daemons: a soak that gives up can end. */
+  /** Returns a factory for threads of one kind. All are daemons, so a failed soak can end. */
   ThreadFactory factory(String kind) {
     return runnable -> {
       Thread thread = new Thread(runnable, PREFIX + kind + "-" + numbers.incrementAndGet());
@@ -37,14 +37,16 @@ final class Threads {
     return thread;
   }
 
-  /** Waits for a thread to end, if it was started; it is a violation if it does not. */
+  /** Waits for a thread to end, if it was started. If it does not end, that is a violation. */
   void join(Thread thread, long seconds) throws InterruptedException {
     thread.join(seconds * 1000);
     violations.check(!thread.isAlive(), thread.getName() + " has not ended in " + seconds + " s");
     made.remove(thread);
   }
 
-  /** Finds threads that should be gone, be they remembered or only alive under our name. */
+  /**
+   * Finds threads that should have ended, whether recorded or only alive with a name of the soak.
+   */
   void checkAllEnded(long seconds) throws InterruptedException {
     for (Thread thread : made) {
       join(thread, seconds);

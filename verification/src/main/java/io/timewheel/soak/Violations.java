@@ -4,7 +4,7 @@ package io.timewheel.soak;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What was found wrong: how often, and the first cases in words. */
+/** The violations: their number, and the texts of the first ones. */
 final class Violations {
   private static final int KEPT = 20;
 
@@ -24,7 +24,7 @@ final class Violations {
     }
   }
 
-  /** Checks that two figures that were counted in different ways are the same. */
+  /** Checks that two counts obtained in different ways are equal. */
   void checkEqual(long actual, long expected, String what) {
     if (actual != expected) {
       add(what + ": " + actual + " (expected: " + expected + ")");

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The soak: millions of timeouts on the real clock for as long as wanted, with everything going
- * wrong that can, and the fate of every single timeout accounted for.
+ * The soak test: millions of timeouts on the real clock for a given time, with all faults injected,
+ * and the outcome of every single timeout checked.
  *
- * <p>It uses the public API only. {@link io.timewheel.soak.Soak} is the entry point; {@link
- * io.timewheel.soak.SoakTask} knows what may become of a timeout.
+ * <p>It uses only the public API. {@link io.timewheel.soak.Soak} is the entry point; {@link
+ * io.timewheel.soak.SoakTask} lists the possible outcomes of a timeout.
  */
 @NullMarked
 package io.timewheel.soak;

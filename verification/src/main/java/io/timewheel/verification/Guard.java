@@ -17,9 +17,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.openjdk.jcstress.infra.runners.TestList;
 
-/** What guards against a race, how to take it out of the sources, and which tests must notice. */
+/**
+ * A guard against a race, with the edit that removes it from the sources, and the tests that must
+ * notice.
+ */
 final class Guard {
-  /** The package of the tests, which {@code guards.txt} leaves out. */
+  /** The package of the tests, which {@code guards.txt} omits. */
   static final String PACKAGE = "io.timewheel.";
 
   final String name;
@@ -34,9 +37,10 @@ final class Guard {
   }
 
   /**
-   * The guards of {@code guards.txt}, which describes its own format.
+   * Returns the guards of {@code guards.txt}, which describes its own format.
    *
-   * @throws IllegalStateException if the file does not name all tests, or one that does not exist
+   * @throws IllegalStateException if the file does not list all tests, or lists one that does not
+   *     exist
    */
   static List<Guard> all() throws IOException {
     List<Guard> guards = new ArrayList<>();
@@ -91,7 +95,7 @@ final class Guard {
     }
   }
 
-  /** The text of a source file without this guard. */
+  /** Returns the text of a source file without this guard. */
   String takeOutOf(String file, String source) {
     String edited = source;
     for (Edit edit : edits) {
@@ -109,13 +113,13 @@ final class Guard {
     }
   }
 
-  /** The edits, for a table. */
+  /** Returns the edits, for a table. */
   String mutation() {
     String text = edits.stream().map(Edit::toString).collect(Collectors.joining("; "));
     return note.isEmpty() ? text : text + ". " + note;
   }
 
-  /** One piece of a source replaced; blanks and line breaks in it do not matter. */
+  /** A replacement of one piece of a source. Blanks and line breaks in it are ignored. */
   private record Edit(String file, String before, String after) {
     String apply(String source) {
       Matcher found =

@@ -21,29 +21,28 @@ import javax.tools.ToolProvider;
 import org.openjdk.jcstress.infra.runners.TestList;
 
 /**
- * Takes the guards of the timers out, one at a time, and sees the jcstress tests fail: a test that
- * cannot fail proves nothing. The guards are in {@code guards.txt}: each one an edit of the sources
- * of core, which are copied, never changed, and the tests that defend it.
+ * Removes the guards of the timers one at a time, and verifies that the jcstress tests fail: a test
+ * that cannot fail proves nothing. The guards are in {@code guards.txt}. Each is an edit of the
+ * sources of core, which are copied and never changed, with the tests that defend it.
  *
- * <p>Every test of a guard must see an outcome that it forbids; one that does not is run again, a
- * few times. Nothing else counts: neither an exception that a test ended with, nor a test that did
- * not end.
+ * <p>Every test of a guard must see an outcome that it forbids; otherwise, it is run again, a few
+ * times. Nothing else counts: neither an exception in a test, nor a test that does not end.
  *
- * <p>Arguments: the directory of the sources, a directory for the results, and, if not all guards
- * are meant, a pattern of their names. Writes a table, {@code guards.md}.
+ * <p>Arguments: the directory of the sources, a directory for the results, and optionally a pattern
+ * for the names of the guards. Writes a table, {@code guards.md}.
  */
 public final class Guards {
-  /** A test that meets its race rarely may miss it in one run, above all on a busy machine. */
+  /** A test whose race is rare may miss it in one run, especially on a busy machine. */
   private static final int RUNS = 3;
 
-  /** Many times what a run takes; a test may wait for ever once its guard is gone. */
-  private static final long PATIENCE_SECONDS = 120;
+  /** Many times the duration of a run. A test may wait forever without its guard. */
+  private static final long TIMEOUT_SECONDS = 120;
 
   private static final long PATIENCE_PER_TEST_SECONDS = 20;
 
   private static final String OPTIONS = "-m quick -sc false -f 1";
 
-  /** With more threads than this the tests meet their race less often; see {@link Jcstress}. */
+  /** With more threads than this, the tests meet their race less often; see {@link Jcstress}. */
   private static final int FEW_THREADS = 2;
 
   private static final String FEW = "-iters 3 -time 400";
@@ -73,7 +72,7 @@ public final class Guards {
     guards.takeOut(
         Guard.all().stream().filter(guard -> wanted.matcher(guard.name).find()).toList());
     if (guards.unnoticed > 0) {
-      System.err.println("guards: " + guards.unnoticed + " tests did not notice what is missing");
+      System.err.println("guards: " + guards.unnoticed + " tests did not notice the missing guard");
       System.exit(1);
     }
   }
@@ -177,17 +176,16 @@ public final class Guards {
             .redirectOutput(output.toFile())
             .start();
     try {
-      process.waitFor(
-          PATIENCE_SECONDS + PATIENCE_PER_TEST_SECONDS * tests.size(), TimeUnit.SECONDS);
+      process.waitFor(TIMEOUT_SECONDS + PATIENCE_PER_TEST_SECONDS * tests.size(), TimeUnit.SECONDS);
     } finally {
-      // Those that it started first: nobody would know them any more.
+      // First the descendants: nothing would refer to them afterwards.
       process.descendants().forEach(ProcessHandle::destroyForcibly);
       process.destroyForcibly();
     }
     return verdicts(Files.readAllLines(output));
   }
 
-  /** Reads the summary that the harness prints at its end, or what it has printed until then. */
+  /** Reads the summary that the harness prints at its end, or its output until then. */
   private static Map<String, Verdict> verdicts(List<String> output) {
     Map<String, List<String>> sections = new HashMap<>();
     List<String> section = new ArrayList<>();
@@ -204,9 +202,9 @@ public final class Guards {
     return verdicts;
   }
 
-  /** What became of one test. */
+  /** The outcome of one test. */
   private record Verdict(boolean forbidden, String text) {
-    /** Of a test that passed, or did not end: the harness says nothing of either. */
+    /** For a test that passed, or did not end: the harness prints nothing about either. */
     static final Verdict NONE = new Verdict(false, "**not noticed**");
 
     static Verdict of(List<String> lines) {

@@ -21,15 +21,15 @@ import org.openjdk.jcstress.Main;
 import org.openjdk.jcstress.infra.runners.TestList;
 
 /**
- * Runs jcstress, and believes it only if every test has run. The harness by itself passes over two
- * things: a test that it could not start, which it calls a soft error, and a test of more threads
- * than the machine has processors, which it leaves out.
+ * Runs jcstress, and accepts the result only if every test has run. The harness itself ignores two
+ * cases: a test that it could not start, which it calls a soft error, and a test with more threads
+ * than processors, which it skips.
  *
- * <p>Those tests run in a second pass, in which the harness is led to see more processors than
- * there are, and pins no thread. Their threads then share processors, so they meet less often, but
- * are also suspended in the middle of things.
+ * <p>Those tests run in a second pass, in which the harness sees more processors than there are,
+ * and pins no thread. Their threads then share processors. So they meet less often, but are also
+ * suspended in the middle of operations.
  *
- * <p>Arguments: a directory for the results, a pattern of the names of the tests, and further
+ * <p>Arguments: a directory for the results, a pattern for the names of the tests, and further
  * arguments for the harness.
  */
 public final class Jcstress {
@@ -92,7 +92,8 @@ public final class Jcstress {
     if (crowded) {
       command.addAll(List.of("-c", "4", "-spinStyle", "THREAD_YIELD"));
       if (!options.contains("-sc")) {
-        // One compiler for all actors: with one for each there are nine times as many results.
+        // One compiler for all actors: with one for each, there are nine times as many
+        // configurations.
         command.addAll(List.of("-sc", "false"));
       }
     }
@@ -103,7 +104,7 @@ public final class Jcstress {
     return clean(process, directory.resolve("output.txt"));
   }
 
-  /** Passes the output on, and reads in it whether all has been run and nothing was found. */
+  /** Copies the output, and reads from it whether all tests have run and none failed. */
   private static boolean clean(Process process, Path copy)
       throws IOException, InterruptedException {
     String planned = "none";
@@ -143,12 +144,12 @@ public final class Jcstress {
     return tests.stream().map(Pattern::quote).collect(Collectors.joining("|", "^(", ")$"));
   }
 
-  /** The harness on a machine that it takes to be larger than it is. */
+  /** Runs the harness as if the machine had more processors. */
   static final class Crowded {
     private Crowded() {}
 
     public static void main(String[] args) throws Exception {
-      // Starting a process needs the true name of the system, and remembers it.
+      // Starting a process requires the real name of the system, and caches it.
       new ProcessBuilder(
               Path.of(System.getProperty("java.home"), "bin", "java").toString(), "-version")
           .start()

@@ -9,16 +9,16 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * A clock that jumps, forth and back, from any origin and over the end of the numbers.
+ * A clock that jumps forward and back, from any origin, and wraps around.
  *
- * <p>It wakes a sleeper only when it reaches the time that the sleeper has parked for. A timer that
- * parks for too long, or is not woken by an earlier timeout, therefore stays asleep, and is found.
+ * <p>It wakes a sleeper only when it reaches the time for which the sleeper parked. So a timer that
+ * parks too long, or is not woken by an earlier timeout, stays asleep, and the test detects it.
  */
 final class ChaosClock implements TimeSource {
   /** The end of time: deadlines beyond it are never. */
   static final long END = Long.MAX_VALUE - 1;
 
-  /** How far before the moment at which the timer was made this clock may fall. */
+  /** How far this clock may fall behind the start of the timer. */
   private static final long EARLIEST = -1_000_000_000_000L;
 
   private final long originNanos;
@@ -52,7 +52,7 @@ final class ChaosClock implements TimeSource {
     }
   }
 
-  /** Sets the clock to a time since the timer was made, as near as the ends allow. */
+  /** Sets the clock to a time since the timer was made, as near as its ends permit. */
   void set(long nanos) {
     moving.writeLock().lock();
     try {
@@ -71,13 +71,13 @@ final class ChaosClock implements TimeSource {
         });
   }
 
-  /** Moves the clock on; at the end of time it stays. */
+  /** Advances the clock; at the end of time it stays. */
   void advance(long nanos) {
     long to = offsetNanos + nanos;
     set(nanos > 0 && to < offsetNanos ? END : to);
   }
 
-  /** Runs something while the clock stands still. */
+  /** Runs an action while the clock stands still. */
   void still(Runnable something) {
     moving.readLock().lock();
     try {
@@ -87,12 +87,12 @@ final class ChaosClock implements TimeSource {
     }
   }
 
-  /** The time since the timer was made, as the timer sees it. */
+  /** Returns the time since the timer was made, as the timer sees it. */
   long elapsedNanos() {
     return Math.max(0, offsetNanos);
   }
 
-  /** The latest time that it ever was. */
+  /** Returns the latest time that the clock has ever shown. */
   long latestNanos() {
     return latestNanos;
   }
@@ -101,7 +101,7 @@ final class ChaosClock implements TimeSource {
     return moves.get();
   }
 
-  /** The deadline that a delay leads to now. */
+  /** Returns the deadline of a delay that starts now. */
   long deadlineNanos(long delayNanos) {
     long sum = elapsedNanos() + Math.max(1, delayNanos);
     return sum < 0 ? Long.MAX_VALUE : sum;

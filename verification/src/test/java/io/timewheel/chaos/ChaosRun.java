@@ -18,13 +18,18 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One timer, with a clock that does what no clock should, and a list of all timeouts that were
+ * One timer, with a clock that violates all assumptions, and a list of all timeouts that were
  * started on it.
  *
- * <p>What is required: nothing runs before the latest time that the clock ever showed has come to a
- * tick at or after its deadline; everything that is due while the clock stands still runs without
- * the clock being touched; everything runs once, or is cancelled once; what is never due never
- * runs; the timer thread wakes up only for a reason.
+ * <p>The requirements:
+ *
+ * <ul>
+ *   <li>No task runs before the latest time of the clock has reached a tick at or after its
+ *       deadline.
+ *   <li>Every timeout that is due while the clock stands still runs without a move of the clock.
+ *   <li>Every timeout runs once, or is cancelled once. Timeouts that are never due never run.
+ *   <li>The timer thread wakes up only for a reason.
+ * </ul>
  */
 final class ChaosRun {
   private static final long LOST_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -44,7 +49,9 @@ final class ChaosRun {
     -YEAR
   };
 
-  /** Tasks may start each other for ever where the clock has fallen back, so they must not. */
+  /**
+   * Tasks may start each other forever if the clock has fallen back, so their starts are limited.
+   */
   private static final int MAX_STARTS_BY_TASKS = 200;
 
   private final SplittableRandom random;
@@ -73,7 +80,7 @@ final class ChaosRun {
     return thread;
   }
 
-  /** Does so many random things, ends, and returns how many timeouts there were. */
+  /** Runs a number of random steps, ends, and returns how many timeouts there were. */
   long run(int steps) throws InterruptedException {
     for (int i = 0; i < steps; i++) {
       step();
@@ -87,7 +94,7 @@ final class ChaosRun {
     return log;
   }
 
-  // What is done
+  // Actions
 
   private void step() throws InterruptedException {
     switch (random.nextInt(12)) {
@@ -125,7 +132,7 @@ final class ChaosRun {
     }
   }
 
-  /** Moves the clock: a bit, to just about the next deadline, by years; sometimes back. */
+  /** Moves the clock: a little, to about the next deadline, or by years; sometimes back. */
   private void move() {
     switch (random.nextInt(8)) {
       case 0, 1 -> clock.advance(tickNanos * random.nextInt(3) + random.nextInt(3));
@@ -150,7 +157,7 @@ final class ChaosRun {
     };
   }
 
-  /** Any length of time, all orders of magnitude alike. */
+  /** Returns any length of time, with all orders of magnitude equally likely. */
   private long span() {
     return random.nextLong(1L << random.nextInt(1, 58));
   }
@@ -181,20 +188,20 @@ final class ChaosRun {
         });
   }
 
-  // What is required
+  // Requirements
 
-  /** Lets run what is due, while the clock stands still. */
+  /** Lets due tasks run, while the clock stands still. */
   private void settle() throws InterruptedException {
     if (timer instanceof PolledTimer polled) {
       while (polled.poll() > 0) {
-        // A task that stalled has made more due.
+        // A task that stalled has made more timeouts due.
       }
     }
-    await("what is due does not run", () -> tasks.stream().noneMatch(Task::isOverdue));
+    await("a due task does not run", () -> tasks.stream().noneMatch(Task::isOverdue));
     await("pendingTimeouts() is wrong", this::isQuiet);
   }
 
-  /** Nothing was started while it was counted, and no task that was taken has yet to return. */
+  /** Returns whether no timeout was started during the count, and no task is still running. */
   private boolean isQuiet() {
     int started = tasks.size();
     long pending = timer.pendingTimeouts();
@@ -226,7 +233,7 @@ final class ChaosRun {
   private void end() throws InterruptedException {
     clock.set(clock.latestNanos());
     settle();
-    // Everything that is not never runs in the end. Tasks may start others, but not for ever.
+    // Every timeout that is not never runs eventually. Tasks may start others, but not forever.
     for (boolean more = true; more; ) {
       long nanos =
           tasks.stream()
@@ -269,7 +276,7 @@ final class ChaosRun {
         "woken for no reason: " + stats + ", " + clock.moves() + " moves of the clock");
   }
 
-  /** The first thing that was wrong; on whatever thread, because a timer catches what is thrown. */
+  /** Records the first fault. It may be on any thread, because a timer catches exceptions. */
   private void require(boolean condition, String fault) {
     if (!condition) {
       wrong.compareAndSet(null, fault);
@@ -280,12 +287,12 @@ final class ChaosRun {
     return nowNanos / tickNanos * tickNanos >= deadlineNanos;
   }
 
-  /** The beginning of the first tick at or after a deadline that has one. */
+  /** Returns the beginning of the first tick at or after a deadline that has one. */
   private long dueNanos(long deadlineNanos) {
     return ((deadlineNanos - 1) / tickNanos + 1) * tickNanos;
   }
 
-  /** What a task does besides. */
+  /** The further actions of a task. */
   private enum Behaviour {
     NOTHING,
     THROWS,
@@ -315,7 +322,7 @@ final class ChaosRun {
       this.behaviour = behaviour;
     }
 
-    /** Has returned, not only begun: what it does to other timeouts is done too. */
+    /** Returns whether the task has returned, so its effects on other timeouts are complete. */
     boolean isDone() {
       return returned || cancellations.get() > 0;
     }
@@ -327,7 +334,7 @@ final class ChaosRun {
     void cancel() {
       Timeout handle = timeout;
       if (handle != null && handle.cancel()) {
-        require(cancellations.get() == 1, this + ": cancelled, but not told");
+        require(cancellations.get() == 1, this + ": cancelled, but not notified");
       }
     }
 
@@ -339,7 +346,7 @@ final class ChaosRun {
       clock.still(
           () -> {
             long nanos = clock.deadlineNanos(delayNanos);
-            deadlineNanos = Math.min(deadlineNanos, nanos); // may run by either until it is moved
+            deadlineNanos = Math.min(deadlineNanos, nanos); // may run at either until it is moved
             if (handle.reschedule(delayNanos, TimeUnit.NANOSECONDS)) {
               deadlineNanos = nanos;
             }
@@ -380,12 +387,12 @@ final class ChaosRun {
 
     @Override
     public void cancelled(Timeout self) {
-      require(cancellations.incrementAndGet() == 1 && runs.get() == 0, this + ": told again");
+      require(cancellations.incrementAndGet() == 1 && runs.get() == 0, this + ": notified again");
     }
 
     void checkEnd(Set<Timeout> rest) {
       Timeout handle = timeout;
-      require(handle != null && runs.get() + cancellations.get() == 1, this + ": no end");
+      require(handle != null && runs.get() + cancellations.get() == 1, this + ": no outcome");
       if (handle != null) {
         require(handle.isExpired() == (runs.get() == 1), this + ": isExpired()");
         require(handle.isCancelled() == (cancellations.get() == 1), this + ": isCancelled()");

@@ -31,7 +31,7 @@ enum ChaosTimers {
   };
   private static final int[] SLOTS = {1, 1, 2, 4, 64, 512, 8192};
 
-  /** Settings and what they were, for the log. */
+  /** A timer with its settings, and their text for the log. */
   record Made(Timer timer, long tickNanos, String text) {}
 
   Made make(ChaosClock clock, ThreadFactory threads, SplittableRandom random) {

@@ -5,11 +5,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * Timers on clocks that stall, jump, fall back and wrap around, with every length of tick and size
- * of wheel. What is required is said in {@link ChaosRun}.
+ * Tests timers on clocks that stall, jump, fall back and wrap around, with every length of tick and
+ * size of wheel. {@link ChaosRun} lists the requirements.
  *
- * <p>{@code -Dtimewheel.chaos.operations=} says how many operations there are for each kind of
- * timer, {@code -Dtimewheel.chaos.seed=} which.
+ * <p>{@code -Dtimewheel.chaos.operations=} sets the number of operations for each kind of timer,
+ * {@code -Dtimewheel.chaos.seed=} the seed.
  */
 class ClockChaosTest {
   private static final int OPERATIONS_OF_THE_BUILD = 150_000;
@@ -17,7 +17,7 @@ class ClockChaosTest {
 
   @ParameterizedTest
   @EnumSource
-  void survivesItsClock(ChaosTimers kind) throws InterruptedException {
+  void timersMeetTheRequirementsOnChaoticClocks(ChaosTimers kind) throws InterruptedException {
     long operations = Long.getLong("timewheel.chaos.operations", OPERATIONS_OF_THE_BUILD);
     long seed = Long.getLong("timewheel.chaos.seed", System.nanoTime());
     long startNanos = System.nanoTime();

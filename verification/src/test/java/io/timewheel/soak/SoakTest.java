@@ -38,7 +38,7 @@ class SoakTest {
           --seed x             | --seed: x (expected: a whole number
           --hours 1            | --hours: not an option (--help lists them)
           """)
-  void badOptionsAreRefused(String line, String message) throws InterruptedException {
+  void invalidOptionsAreRefused(String line, String message) throws InterruptedException {
     assertThat(run(line.split(" ", -1))).isEqualTo(2);
     assertThat(text(err)).contains(message);
     assertThat(text(out)).isEmpty();

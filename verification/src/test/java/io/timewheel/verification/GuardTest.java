@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that {@code guards.txt} fits the tests and the core, without running anything. Part of
+ * Checks that {@code guards.txt} matches the tests and the core, without running anything. Part of
  * {@code -Pguard-removal} only: a list of edits of the core's text must not fail the build of a
  * change to the core.
  */
@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 class GuardTest {
   private static final Path CORE = Path.of("../core/src/main/java/io/timewheel");
 
-  /** Reading the list refuses a stress test that it does not name. */
+  /** Reading the list refuses a stress test that it does not list. */
   @Test
   void everyGuardNamesItsTests() throws IOException {
     assertThat(Guard.all()).isNotEmpty().allSatisfy(guard -> assertThat(guard.tests).isNotEmpty());

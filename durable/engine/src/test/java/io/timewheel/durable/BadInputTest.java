@@ -175,7 +175,7 @@ class BadInputTest {
         bad("error", () -> timer.nack(fireId, "x", null, null)),
         bad("after: PT-1S", () -> timer.nack(fireId, "x", "e", Duration.ofSeconds(-1))),
         bad(
-            "not for ever",
+            "not forever",
             () -> timer.nack(fireId, "0".repeat(32), "e", ChronoUnit.FOREVER.getDuration())),
         bad("by", () -> timer.extend(fireId, "x", null)),
         bad("by: PT0S", () -> timer.extend(fireId, "x", Duration.ZERO)),

@@ -316,7 +316,7 @@ public final class TimerSpecs {
             field,
             field
                 + " (expected: a name in the server's --webhook-secrets, for this namespace and"
-                + " host)")
+                + " host; one without host= needs the role admin)")
         .failure();
   }
 }

@@ -83,7 +83,7 @@ public final class BatchResource {
               Tracing.get()
                   .schedule(
                       exchange.header(Tracing.HEADER), Map.of("timewheel.namespace", namespace));
-          List<Item> items = items(namespace, idempotency, span.traceparent(), body);
+          List<Item> items = items(exchange, namespace, idempotency, span.traceparent(), body);
           exchange.quotas().alsoWrote(exchange.caller(), namespace, items.size() - 1);
           long maxPending = exchange.quotas().maxPending(exchange.caller(), namespace);
           List<TimerSpec> specs = new ArrayList<>();
@@ -101,6 +101,7 @@ public final class BatchResource {
   }
 
   private List<Item> items(
+      Exchange exchange,
       String namespace,
       @Nullable IdempotencyKey idempotency,
       @Nullable String traceparent,
@@ -114,13 +115,15 @@ public final class BatchResource {
     }
     // A timer that a batch names again is scheduled again, and not answered as the first time.
     Map<String, Integer> times = new HashMap<>();
+    SecretSource allowed = TimerResource.secrets(exchange, secrets);
     return timers.stream()
-        .map(sent -> item(namespace, idempotency, traceparent, times, sent))
+        .map(sent -> item(namespace, allowed, idempotency, traceparent, times, sent))
         .toList();
   }
 
   private Item item(
       String namespace,
+      SecretSource allowed,
       @Nullable IdempotencyKey idempotency,
       @Nullable String traceparent,
       Map<String, Integer> times,
@@ -140,7 +143,7 @@ public final class BatchResource {
               namespace,
               checked,
               timer.timer().withHeader(Tracing.HEADER, traceparent),
-              secrets,
+              allowed,
               reads.timer().now());
       Preconditions.of(timer.ifMatch(), timer.ifNoneMatch())
           .apply(spec, () -> reads.get(new TimerKey(namespace, checked)));

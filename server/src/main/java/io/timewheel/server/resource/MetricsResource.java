@@ -36,6 +36,7 @@ import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.node.TargetLag;
 import io.timewheel.server.node.WatchedStore;
+import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
 import java.nio.charset.StandardCharsets;
@@ -145,6 +146,7 @@ public final class MetricsResource implements AutoCloseable {
 
   private void metrics(Exchange exchange) {
     exchange.query();
+    Authorization.checkAllNamespaces(exchange.caller()); // the queues of all are in it
     exchange.send(200, MEDIA_TYPE, scrape().getBytes(StandardCharsets.UTF_8));
   }
 

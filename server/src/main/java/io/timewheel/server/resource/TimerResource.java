@@ -60,6 +60,11 @@ public final class TimerResource {
     return new TimerKey(exchange.namespace(), Names.checked("id", exchange.path("id")));
   }
 
+  /** {@return the secrets that a caller may name: without a host only as an administrator} */
+  static SecretSource secrets(Exchange exchange, SecretSource secrets) {
+    return exchange.caller().roles().contains(Role.ADMIN) ? secrets : secrets.boundToHosts();
+  }
+
   private void put(Exchange exchange) {
     DurableTimer timer = reads.timer();
     TimerKey key = key(exchange);
@@ -75,7 +80,7 @@ public final class TimerResource {
                   key.namespace(),
                   key.id(),
                   sent.withHeader(Tracing.HEADER, span.traceparent()),
-                  secrets,
+                  secrets(exchange, secrets),
                   timer.now());
           spec.maxPending(exchange.quotas().maxPending(exchange.caller(), key.namespace()));
           conditions.apply(spec, () -> reads.get(key));
@@ -114,7 +119,7 @@ public final class TimerResource {
               TimerPatch.apply(
                   present.orElseThrow(() -> Problem.notFound().failure()),
                   body,
-                  secrets,
+                  secrets(exchange, secrets),
                   timer.now());
           conditions.apply(spec, () -> present);
           if (idempotency != null) {

@@ -11,8 +11,8 @@ import java.util.Set;
  * @param keys the keys that sign requests, the newest first; empty if it is for headers only
  * @param headerValue the value of a header that names this secret
  * @param namespaces the namespaces whose timers may use it; empty for all
- * @param hosts the hosts that it may be sent to, {@code *.shop.example} for all names below one;
- *     empty for all
+ * @param hosts the hosts that it may be sent to, {@code *.shop.example} for all names below one,
+ *     {@code *} for all; empty if only an administrator may name it
  */
 public record ConfiguredSecret(
     List<WebhookSecret> keys, String headerValue, Set<String> namespaces, Set<String> hosts) {
@@ -31,7 +31,8 @@ public record ConfiguredSecret(
 
   private static boolean matches(String pattern, String host) {
     String wanted = pattern.toLowerCase(Locale.ROOT);
-    return wanted.startsWith("*.") ? host.endsWith(wanted.substring(1)) : host.equals(wanted);
+    return wanted.equals("*")
+        || (wanted.startsWith("*.") ? host.endsWith(wanted.substring(1)) : host.equals(wanted));
   }
 
   /** {@return nothing of the secret} */

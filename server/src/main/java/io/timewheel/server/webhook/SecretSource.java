@@ -11,4 +11,12 @@ public interface SecretSource {
 
   /** {@return the secret of a name; null if there is none} */
   @Nullable ConfiguredSecret find(String name);
+
+  /** {@return the secrets that name the hosts which they may be sent to} */
+  default SecretSource boundToHosts() {
+    return name -> {
+      ConfiguredSecret secret = find(name);
+      return secret == null || secret.hosts().isEmpty() ? null : secret;
+    };
+  }
 }

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.IncompleteRepairException;
@@ -124,6 +125,19 @@ class VerifyTest {
       first.rollback();
     }
     assertThat(node.store.repair().isClean()).isTrue();
+  }
+
+  /** A repetition would fail until the answer is deleted; then it is done. */
+  @Test
+  void anAnswerThatCannotBeRead() throws SQLException {
+    Change.Verb pause =
+        new Change.Verb(key("a"), Change.Verb.What.PAUSE, 0, RequestId.of("r-1"), NOW);
+    node.commit(pause);
+    node.commit(new Change.Verb(key("a"), Change.Verb.What.RESUME, 0, RequestId.of("r-2"), NOW));
+    assertClean();
+    fixture.execute("UPDATE timewheel_answer SET answer = 99 WHERE request = 'r-1'");
+    assertFound("shop/a: the answer of request r-1 cannot be read: Answer 99");
+    assertThat(node.commit(pause).repeated()).isFalse();
   }
 
   @Test

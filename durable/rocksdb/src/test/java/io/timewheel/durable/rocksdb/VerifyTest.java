@@ -4,6 +4,7 @@ package io.timewheel.durable.rocksdb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.model.TimerKey;
@@ -132,6 +133,58 @@ class VerifyTest {
   @Test
   void findsAMissingPayload() throws RocksDBException {
     deletes(Family.PAYLOADS, "failed");
+  }
+
+  private static byte[] place(byte[] answer, byte[] value) {
+    return Keys.answeredAt(Keys.answer(answer, value).answeredAt(), answer);
+  }
+
+  /** Without its place, an answer would be kept forever. */
+  @Test
+  void findsAnAnswerThatIsNotInTheOrderOfTime() throws RocksDBException {
+    find(Family.ANSWERS, "request-1");
+    assertThat(Keys.isAnswer(entry)).isTrue();
+    damage(batch -> batch.delete(Family.ANSWERS, place(entry, value)));
+    assertThat(verify().texts())
+        .singleElement(STRING)
+        .endsWith(": the answer of request request-1 is not in the order of time");
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      assertThat(store.forgetAnswers(Long.MAX_VALUE, 10)).isOne();
+    }
+  }
+
+  @Test
+  void findsAPlaceInTheOrderOfTimeWithoutAnAnswer() throws RocksDBException {
+    find(Family.ANSWERS, "request-1");
+    damage(batch -> batch.delete(Family.ANSWERS, entry));
+    assertThat(verify().texts())
+        .singleElement(STRING)
+        .endsWith(": a place in the order of time, no answer");
+  }
+
+  @Test
+  void findsAnAnswerAtAnotherTime() throws RocksDBException {
+    find(Family.ANSWERS, "request-1");
+    damage(batch -> batch.put(Family.ANSWERS, Keys.answeredAt(7, entry), RecordCodec.present()));
+    assertThat(verify().texts())
+        .singleElement(STRING)
+        .endsWith(": a place in the order of time, no answer");
+  }
+
+  /** A request that is repeated would fail; after the repair it is done again. */
+  @Test
+  void findsAnAnswerThatCannotBeRead() throws RocksDBException {
+    find(Family.ANSWERS, "request-1");
+    damage(batch -> batch.put(Family.ANSWERS, entry, new byte[] {99}));
+    assertThat(verify().texts()).hasSize(2).allMatch(text -> text.contains("cannot be read: "));
+  }
+
+  @Test
+  void findsAKeyOfTheAnswersThatIsNone() throws RocksDBException {
+    damage(batch -> batch.put(Family.ANSWERS, new byte[] {'X'}, new byte[0]));
+    assertThat(verify().texts())
+        .singleElement(STRING)
+        .startsWith("a key of the family ANSWERS, 58: ");
   }
 
   @Test

@@ -22,7 +22,9 @@ final class Findings {
     /** A timer in the shard of another key. */
     MISPLACED,
     /** A key that has more than one row, at least one of them in the history. */
-    REPEATED
+    REPEATED,
+    /** An answer of a request that cannot be read. */
+    ANSWER
   }
 
   /** A row of the ready index. */
@@ -32,8 +34,10 @@ final class Findings {
    * A problem of one timer.
    *
    * @param row the row of the ready index; null unless it is an ORPHAN
+   * @param request the ID of the request; null unless it is an ANSWER
    */
-  record Problem(Kind kind, TimerKey key, String text, @Nullable ReadyRow row) {}
+  record Problem(
+      Kind kind, TimerKey key, String text, @Nullable ReadyRow row, @Nullable String request) {}
 
   /** A counter that does not equal the number of rows: what must be added to it. */
   record Difference(String scope, TimerState state, long missing, String text) {}
@@ -56,9 +60,18 @@ final class Findings {
 
   void add(Kind kind, TimerKey key, String what, @Nullable ReadyRow row) {
     String text = key + ": " + what;
-    text(text);
+    add(new Problem(kind, key, text, row, null));
+  }
+
+  void addAnswer(TimerKey key, String request, String what) {
+    String text = key + ": the answer of request " + request + " " + what;
+    add(new Problem(Kind.ANSWER, key, text, null, request));
+  }
+
+  private void add(Problem problem) {
+    text(problem.text());
     if (problems.size() < MAX_KEPT) {
-      problems.add(new Problem(kind, key, text, row));
+      problems.add(problem);
     }
   }
 

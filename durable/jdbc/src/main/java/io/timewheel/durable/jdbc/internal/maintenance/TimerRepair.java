@@ -64,6 +64,10 @@ final class TimerRepair {
   private record Timer(TimerState state, String handler, long changedAt, ReadyIndex index) {}
 
   Result fix(Connection connection, Problem problem) throws SQLException {
+    String request = problem.request();
+    if (request != null) { // a node writes an answer once, and never changes it
+      return removeAnswer(connection, problem.key(), request) ? Result.FIXED : Result.NONE_LEFT;
+    }
     Timer timer = lock(connection, problem.key());
     if (timer == null && isUnfinished(connection, problem.key())) {
       return Result.HELD;
@@ -98,7 +102,16 @@ final class TimerRepair {
       case UNLISTED -> isReady(timer) && addReady(connection, key);
       case MISPLACED -> timer != null && place(connection, key);
       case REPEATED -> removeRepeated(connection, key, timer);
+      case ANSWER -> throw new AssertionError(problem);
     };
+  }
+
+  private static boolean removeAnswer(Connection connection, TimerKey key, String request)
+      throws SQLException {
+    return update(
+        connection,
+        "DELETE FROM timewheel_answer WHERE namespace = ? AND id = ? AND request = ?",
+        to -> bind(to, key).text(request));
   }
 
   private static boolean addReady(Connection connection, TimerKey key) throws SQLException {

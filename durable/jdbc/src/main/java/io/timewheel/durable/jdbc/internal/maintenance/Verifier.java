@@ -7,10 +7,12 @@ import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.RecordCodec;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.HistorySql;
+import io.timewheel.durable.jdbc.internal.server.RequestRows;
 import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.server.TransactionSql;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;
 import java.io.IOException;
@@ -89,6 +91,7 @@ final class Verifier {
       verifier.compare(index);
     }
     verifier.readHistory();
+    verifier.each(RequestRows.ALL, verifier::readAnswer);
     verifier.compareCounters();
     return verifier.findings;
   }
@@ -189,6 +192,14 @@ final class Verifier {
           String what = "%d times in the history%s".formatted(times, unfinished);
           findings.add(Kind.REPEATED, key(row), what, null);
         });
+  }
+
+  private void readAnswer(ResultSet row) throws SQLException {
+    try {
+      RequestAnswer unused = RequestRows.answer(row);
+    } catch (IllegalArgumentException e) {
+      findings.addAnswer(key(row), row.getString(3), "cannot be read: " + e.getMessage());
+    }
   }
 
   private void compareCounters() throws SQLException {

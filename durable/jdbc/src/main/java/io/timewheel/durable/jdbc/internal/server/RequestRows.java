@@ -23,6 +23,9 @@ public abstract class RequestRows {
   protected static final String COLUMNS =
       "namespace, id, request, digest, answer, version, answered_at";
 
+  /** Reads all answers. */
+  public static final String ALL = "SELECT " + COLUMNS + " FROM timewheel_answer";
+
   /** Names a request of a timer. */
   public record Key(TimerKey timer, String request) {}
 
@@ -42,18 +45,24 @@ public abstract class RequestRows {
   protected static Map<Key, RequestAnswer> read(ResultSet rows) throws SQLException {
     Map<Key, RequestAnswer> found = new HashMap<>();
     while (rows.next()) {
-      TimerKey timer = new TimerKey(rows.getString(1), rows.getString(2));
-      String request = rows.getString(3);
-      found.put(
-          new Key(timer, request),
-          new RequestAnswer(
-              timer,
-              new RequestId(request, rows.getString(4)),
-              Codes.ANSWERS.at(rows.getInt(5)),
-              rows.getLong(6),
-              rows.getLong(7)));
+      RequestAnswer answer = answer(rows);
+      found.put(new Key(answer.key(), answer.request().id()), answer);
     }
     return found;
+  }
+
+  /**
+   * Reads a row of {@link #COLUMNS}.
+   *
+   * @throws IllegalArgumentException if it is not an answer
+   */
+  public static RequestAnswer answer(ResultSet row) throws SQLException {
+    return new RequestAnswer(
+        new TimerKey(row.getString(1), row.getString(2)),
+        new RequestId(row.getString(3), row.getString(4)),
+        Codes.ANSWERS.at(row.getInt(5)),
+        row.getLong(6),
+        row.getLong(7));
   }
 
   /** Deletes the oldest answers before a time. {@return how many} */

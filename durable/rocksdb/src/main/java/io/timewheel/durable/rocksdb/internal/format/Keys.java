@@ -3,6 +3,7 @@ package io.timewheel.durable.rocksdb.internal.format;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.RequestAnswer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -152,6 +153,19 @@ public final class Keys {
     byte[] bytes = Arrays.copyOfRange(answeredAt, 8, answeredAt.length);
     bytes[0] = ANSWER;
     return bytes;
+  }
+
+  /** {@return whether a key of the family is that of an answer, and not a place in time} */
+  public static boolean isAnswer(byte[] key) {
+    return key.length > 0 && key[0] == ANSWER;
+  }
+
+  /** Reads an answer with the names that are in its key. */
+  public static RequestAnswer answer(byte[] key, byte[] value) {
+    ByteReader reader = new ByteReader(key);
+    reader.u8();
+    TimerKey timer = new TimerKey(reader.terminated(), reader.terminated());
+    return RecordCodec.decodeAnswer(timer, reader.text(), value);
   }
 
   private static void putTime(byte[] bytes, int at, long time) {

@@ -14,6 +14,7 @@ import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.rocksdb.internal.store.Counts;
 import io.timewheel.durable.rocksdb.internal.store.Rows;
 import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
@@ -107,6 +108,7 @@ public final class Verifier {
         scan(family, at -> visitEntry(family, at.key()));
       }
     }
+    scan(Family.ANSWERS, this::visitAnswer);
     compareCounts();
     return new VerifyReport(timers, problems, texts);
   }
@@ -312,6 +314,34 @@ public final class Verifier {
       case READY -> Rows.isInReadyIndex(record) ? Rows.ready(record) : null;
       default -> stored.payloadApart() ? timer : null;
     };
+  }
+
+  // Answers of requests
+
+  /** Answers and their places in the order of time are in one family. */
+  private void visitAnswer(RocksIterator at) throws RocksDBException {
+    byte[] entry = at.key();
+    Fix delete = to -> to.delete(Family.ANSWERS, entry);
+    try {
+      if (Keys.isAnswer(entry)) {
+        RequestAnswer answer = Keys.answer(entry, at.value());
+        byte[] place = Keys.answeredAt(answer.answeredAt(), entry);
+        if (get(Family.ANSWERS, place) == null) {
+          problem(
+              answer.key(),
+              "the answer of request " + answer.request().id() + " is not in the order of time",
+              to -> to.put(Family.ANSWERS, place, RecordCodec.present()));
+        }
+      } else {
+        byte[] answer = Keys.answer(entry);
+        byte[] value = get(Family.ANSWERS, answer);
+        if (value == null || Keys.answer(answer, value).answeredAt() != Keys.answeredAt(entry)) {
+          problem(hex(Family.ANSWERS, entry), "a place in the order of time, no answer", delete);
+        }
+      }
+    } catch (MalformedException | IllegalArgumentException | IndexOutOfBoundsException e) {
+      problem(hex(Family.ANSWERS, entry), "cannot be read: " + e.getMessage(), delete);
+    }
   }
 
   // Counters
