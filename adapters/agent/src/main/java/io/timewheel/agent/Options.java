@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param tick the length of a tick; null for the application's own
  * @param wheel the kind of wheel
  * @param stripes how many parts each timer has; null for the default of core
- * @param include patterns of class names to replace
+ * @param include patterns of class names to replace; all if it is empty
  * @param exclude patterns of class names to leave alone
  * @param report what to print
  */
@@ -49,7 +49,6 @@ record Options(
 
   private static final Set<String> NAMES =
       Set.of("tick", "wheel", "stripes", "include", "exclude", "report");
-  private static final Pattern TIME = Pattern.compile("([0-9]{1,18})(ns|us|ms|s)");
   private static final Duration MAX_TICK = Duration.ofDays(1);
   private static final int MAX_STRIPES = 256;
 
@@ -76,7 +75,7 @@ record Options(
         tick(values.get("tick")),
         choice(Wheel.class, "wheel", values.get("wheel"), Wheel.HIERARCHICAL),
         stripes(values.get("stripes")),
-        patterns(values.getOrDefault("include", "*")),
+        patterns(values.getOrDefault("include", "")),
         patterns(values.getOrDefault("exclude", "")),
         choice(Report.class, "report", values.get("report"), Report.START));
   }
@@ -85,7 +84,7 @@ record Options(
     if (text == null) {
       return null;
     }
-    Matcher time = TIME.matcher(text);
+    Matcher time = Pattern.compile("([0-9]{1,18})(ns|us|ms|s)").matcher(text);
     if (time.matches()) {
       long number = Long.parseLong(time.group(1));
       Duration tick =
@@ -137,7 +136,10 @@ record Options(
         name + ": " + text + " (expected: " + String.join(", ", known) + ")");
   }
 
-  /** Patterns are separated by colons; a star stands for any characters. */
+  /**
+   * Patterns are separated by colons; a star stands for any characters. Without one, no expression
+   * is compiled: that takes the start of the JVM some 10 ms.
+   */
   private static List<Pattern> patterns(String text) {
     List<Pattern> patterns = new ArrayList<>();
     for (String pattern : text.split(":", -1)) {
@@ -150,7 +152,7 @@ record Options(
   }
 
   boolean selects(String className) {
-    return matches(include, className) && !matches(exclude, className);
+    return (include.isEmpty() || matches(include, className)) && !matches(exclude, className);
   }
 
   private static boolean matches(List<Pattern> patterns, String className) {

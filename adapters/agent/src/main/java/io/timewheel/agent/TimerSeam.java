@@ -89,17 +89,20 @@ final class TimerSeam {
     }
   }
 
-  /** Returns the nanoseconds from now to a deadline, which counts from the start of the timer. */
+  /**
+   * Returns the nanoseconds from now to a deadline, which counts from the start of the timer. A
+   * negative delay may lead to before that start, as far as there are numbers.
+   */
   @Woven
   long timewheelRemaining(long deadline) {
-    return deadline - (System.nanoTime() - startTime);
+    return (deadline < 0 ? 0 : deadline) - (System.nanoTime() - startTime);
   }
 
   /** Called when a timeout expires, before its task runs. */
   @Woven
   void timewheelExpired(long deadline) {
     Object engine = timewheel;
-    if (engine != null) {
+    if (engine != null && deadline >= 0) {
       ((LongConsumer) engine).accept(-timewheelRemaining(deadline));
     }
   }

@@ -8,12 +8,18 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /** An application that knows nothing of Timewheel. */
-final class NettyApplication {
+public final class NettyApplication {
   private NettyApplication() {}
 
+  /**
+   * Starts timeouts.
+   *
+   * @param arguments none
+   */
   public static void main(String[] arguments) throws InterruptedException {
     HashedWheelTimer timer = new HashedWheelTimer();
     System.out.println("timer: " + timer);
+    System.out.println("module: " + HashedWheelTimer.class.getModule());
     CountDownLatch ran = new CountDownLatch(100);
     for (int i = 0; i < 100; i++) {
       timer.newTimeout(timeout -> ran.countDown(), i, TimeUnit.MILLISECONDS);

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URL;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** The agent where the timer is not simply on the class path. */
+@Tag("jar")
+class ClassLoadersTest {
+  private static Path jarOf(Class<?> type) throws Exception {
+    return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
+  }
+
+  private static Path netty() throws Exception {
+    return jarOf(io.netty.util.Timer.class);
+  }
+
+  private static Path tests() throws Exception {
+    return jarOf(ClassLoadersTest.class);
+  }
+
+  /** As in OSGi: the loader of the timer sees the JDK and itself, and not the agent. */
+  @Test
+  void isolatedClassLoaderGetsTheEngine() throws Exception {
+    ChildJvm.Output output =
+        ChildJvm.withAgent("tick=1ms")
+            .classPath(tests().toString())
+            .run(IsolatedApplication.class, netty().toString(), tests().toString());
+
+    assertThat(output.text())
+        .contains("sees the agent: false")
+        .contains("[Timewheel, tick 1 ms]")
+        .contains("left: true")
+        .doesNotContain("NoClassDefFoundError");
+    assertThat(output.exitCode()).isZero();
+  }
+
+  /** Two copies in two loaders are two classes; each is replaced. */
+  @Test
+  void eachClassLoaderIsLookedAt() throws Exception {
+    ChildJvm.Output output =
+        ChildJvm.withAgent("tick=1ms")
+            .classPath(tests() + System.getProperty("path.separator") + netty())
+            .run(IsolatedApplication.class, netty().toString(), tests().toString(), "and-here");
+
+    assertThat(output.lines().stream().filter(line -> line.contains("] replaced io.netty")))
+        .hasSize(2);
+    assertThat(output.lines().stream().filter(line -> line.equals("left: true"))).hasSize(2);
+  }
+
+  @Test
+  void classLoaderWithoutResourcesIsLeftAlone() throws Exception {
+    ChildJvm.Output output =
+        ChildJvm.withAgent("tick=1ms")
+            .classPath(tests().toString())
+            .run(IsolatedApplication.class, netty().toString(), tests().toString(), "no-resources");
+
+    assertThat(output.text())
+        .contains("left alone: io.netty.util.HashedWheelTimer: its class loader has no resource")
+        .contains("left: true")
+        .doesNotContain("[Timewheel");
+    assertThat(output.exitCode()).isZero();
+  }
+
+  @Test
+  void namedModuleGetsTheEngine() throws Exception {
+    List<String> modulePath = List.of(netty().toString());
+    ChildJvm.Output output =
+        ChildJvm.withAgent("tick=1ms")
+            .jvm("--module-path", String.join(System.getProperty("path.separator"), modulePath))
+            .jvm("--add-modules", "io.netty.common")
+            .classPath(tests().toString())
+            .run(NettyApplication.class);
+
+    assertThat(output.text())
+        .contains("module: module io.netty.common")
+        .contains("[Timewheel, tick 1 ms]")
+        .contains("left: true");
+  }
+
+  /**
+   * The JVM loads the classes of the application from an archive, except those that the agent
+   * changes.
+   */
+  @Test
+  void sharedArchiveOfTheApplicationStaysInUse(@org.junit.jupiter.api.io.TempDir Path directory)
+      throws Exception {
+    String archive = directory.resolve("app.jsa").toString();
+    // A directory on the class path cannot be in an archive.
+    Path application = directory.resolve("app.jar");
+    Jars.of(application, tests(), NettyApplication.class);
+    String classPath = application + System.getProperty("path.separator") + netty();
+    ChildJvm.Output dump =
+        ChildJvm.withoutAgent()
+            .jvm("-XX:ArchiveClassesAtExit=" + archive)
+            .classPath(classPath)
+            .run(NettyApplication.class);
+    assertThat(dump.exitCode()).as(dump.text()).isZero();
+
+    ChildJvm.Output output =
+        ChildJvm.withAgent("tick=1ms")
+            .jvm("-XX:SharedArchiveFile=" + archive, "-Xshare:auto", "-Xlog:class+load")
+            .classPath(classPath)
+            .run(NettyApplication.class);
+
+    List<String> shared = new ArrayList<>();
+    for (String line : output.lines()) {
+      if (line.contains("io.netty.util.") && line.contains("source: shared objects file (top)")) {
+        shared.add(line);
+      }
+    }
+    assertThat(output.text()).contains("[Timewheel, tick 1 ms]").contains("left: true");
+    assertThat(shared).isNotEmpty();
+  }
+
+  @Test
+  void attachedAgentLeavesLoadedTimersAlone() throws Exception {
+    ChildJvm.Output output =
+        ChildJvm.withoutAgent()
+            .jvm("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
+            .run(AttachingApplication.class, ChildJvm.jar());
+
+    assertThat(output.text())
+        .contains("left alone: io.netty.util.HashedWheelTimer: it was loaded before the agent")
+        .contains("netty on Timewheel: false")
+        .contains("dubbo on Timewheel: true");
+    assertThat(output.exitCode()).isZero();
+  }
+
+  static URL url(String path) throws Exception {
+    return Path.of(path).toUri().toURL();
+  }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import java.io.InputStream;
+import java.net.URL;
+import java.net.URLClassLoader;
+import org.jspecify.annotations.Nullable;
+
+/** Runs {@link NettyApplication} in a class loader whose parent is that of the platform. */
+final class IsolatedApplication {
+  private IsolatedApplication() {}
+
+  public static void main(String[] arguments) throws Exception {
+    String option = arguments.length > 2 ? arguments[2] : "";
+    URL[] path = {ClassLoadersTest.url(arguments[0]), ClassLoadersTest.url(arguments[1])};
+    ClassLoader isolated =
+        new URLClassLoader(path, ClassLoader.getPlatformClassLoader()) {
+          @Override
+          public @Nullable InputStream getResourceAsStream(String name) {
+            return option.equals("no-resources") ? null : super.getResourceAsStream(name);
+          }
+        };
+    System.out.println("sees the agent: " + sees(isolated, "io.timewheel.agent.Bridge"));
+    isolated
+        .loadClass(NettyApplication.class.getName())
+        .getMethod("main", String[].class)
+        .invoke(null, (Object) new String[0]);
+    if (option.equals("and-here")) {
+      NettyApplication.main(new String[0]);
+    }
+  }
+
+  private static boolean sees(ClassLoader loader, String name) {
+    try {
+      loader.loadClass(name);
+      return true;
+    } catch (ClassNotFoundException e) {
+      return false;
+    }
+  }
+}
