@@ -14,12 +14,13 @@ import net.jqwik.api.Property;
 class HeartbeatsPropertyTest {
   private static final int KEYS = 6;
 
-  /** If nothing was read from CLOSES, it is closed. If nothing was written to BAD, */
+  /** A connection that is closed if nothing was read from it. */
   private static final int CLOSES = 1;
 
-  /** its callback throws; if nothing was written to the third, it writes. */
+  /** A connection whose callback throws if nothing was written to it. */
   private static final int BAD = 2;
 
+  /** A connection to which its callback writes if nothing was written to it. */
   private static final int WRITES = 3;
 
   @Property(tries = 300)
