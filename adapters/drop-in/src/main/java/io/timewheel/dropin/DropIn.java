@@ -6,20 +6,21 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A library's timer on one of ours: how the contracts make it and speak to it.
+ * Adapts a library's timer on top of a {@link Timer} to the contracts: they make and use it through
+ * this interface.
  *
  * @param <M> the library's timer
  * @param <T> its timeout
  * @param <K> its task
  */
 public interface DropIn<M, T, K> {
-  /** What a task does when its timeout fires. */
+  /** The action of a task when its timeout fires. */
   @FunctionalInterface
   interface Body<T> {
     void run(T timeout) throws Exception;
   }
 
-  /** Makes the library's timer of one of ours. */
+  /** Makes the library's timer on top of a timer. */
   M on(Timer timer);
 
   /** Makes a task of a class that a user could have written. */
@@ -27,7 +28,7 @@ public interface DropIn<M, T, K> {
 
   T newTimeout(M timer, K task, long delay, TimeUnit unit);
 
-  /** Starts a timeout with a task of its own. */
+  /** Starts a timeout with a new task. */
   default T start(M timer, Body<T> body, long delay, TimeUnit unit) {
     return newTimeout(timer, task(body), delay, unit);
   }

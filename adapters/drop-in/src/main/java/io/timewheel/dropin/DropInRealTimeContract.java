@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What no load can break, on the machine's clock and with threads. */
+/** The contract that must hold under any load, on the clock of the machine and with threads. */
 public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K> {
   private static final long TICK_MILLIS = 20;
 
@@ -46,7 +46,7 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
     }
 
     left.await();
-    assertThat(stop(timer)).isEmpty(); // waits for the last task, and there is no further one
+    assertThat(stop(timer)).isEmpty(); // waits for the last task, and there are no more
     assertThat(early).hasValue(0);
     assertThat(runs).hasValue(timeouts);
   }
@@ -90,7 +90,7 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
     stop(timer);
   }
 
-  /** Of 300 such rounds Netty's own timer loses timeouts in some fifty. */
+  /** In 300 such rounds, Netty's own timer loses timeouts about fifty times. */
   @Test
   void timeoutStartedDuringStopIsRefusedOrReturned() throws InterruptedException {
     for (int round = 0; round < 100; round++) {
@@ -101,12 +101,12 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
           new Thread(
               () -> {
                 try {
-                  for (int i = 0; i < 100_000; i++) { // or else a slow stop takes all memory
+                  for (int i = 0; i < 100_000; i++) { // otherwise, a slow stop takes all memory
                     accepted.add(start(timer, timeout -> {}, 1, HOURS));
                     warm.countDown();
                   }
                 } catch (IllegalStateException e) {
-                  // The timer is stopped: the end.
+                  // The timer is stopped.
                 }
               });
       starter.start();

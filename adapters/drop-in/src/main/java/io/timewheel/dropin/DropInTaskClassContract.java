@@ -20,12 +20,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The warning for a task that throws, and Flight Recorder's events, name the user's class. */
+/**
+ * The warning for a task that throws, and the events of Flight Recorder, contain the user's class.
+ */
 public abstract class DropInTaskClassContract<M, T, K> implements DropIn<M, T, K> {
   private final ManualTimeSource clock = new ManualTimeSource();
   private final PolledTimer wheel = PolledTimer.builder().timeSource(clock).build();
 
-  /** So that the timer loads the events when it is made. */
+  /** So the timer loads the events when it is made. */
   @BeforeAll
   static void useFlightRecorder() {
     FlightRecorder.getFlightRecorder();

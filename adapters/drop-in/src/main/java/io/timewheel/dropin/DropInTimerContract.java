@@ -27,8 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * What the library's users rely on, including all that its own tests assert; the tests move the
- * time.
+ * The behaviour that the library's users rely on, including all assertions of its own tests. The
+ * tests move the time.
  */
 public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   private final ManualTimer clock = ManualTimer.create();
@@ -359,7 +359,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
 
     assertThat(stopped).containsExactly(timeout);
     assertThat(isCancelled(timeout)).isTrue();
-    clock.poll(); // throws what the listener threw
+    clock.poll(); // throws the listener's exception
   }
 
   @Test
@@ -375,10 +375,10 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
             });
     newTimeout(on(clock), task, 1, SECONDS);
 
-    clock.poll(); // throws what the listener threw
+    clock.poll(); // throws the listener's exception
   }
 
-  /** The library's timeout that one of ours stands behind. */
+  /** Returns the library's timeout for a timeout of this library. */
   @SuppressWarnings("unchecked")
   private T timeoutOn(Timeout behind) {
     return (T) behind.task();

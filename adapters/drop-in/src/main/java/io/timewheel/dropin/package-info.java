@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the users of another library's timer rely on, as tests: {@link io.timewheel.dropin.DropIn}
- * says how the tests speak to the library, and each contract is extended once for every adapter.
+ * The behaviour that users of another library's timer rely on, as tests. {@link
+ * io.timewheel.dropin.DropIn} adapts the tests to the library, and each adapter extends every
+ * contract once.
  */
 package io.timewheel.dropin;

@@ -10,15 +10,17 @@ import org.apache.dubbo.common.timer.TimerTask;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Dubbo timeout: what the user holds and what the timer runs, in one object.
+ * A Dubbo timeout. One object is both the handle that the user holds and the task that the timer
+ * runs.
  *
  * <h2>Publication</h2>
  *
- * The timer returns the timeout behind this one only after it has started it. By then this one may
- * already run, or be cancelled by a stop. So whichever thread gets there first records it: the one
- * that starts, the one that runs the task, or the one that cancels; all write the same value. The
- * user gets this object from one of them, after a fence that, like that of a final field, lets
- * nobody see the object without the field, even if the object is passed on through a race.
+ * The timer returns its own timeout only after it has started it. By then, this task may already
+ * run, or a stop may have cancelled it. So the first of three threads records the timer's timeout:
+ * the thread that starts, the one that runs the task, or the one that cancels. All of them write
+ * the same value. The user receives this object from one of these threads, after a fence. The fence
+ * works like that of a final field: no thread sees the object without the field, even if the object
+ * is passed on through a race.
  */
 final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
   private final Timer timer;
@@ -30,7 +32,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     this.task = task;
   }
 
-  /** Records the timeout behind this one, before anybody can see this one. */
+  /** Records the timer's timeout, before any other thread can see this object. */
   void started(io.timewheel.Timeout timeout) {
     this.timeout = timeout;
     VarHandle.storeStoreFence();
@@ -40,7 +42,8 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     io.timewheel.Timeout started = timeout;
     if (started == null) {
       throw new IllegalStateException(
-          "not known yet to a listener of the timer: ask the timeout that the listener was given");
+          "not available yet to a listener of the timer: use the timeout that the listener"
+              + " received");
     }
     return started;
   }
@@ -51,7 +54,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     task.run(this);
   }
 
-  /** Dubbo's tasks are not notified. */
+  /** Does nothing: Dubbo's tasks are not notified of cancellations. */
   @Override
   public void cancelled(io.timewheel.Timeout timeout) {
     started(timeout);
@@ -87,7 +90,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     return timeout().cancel();
   }
 
-  /** Not the text of the timeout behind, which contains this one as its task. */
+  /** Not the text of the timer's timeout, which contains this object as its task. */
   @Override
   public String toString() {
     io.timewheel.Timeout started = timeout;

@@ -13,19 +13,19 @@ import org.apache.dubbo.common.timer.Timer;
 import org.apache.dubbo.common.timer.TimerTask;
 
 /**
- * Dubbo's view of a timer. It keeps no state and has no thread: ticks, executor, limit, listener
- * and error handler are those of the timer that it wraps, whose figures count what was started
- * here.
+ * Adapts a timer to Dubbo's interface. It has no state and no thread. Ticks, executor, limit,
+ * listener and error handler are those of the wrapped timer, whose statistics include the timeouts
+ * started here.
  *
- * <p>To the listener and the error handler of that timer, the task of a timeout that was started
- * here is the Dubbo {@link Timeout}, whose {@link Timeout#task()} is the user's. Ask the timeout
- * that they receive for its state. Warnings and Flight Recorder name the user's class.
+ * <p>For the listener and the error handler of that timer, the task of such a timeout is the Dubbo
+ * {@link Timeout}, whose {@link Timeout#task()} is the user's task. For the state, use the timeout
+ * that they receive. Warnings and Flight Recorder show the user's class.
  */
 public final class DubboTimer implements Timer {
   private final io.timewheel.Timer timer;
 
   /**
-   * Wraps a timer, which others may use as well, but which {@link #stop()} stops for all of them.
+   * Wraps a timer. Other code may use the timer too; {@link #stop()} stops it for all users.
    *
    * @param timer the timer that does the work
    */
@@ -36,12 +36,12 @@ public final class DubboTimer implements Timer {
   /**
    * Starts a timeout.
    *
-   * @param task what to run
-   * @param delay how long from now; zero or less means the next tick
+   * @param task the task to run
+   * @param delay the time from now; zero or less means the next tick
    * @param unit the unit of {@code delay}
    * @return the timeout, which is pending
    * @throws IllegalStateException if this timer is stopped
-   * @throws RejectedExecutionException if as many timeouts are pending as the timer allows
+   * @throws RejectedExecutionException if the timer's limit on pending timeouts is reached
    */
   @Override
   public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
@@ -51,10 +51,10 @@ public final class DubboTimer implements Timer {
   }
 
   /**
-   * Stops the timer, as {@link io.timewheel.Timer#stop()} does: what is pending is cancelled.
+   * Stops the timer, as {@link io.timewheel.Timer#stop()} does: pending timeouts are cancelled.
    *
-   * @return the Dubbo timeouts that this call cancelled; timeouts that were started on the timer
-   *     itself are cancelled too, but are not Dubbo's
+   * @return the Dubbo timeouts that this call cancelled. Timeouts that were started on the wrapped
+   *     timer itself are cancelled too, but not returned
    * @throws IllegalStateException if called by a task on the timer thread
    */
   @Override
@@ -74,10 +74,10 @@ public final class DubboTimer implements Timer {
   }
 
   /**
-   * How many timeouts are pending on the timer, wherever they were started: exact when no other
-   * thread is at work.
+   * Returns how many timeouts are pending on the wrapped timer, including those not started through
+   * Dubbo's interface. The number is exact if no other thread uses the timer.
    *
-   * @return how many
+   * @return the number of pending timeouts
    */
   public long pendingTimeouts() {
     return timer.pendingTimeouts();

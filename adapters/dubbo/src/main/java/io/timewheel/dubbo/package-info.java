@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Any timer of this library as a timer of Apache Dubbo.
+ * Adapts any timer of this library to the timer interface of Apache Dubbo.
  *
  * <pre>{@code
  * Timer timer = new DubboTimer(HierarchicalWheelTimer.create());
@@ -8,7 +8,7 @@
  * timer.newTimeout(timeout -> reconnect(), 3, TimeUnit.SECONDS);
  * }</pre>
  *
- * What differs from Dubbo's own timer is in {@code docs/MIGRATING.md}.
+ * {@code docs/MIGRATING.md} lists the differences from Dubbo's own timer.
  */
 @NullMarked
 package io.timewheel.dubbo;

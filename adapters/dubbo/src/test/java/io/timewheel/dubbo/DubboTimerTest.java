@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class DubboTimerTest extends DropInTimerContract<Timer, Timeout, TimerTask> implements OnDubbo {
   @Test
-  void isStopTellsWhetherTheTimerIsStopped() {
+  void isStopReturnsWhetherTheTimerIsStopped() {
     assertThat(timer.isStop()).isFalse();
     timer.stop();
 

@@ -8,7 +8,7 @@ import org.apache.dubbo.common.timer.Timeout;
 import org.apache.dubbo.common.timer.Timer;
 import org.apache.dubbo.common.timer.TimerTask;
 
-/** How the contracts speak to Dubbo's interfaces. */
+/** Adapts the contracts to Dubbo's interfaces. */
 interface OnDubbo extends DropIn<Timer, Timeout, TimerTask> {
   /** A user's task. */
   record Task(Body<Timeout> body) implements TimerTask {

@@ -21,23 +21,20 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * The {@link DurableStats} of a durable timer as meters, read when a registry asks for them.
+ * Publishes the {@link DurableStats} of a durable timer as meters. The meters read them when a
+ * registry polls.
  *
  * <table>
- *   <caption>The meters; each has the name of the timer as its tag {@code timer}</caption>
- *   <tr><th>Name, after {@code timewheel.durable.}<th>Kind<th>Figure
- *   <tr><td>{@code fired}, {@code succeeded}, {@code failed}, {@code exhausted}, {@code blocked},
- *       {@code lost}, {@code skipped}, {@code stale.owner}, {@code unknown.outcomes},
- *       {@code clock.jumps}<td>counter<td>those of {@link DurableStats}
- *   <tr><td>{@code shards}, {@code window}, {@code backlog}, {@code waiting}, {@code running},
- *       {@code queued}, {@code own.queued}<td>gauge<td>those of {@link DurableStats}
- *   <tr><td>{@code store.available}<td>gauge<td>1 or 0
- *   <tr><td>{@code lag.within}, with the tag {@code bound} in seconds<td>counter
- *       <td>attempts that began within that time; for {@code histogram_quantile} of Prometheus,
- *       {@code label_replace} turns {@code bound} into {@code le}
- *   <tr><td>{@code lag.longest}<td>gauge<td>{@link DurableStats#maxLagMillis}
- *   <tr><td>{@code timers}, with the tag {@code state}<td>gauge
- *       <td>{@link DurableTimer#counts}, summed over namespaces: this one asks the store
+ * <caption>The meters; the tag {@code timer} is the name of the timer</caption>
+ * <tr><th>Name, after {@code timewheel.durable.}<th>Kind<th>Figure
+ * <tr><td>{@code fired}, {@code succeeded}, {@code failed}, {@code exhausted}, {@code blocked}, {@code lost}, {@code skipped}, {@code stale.owner}, {@code unknown.outcomes}, {@code clock.jumps}<td>counter<td>those of {@link DurableStats}
+ * <tr><td>{@code shards}, {@code window}, {@code backlog}, {@code waiting}, {@code running}, {@code queued}, {@code own.queued}<td>gauge<td>those of {@link DurableStats}
+ * <tr><td>{@code store.available}<td>gauge<td>1 or 0
+ * <tr><td>{@code lag.within}, with the tag {@code bound} in seconds<td>counter
+ * <td>attempts that began within that time; for {@code histogram_quantile} of Prometheus, {@code label_replace} turns {@code bound} into {@code le}
+ * <tr><td>{@code lag.longest}<td>gauge<td>{@link DurableStats#maxLagMillis}
+ * <tr><td>{@code timers}, with the tag {@code state}<td>gauge
+ * <td>{@link DurableTimer#counts}, summed over namespaces; this meter queries the store
  * </table>
  *
  * <p>The registry does not keep the timer alive.
@@ -52,7 +49,7 @@ public final class DurableTimerMetrics implements MeterBinder {
    * Makes the meters of a durable timer, not yet bound to a registry.
    *
    * @param timer the timer
-   * @param name what to call the timer in the tag {@code timer}
+   * @param name the value of the tag {@code timer}
    */
   public DurableTimerMetrics(DurableTimer timer, String name) {
     this.timer = requireNonNull(timer, "timer");
@@ -62,18 +59,23 @@ public final class DurableTimerMetrics implements MeterBinder {
   @Override
   public void bindTo(MeterRegistry registry) {
     count(registry, "fired", "attempts", "Attempts that began", DurableStats::fired);
-    count(registry, "succeeded", "attempts", "Attempts that ended well", DurableStats::succeeded);
+    count(registry, "succeeded", "attempts", "Attempts that succeeded", DurableStats::succeeded);
     count(registry, "failed", "attempts", "Attempts that failed", DurableStats::failed);
-    count(registry, "exhausted", "runs", "Runs that were given up", DurableStats::exhausted);
+    count(
+        registry,
+        "exhausted",
+        "runs",
+        "Runs whose attempts are exhausted",
+        DurableStats::exhausted);
     count(registry, "blocked", "timers", "Timers without a handler here", DurableStats::blocked);
-    count(registry, "lost", "attempts", "Attempts that nobody ended", DurableStats::lost);
+    count(registry, "lost", "attempts", "Attempts without a recorded outcome", DurableStats::lost);
     count(registry, "skipped", "runs", "Missed runs that were dropped", DurableStats::skipped);
     count(registry, "stale.owner", "shards", "Shards found to be lost", DurableStats::staleOwner);
     count(
         registry,
         "unknown.outcomes",
         "changes",
-        "Changes whose outcome the store could not tell",
+        "Changes whose outcome in the store is unknown",
         DurableStats::unknownOutcomes);
     count(
         registry,
@@ -82,27 +84,46 @@ public final class DurableTimerMetrics implements MeterBinder {
         "Tries to commit that failed",
         DurableStats::failedCommits);
     count(
-        registry, "rejected", "changes", "Own changes the store rejected", DurableStats::rejected);
+        registry,
+        "rejected",
+        "changes",
+        "Internal changes that the store rejected",
+        DurableStats::rejected);
     count(registry, "clock.jumps", "jumps", "Jumps of the clock", DurableStats::clockJumps);
-    gauge(registry, "shards", "shards", "Shards that this timer fires", DurableStats::shards);
+    gauge(
+        registry, "shards", "shards", "Shards whose timers this node fires", DurableStats::shards);
     gauge(registry, "window", "timers", "Timers that are due soon", DurableStats::window);
     gauge(
-        registry, "backlog", "timers", "Overdue timers held to their rate", DurableStats::backlog);
-    gauge(registry, "waiting", "timers", "Timers that wait for a place", DurableStats::waiting);
-    gauge(registry, "running", "attempts", "Attempts that run", DurableStats::running);
-    gauge(registry, "queued", "changes", "Changes of callers in wait", DurableStats::queued);
-    gauge(registry, "own.queued", "changes", "Claims and ends in wait", DurableStats::ownQueued);
+        registry,
+        "backlog",
+        "timers",
+        "Overdue timers delayed by their rate limit",
+        DurableStats::backlog);
+    gauge(
+        registry,
+        "waiting",
+        "timers",
+        "Timers that wait for a concurrency slot",
+        DurableStats::waiting);
+    gauge(registry, "running", "attempts", "Attempts in progress", DurableStats::running);
+    gauge(registry, "queued", "changes", "Queued changes of callers", DurableStats::queued);
+    gauge(
+        registry,
+        "own.queued",
+        "changes",
+        "Queued claims and completions",
+        DurableStats::ownQueued);
     Gauge.builder(
             PREFIX + "store.available",
             timer,
             observed -> observed.stats().storeAvailable() ? 1 : 0)
-        .description("Whether the store answers")
+        .description("1 if the store is available, otherwise 0")
         .tag(TimerMetrics.TAG, name)
         .register(registry);
     lag(registry);
     for (TimerState state : TimerState.values()) {
       Gauge.builder(PREFIX + "timers", timer, observed -> count(observed, state))
-          .description("Timers in the store by their state")
+          .description("Timers in the store, by state")
           .baseUnit("timers")
           .tag(TimerMetrics.TAG, name)
           .tag("state", state.name().toLowerCase(Locale.ROOT))
@@ -126,7 +147,7 @@ public final class DurableTimerMetrics implements MeterBinder {
           i == bounds.size() ? "+Inf" : String.valueOf(bounds.get(i).toMillis() / 1_000.0);
       FunctionCounter.builder(
               PREFIX + "lag.within", timer, observed -> observed.stats().lag().countWithin(bucket))
-          .description("Attempts that began within this time of being due")
+          .description("Attempts that began at most this long after they were due")
           .tag(TimerMetrics.TAG, name)
           .tag("bound", bound)
           .register(registry);

@@ -15,21 +15,20 @@ import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
 /**
- * The {@link JdbcFigures} of a store in a shared database as meters, read when a registry asks for
- * them. They stand beside those of {@link DurableTimerMetrics}, and ask the database nothing.
+ * Publishes the {@link JdbcFigures} of a store in a shared database as meters. The meters read them
+ * when a registry polls, and do not query the database. Use them together with {@link
+ * DurableTimerMetrics}.
  *
  * <table>
- *   <caption>The meters; each has the name of the timer as its tag {@code timer}</caption>
- *   <tr><th>Name, after {@code timewheel.durable.jdbc.}<th>Kind<th>Figure
- *   <tr><td>{@code shards.received}, {@code shards.taken.over}, {@code shards.given},
- *       {@code leases.lost}, {@code fence.refusals}, {@code hints.sent}, {@code hints.received}
- *       <td>counter<td>those of {@link JdbcFigures}
- *   <tr><td>{@code sweeps}, with the tag {@code extent}: {@code window} or {@code full}<td>timer
- *       <td>{@link JdbcFigures#sweeps}, {@link JdbcFigures#fullSweeps}
- *   <tr><td>{@code swept.timers}, with the same tag<td>counter<td>how many timers those found
- *   <tr><td>{@code connection.waits}<td>timer<td>{@link JdbcFigures#connectionWaits}
- *   <tr><td>{@code lost.answers}, with the tag {@code outcome}: {@code committed}, {@code aborted}
- *       or {@code unknown}<td>counter<td>{@link JdbcFigures#lostAnswersCommitted} and so on
+ * <caption>The meters; the tag {@code timer} is the name of the timer</caption>
+ * <tr><th>Name, after {@code timewheel.durable.jdbc.}<th>Kind<th>Figure
+ * <tr><td>{@code shards.received}, {@code shards.taken.over}, {@code shards.given}, {@code leases.lost}, {@code fence.refusals}, {@code hints.sent}, {@code hints.received}
+ * <td>counter<td>those of {@link JdbcFigures}
+ * <tr><td>{@code sweeps}, with the tag {@code extent}: {@code window} or {@code full}<td>timer
+ * <td>{@link JdbcFigures#sweeps}, {@link JdbcFigures#fullSweeps}
+ * <tr><td>{@code swept.timers}, with the same tag<td>counter<td>timers found by these sweeps
+ * <tr><td>{@code connection.waits}<td>timer<td>{@link JdbcFigures#connectionWaits}
+ * <tr><td>{@code lost.answers}, with the tag {@code outcome}: {@code committed}, {@code aborted} or {@code unknown}<td>counter<td>{@link JdbcFigures#lostAnswersCommitted} and so on
  * </table>
  *
  * <p>The registry does not keep the store alive.
@@ -44,7 +43,7 @@ public final class JdbcStoreMetrics implements MeterBinder {
    * Makes the meters of a store, not yet bound to a registry.
    *
    * @param store the store
-   * @param name what to call its timer in the tag {@code timer}
+   * @param name the value of the tag {@code timer}
    */
   public JdbcStoreMetrics(JdbcTimerStore store, String name) {
     this.store = requireNonNull(store, "store");
@@ -57,25 +56,25 @@ public final class JdbcStoreMetrics implements MeterBinder {
   }
 
   /**
-   * One binding to a registry.
+   * A binding to a registry.
    *
-   * @param observed what has the figures, which the registry does not keep alive
+   * @param observed the object with the figures, which the registry does not keep alive
    */
   record Binding<T>(
       MeterRegistry registry, String name, T observed, Function<T, JdbcFigures> figures) {
     void bind() {
-      count("shards.received", "Shards that nobody fired", JdbcFigures::shardsReceived);
-      count("shards.taken.over", "Shards of lost nodes", JdbcFigures::shardsTakenOver);
-      count("shards.given", "Shards given away", JdbcFigures::shardsGiven);
-      count("leases.lost", "Leases that were not renewed in time", JdbcFigures::leasesLost);
-      count("fence.refusals", "Commits that the fence refused", JdbcFigures::fenceRefusals);
-      count("hints.sent", "Hints that went with transactions", JdbcFigures::hintsSent);
-      count("hints.received", "Hints that came", JdbcFigures::hintsReceived);
+      count("shards.received", "Unowned shards taken", JdbcFigures::shardsReceived);
+      count("shards.taken.over", "Shards taken from lost nodes", JdbcFigures::shardsTakenOver);
+      count("shards.given", "Shards given to other nodes", JdbcFigures::shardsGiven);
+      count("leases.lost", "Node leases not renewed in time", JdbcFigures::leasesLost);
+      count("fence.refusals", "Commits refused by fencing", JdbcFigures::fenceRefusals);
+      count("hints.sent", "Notifications sent with transactions", JdbcFigures::hintsSent);
+      count("hints.received", "Notifications received", JdbcFigures::hintsReceived);
       sweeps("window", JdbcFigures::sweeps);
       sweeps("full", JdbcFigures::fullSweeps);
       time(
           "connection.waits",
-          "Waits for a connection",
+          "Waits for a database connection",
           Tags.empty(),
           JdbcFigures::connectionWaits,
           JdbcFigures::connectionWaitNanos);
@@ -88,19 +87,15 @@ public final class JdbcStoreMetrics implements MeterBinder {
       Tags tags = Tags.of("extent", extent);
       time(
           "sweeps",
-          "Reads of what is due",
+          "Sweeps for due timers",
           tags,
           read -> kind.apply(read).count(),
           read -> kind.apply(read).nanos());
-      count(
-          "swept.timers",
-          "Timers found by reads of what is due",
-          tags,
-          read -> kind.apply(read).timers());
+      count("swept.timers", "Timers found by sweeps", tags, read -> kind.apply(read).timers());
     }
 
     private void lost(String outcome, ToLongFunction<JdbcFigures> value) {
-      count("lost.answers", "Commits without an answer", Tags.of("outcome", outcome), value);
+      count("lost.answers", "Commits whose answer was lost", Tags.of("outcome", outcome), value);
     }
 
     private void count(String figure, String description, ToLongFunction<JdbcFigures> value) {
@@ -132,7 +127,9 @@ public final class JdbcStoreMetrics implements MeterBinder {
           .register(registry);
     }
 
-    /** Static: a meter that held this would hold what is observed. */
+    /**
+     * Static, because a meter that referred to this object would keep the observed object alive.
+     */
     private static <T> ToLongFunction<T> of(
         Function<T, JdbcFigures> figures, ToLongFunction<JdbcFigures> value) {
       return observed -> value.applyAsLong(figures.apply(observed));

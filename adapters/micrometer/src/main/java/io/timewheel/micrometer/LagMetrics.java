@@ -10,11 +10,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Records how late timeouts fire, as the Micrometer timer {@code timewheel.lag} with a histogram
- * and the name of the timer as its tag {@code timer}. The lag includes the tick's own share.
+ * Records how late timeouts fire, as the Micrometer timer {@code timewheel.lag}. It has a
+ * histogram, and its tag {@code timer} is the name of the timer. The lag includes the wait for the
+ * tick.
  *
- * <p>A histogram can be summed up over machines and lets a monitoring system compute percentiles;
- * for percentiles from the process itself, set them with a {@link
+ * <p>Histograms can be added up over machines, and a monitoring system can compute percentiles from
+ * them. For percentiles from the process itself, configure them with a {@link
  * io.micrometer.core.instrument.config.MeterFilter}.
  */
 public final class LagMetrics implements TimerListener {
@@ -23,13 +24,14 @@ public final class LagMetrics implements TimerListener {
   /**
    * Makes a listener that records in a registry.
    *
-   * @param registry where the lag is recorded
-   * @param name what to call the timer in the tag {@code timer}
+   * @param registry receives the lag
+   * @param name the value of the tag {@code timer}
    */
   public LagMetrics(MeterRegistry registry, String name) {
     lag =
         io.micrometer.core.instrument.Timer.builder("timewheel.lag")
-            .description("Time from a deadline to its task, the tick's own share included")
+            .description(
+                "Time from a deadline to the start of its task, including the wait for the tick")
             .tag(TimerMetrics.TAG, requireNonNull(name, "name"))
             .publishPercentileHistogram()
             .minimumExpectedValue(Duration.ofNanos(100_000))

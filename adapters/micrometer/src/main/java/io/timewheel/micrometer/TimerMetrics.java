@@ -14,27 +14,28 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.ToLongFunction;
 
 /**
- * The {@link TimerStats} of a timer as meters, read when a registry asks for them.
+ * Publishes the {@link TimerStats} of a timer as meters. The meters read them when a registry
+ * polls.
  *
  * <table>
- *   <caption>The meters; each has the name of the timer as its tag {@code timer}</caption>
- *   <tr><th>Name<th>Base unit<th>Kind<th>Figure
- *   <tr><td>{@code timewheel.pending}<td>timeouts<td>gauge<td>{@link TimerStats#pending}
- *   <tr><td>{@code timewheel.started}<td>timeouts<td>counter<td>{@link TimerStats#started}
- *   <tr><td>{@code timewheel.rescheduled}<td>timeouts<td>counter<td>{@link TimerStats#rescheduled}
- *   <tr><td>{@code timewheel.expired}<td>timeouts<td>counter<td>{@link TimerStats#expired}
- *   <tr><td>{@code timewheel.cancelled}<td>timeouts<td>counter<td>{@link TimerStats#cancelled}
- *   <tr><td>{@code timewheel.failed}<td>tasks<td>counter<td>{@link TimerStats#failed}
- *   <tr><td>{@code timewheel.rejected}<td>tasks<td>counter<td>{@link TimerStats#rejected}
- *   <tr><td>{@code timewheel.wakeups}<td>wakeups<td>counter<td>{@link TimerStats#wakeups}
- *   <tr><td>{@code timewheel.lag.longest}<td>the registry's of time<td>gauge
- *       <td>{@link TimerStats#maxLagNanos}
+ * <caption>The meters; the tag {@code timer} is the name of the timer</caption>
+ * <tr><th>Name<th>Base unit<th>Kind<th>Figure
+ * <tr><td>{@code timewheel.pending}<td>timeouts<td>gauge<td>{@link TimerStats#pending}
+ * <tr><td>{@code timewheel.started}<td>timeouts<td>counter<td>{@link TimerStats#started}
+ * <tr><td>{@code timewheel.rescheduled}<td>timeouts<td>counter<td>{@link TimerStats#rescheduled}
+ * <tr><td>{@code timewheel.expired}<td>timeouts<td>counter<td>{@link TimerStats#expired}
+ * <tr><td>{@code timewheel.cancelled}<td>timeouts<td>counter<td>{@link TimerStats#cancelled}
+ * <tr><td>{@code timewheel.failed}<td>tasks<td>counter<td>{@link TimerStats#failed}
+ * <tr><td>{@code timewheel.rejected}<td>tasks<td>counter<td>{@link TimerStats#rejected}
+ * <tr><td>{@code timewheel.wakeups}<td>wakeups<td>counter<td>{@link TimerStats#wakeups}
+ * <tr><td>{@code timewheel.lag.longest}<td>the registry's time unit<td>gauge
+ * <td>{@link TimerStats#maxLagNanos}
  * </table>
  *
  * <p>The registry does not keep the timer alive.
  */
 public final class TimerMetrics implements MeterBinder {
-  /** The tag that holds the name of the timer. */
+  /** The tag that contains the name of the timer. */
   static final String TAG = "timer";
 
   private final Timer timer;
@@ -44,7 +45,7 @@ public final class TimerMetrics implements MeterBinder {
    * Makes the meters of a timer, not yet bound to a registry.
    *
    * @param timer the timer
-   * @param name what to call the timer in the tag {@code timer}
+   * @param name the value of the tag {@code timer}
    */
   public TimerMetrics(Timer timer, String name) {
     this.timer = requireNonNull(timer, "timer");
@@ -59,12 +60,13 @@ public final class TimerMetrics implements MeterBinder {
         .tag(TAG, name)
         .register(registry);
     count(registry, "started", "timeouts", "Timeouts that were started", TimerStats::started);
-    count(registry, "rescheduled", "timeouts", "Deadlines moved", TimerStats::rescheduled);
-    count(registry, "expired", "timeouts", "Timeouts that ran", TimerStats::expired);
-    count(registry, "cancelled", "timeouts", "Timeouts cancelled", TimerStats::cancelled);
+    count(
+        registry, "rescheduled", "timeouts", "Deadlines that were moved", TimerStats::rescheduled);
+    count(registry, "expired", "timeouts", "Timeouts that expired", TimerStats::expired);
+    count(registry, "cancelled", "timeouts", "Timeouts that were cancelled", TimerStats::cancelled);
     count(registry, "failed", "tasks", "Tasks that threw", TimerStats::failed);
-    count(registry, "rejected", "tasks", "Tasks the executor refused", TimerStats::rejected);
-    count(registry, "wakeups", "wakeups", "Times the thread woke up", TimerStats::wakeups);
+    count(registry, "rejected", "tasks", "Tasks that the executor rejected", TimerStats::rejected);
+    count(registry, "wakeups", "wakeups", "Wake-ups of the timer thread", TimerStats::wakeups);
     TimeGauge.builder(
             "timewheel.lag.longest",
             timer,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The figures of a timer as meters of Micrometer.
+ * Publishes the statistics of a timer as Micrometer meters.
  *
  * <pre>{@code
  * Timer timer =
@@ -8,9 +8,9 @@
  * new TimerMetrics(timer, "requests").bindTo(registry);
  * }</pre>
  *
- * {@link io.timewheel.micrometer.TimerMetrics} reads what a timer counts anyway and costs it
- * nothing; {@link io.timewheel.micrometer.LagMetrics} adds the distribution of the lag, which costs
- * a recording for each timeout that expires. Each works without the other.
+ * {@link io.timewheel.micrometer.TimerMetrics} reads the counts that a timer keeps anyway, so it
+ * costs nothing. {@link io.timewheel.micrometer.LagMetrics} adds the distribution of the lag, which
+ * costs one recording for each timeout that expires. Each works without the other.
  */
 @NullMarked
 package io.timewheel.micrometer;

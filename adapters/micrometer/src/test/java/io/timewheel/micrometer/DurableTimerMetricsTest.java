@@ -15,7 +15,7 @@ import io.timewheel.durable.testkit.FaultyStore;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** What Prometheus reads of a durable timer. */
+/** Tests the meters of a durable timer as Prometheus reads them. */
 class DurableTimerMetricsTest {
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
@@ -84,7 +84,7 @@ class DurableTimerMetricsTest {
     kit.advanceBy(Duration.ofSeconds(10));
     assertThat(registry.scrape().lines())
         .contains("timewheel_durable_store_available{timer=\"orders\"} 1.0")
-        .as("late by as long as the store was gone")
+        .as("late by the outage of the store")
         .contains("timewheel_durable_lag_within_total{bound=\"1.0\",timer=\"orders\"} 0.0")
         .contains("timewheel_durable_lag_within_total{bound=\"10.0\",timer=\"orders\"} 1.0");
   }

@@ -18,7 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** What Prometheus reads. */
+/** Tests the meters as Prometheus reads them. */
 class TimerMetricsTest {
   private static final TimerTask NOTHING = timeout -> {};
 
@@ -93,7 +93,7 @@ class TimerMetricsTest {
   }
 
   @Test
-  void namesTellTimersApart() {
+  void namesDistinguishTimers() {
     ManualTimer one = ManualTimer.create();
     ManualTimer two = ManualTimer.create();
     new TimerMetrics(one, "one").bindTo(registry);
@@ -129,7 +129,7 @@ class TimerMetricsTest {
   }
 
   @Test
-  void bothMetersOfOneTimerLiveSideBySide() {
+  void bothMetersOfOneTimerWorkTogether() {
     ManualTimer timer =
         ManualTimer.create(settings -> settings.listener(new LagMetrics(registry, "both")));
     new TimerMetrics(timer, "both").bindTo(registry);

@@ -11,12 +11,12 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A {@link NettyTimer} for code that asks for Netty's class {@link HashedWheelTimer} rather than
- * its interface {@link Timer}, such as Apache BookKeeper. It is Netty's class by name only: its
- * wheel is never used, and its thread never started.
+ * A {@link NettyTimer} for code that requires Netty's class {@link HashedWheelTimer} instead of its
+ * interface {@link Timer}, such as Apache BookKeeper. It inherits from Netty's class only for its
+ * type: the inherited wheel is never used, and the inherited thread is never started.
  *
  * <p>Netty's part is stopped before any caller sees this object. So Netty does not track it as a
- * leak, and counts it only for a moment among the live timers, of which it warns beyond 64. Some 10
+ * leak. It counts it only for a moment among the live timers, of which it warns beyond 64. About 10
  * kB of unused queues remain.
  */
 public final class NettyHashedWheelTimer extends HashedWheelTimer {
@@ -24,12 +24,13 @@ public final class NettyHashedWheelTimer extends HashedWheelTimer {
   private final NettyTimer netty;
 
   /**
-   * Wraps a timer, which others may use as well, but which {@link #stop()} stops for all of them.
+   * Wraps a timer. Other code may use the timer too; {@link #stop()} stops it for all users.
    *
    * @param timer the timer that does the work
    */
   public NettyHashedWheelTimer(io.timewheel.Timer timer) {
-    // The least that Netty accepts. A timer whose thread is no daemon would be tracked as a leak.
+    // The smallest settings that Netty accepts. A timer whose thread is not a daemon would be
+    // tracked as a leak.
     super(NettyHashedWheelTimer::daemon, 1, TimeUnit.MILLISECONDS, 1, false);
     super.stop();
     this.timer = requireNonNull(timer, "timer");

@@ -10,18 +10,20 @@ import java.lang.invoke.VarHandle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Netty timeout: what the user holds and what the timer runs, in one object.
+ * A Netty timeout. One object is both the handle that the user holds and the task that the timer
+ * runs.
  *
  * <h2>Publication</h2>
  *
- * The timer returns the timeout behind this one only after it has started it. By then this one may
- * already run, or be cancelled by a stop. So whichever thread gets there first records it: the one
- * that starts, the one that runs the task, or the one that cancels; all write the same value. The
- * user gets this object from one of them, after a fence that, like that of a final field, lets
- * nobody see the object without the field, even if the object is passed on through a race.
+ * The timer returns its own timeout only after it has started it. By then, this task may already
+ * run, or a stop may have cancelled it. So the first of three threads records the timer's timeout:
+ * the thread that starts, the one that runs the task, or the one that cancels. All of them write
+ * the same value. The user receives this object from one of these threads, after a fence. The fence
+ * works like that of a final field: no thread sees the object without the field, even if the object
+ * is passed on through a race.
  */
 final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
-  /** Netty 4.1 does not have {@link TimerTask#cancelled}. */
+  /** False on Netty 4.1, which does not have {@link TimerTask#cancelled}. */
   private static final boolean TASKS_CAN_BE_CANCELLED = hasCancelled();
 
   private final Timer timer;
@@ -42,7 +44,7 @@ final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
     }
   }
 
-  /** Records the timeout behind this one, before anybody can see this one. */
+  /** Records the timer's timeout, before any other thread can see this object. */
   void started(io.timewheel.Timeout timeout) {
     this.timeout = timeout;
     VarHandle.storeStoreFence();
@@ -52,7 +54,8 @@ final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
     io.timewheel.Timeout started = timeout;
     if (started == null) {
       throw new IllegalStateException(
-          "not known yet to a listener of the timer: ask the timeout that the listener was given");
+          "not available yet to a listener of the timer: use the timeout that the listener"
+              + " received");
     }
     return started;
   }
@@ -101,7 +104,7 @@ final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
     return timeout().cancel();
   }
 
-  /** Not the text of the timeout behind, which contains this one as its task. */
+  /** Not the text of the timer's timeout, which contains this object as its task. */
   @Override
   public String toString() {
     io.timewheel.Timeout started = timeout;

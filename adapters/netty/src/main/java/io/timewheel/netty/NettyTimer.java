@@ -13,21 +13,20 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Netty's view of a timer. It keeps no state and has no thread: ticks, executor, limit, listener
- * and error handler are those of the timer that it is made of, whose figures count what was started
- * here.
+ * Adapts a timer to Netty's interface. It has no state and no thread. Ticks, executor, limit,
+ * listener and error handler are those of the wrapped timer, whose statistics include the timeouts
+ * started here.
  *
- * <p>To the listener and the error handler of that timer, the task of a timeout that was started
- * here is the Netty {@link Timeout}, whose {@link Timeout#task()} is the user's. Its state is to be
- * asked of the timeout that they are given. Warnings and Flight Recorder name the user's class.
+ * <p>For the listener and the error handler of that timer, the task of such a timeout is the Netty
+ * {@link Timeout}, whose {@link Timeout#task()} is the user's task. For the state, use the timeout
+ * that they receive. Warnings and Flight Recorder show the user's class.
  */
 public final class NettyTimer implements Timer {
   private final io.timewheel.Timer timer;
   private final Timer face;
 
   /**
-   * Makes a Netty timer of a timer, which others may use as well, but which {@link #stop()} stops
-   * for all of them.
+   * Wraps a timer. Other code may use the timer too; {@link #stop()} stops it for all users.
    *
    * @param timer the timer that does the work
    */
@@ -45,12 +44,12 @@ public final class NettyTimer implements Timer {
   /**
    * Starts a timeout.
    *
-   * @param task what to run
-   * @param delay how long from now; zero or less is the next tick
+   * @param task the task to run
+   * @param delay the time from now; zero or less means the next tick
    * @param unit the unit of {@code delay}
    * @return the timeout, which is pending
    * @throws IllegalStateException if this timer is stopped
-   * @throws RejectedExecutionException if as many timeouts are pending as the timer allows
+   * @throws RejectedExecutionException if the timer's limit on pending timeouts is reached
    */
   @Override
   public Timeout newTimeout(TimerTask task, long delay, TimeUnit unit) {
@@ -60,11 +59,11 @@ public final class NettyTimer implements Timer {
   }
 
   /**
-   * Stops the timer, as {@link io.timewheel.Timer#stop()} does: what is pending is cancelled,
-   * {@link TimerTask#cancelled} included.
+   * Stops the timer, as {@link io.timewheel.Timer#stop()} does: pending timeouts are cancelled, and
+   * {@link TimerTask#cancelled} is called for each.
    *
-   * @return the Netty timeouts that this call cancelled; timeouts that were started on the timer
-   *     itself are cancelled too, but are none of Netty's
+   * @return the Netty timeouts that this call cancelled. Timeouts that were started on the wrapped
+   *     timer itself are cancelled too, but not returned
    * @throws IllegalStateException if called by a task on the timer thread
    */
   @Override
@@ -80,10 +79,10 @@ public final class NettyTimer implements Timer {
   }
 
   /**
-   * How many timeouts are pending on the timer, whoever started them: exact when no other thread is
-   * at work.
+   * Returns how many timeouts are pending on the wrapped timer, including those not started through
+   * Netty's interface. The number is exact if no other thread uses the timer.
    *
-   * @return how many
+   * @return the number of pending timeouts
    */
   public long pendingTimeouts() {
     return timer.pendingTimeouts();

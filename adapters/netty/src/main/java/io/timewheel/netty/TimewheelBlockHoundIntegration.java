@@ -5,21 +5,22 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Allows event loops to start, move, cancel and stop timers under BlockHound, which otherwise
- * throws a {@code BlockingOperationError} when two of them meet at the lock of a stripe.
+ * Allows event loops to start, move, cancel and stop timers under BlockHound. Without it,
+ * BlockHound throws a {@code BlockingOperationError} when two event loops meet at the lock of a
+ * stripe.
  *
  * <p>It allows three waits, in which no user code runs:
  *
  * <ul>
- *   <li>for the lock of a stripe, which another thread holds for a handful of instructions;
- *   <li>of a thread that polls a timer, to let another thread have that lock;
- *   <li>in {@code stop()}, for the task that the timer thread is running, as Netty allows its own
- *       timer; at most 10 seconds, or the limit that {@code stop} was given.
+ *   <li>for the lock of a stripe, which another thread holds for a few instructions;
+ *   <li>of a thread that polls a timer, to let another thread take that lock;
+ *   <li>in {@code stop()}, for the task that the timer thread is running, as Netty allows for its
+ *       own timer; at most 10 seconds, or the shutdown timeout passed to {@code stop}.
  * </ul>
  *
- * Tasks and callbacks that block on an event loop are reported, as without it.
+ * BlockHound still reports tasks and callbacks that block on an event loop.
  *
- * <p>On the class path {@code BlockHound.install()} finds it. On the module path, pass it: {@code
+ * <p>On the class path, {@code BlockHound.install()} finds it. On the module path, pass it: {@code
  * BlockHound.install(new TimewheelBlockHoundIntegration())}.
  */
 public final class TimewheelBlockHoundIntegration implements BlockHoundIntegration {

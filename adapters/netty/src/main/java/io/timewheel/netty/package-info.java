@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Any timer of this library as the timer of Netty 4.1 or 4.2, and of the clients on Netty that take
- * a timer.
+ * Adapts any timer of this library to Netty 4.1 and 4.2, and to clients on Netty that accept a
+ * timer.
  *
  * <pre>{@code
  * Timer timer = new NettyTimer(HierarchicalWheelTimer.create());
@@ -11,9 +11,9 @@
  * }</pre>
  *
  * {@link io.timewheel.netty.NettyTimer} is an {@link io.netty.util.Timer}; {@link
- * io.timewheel.netty.NettyHashedWheelTimer} is for code that asks for the class {@link
- * io.netty.util.HashedWheelTimer} itself. What differs from Netty's own timer is in {@code
- * docs/MIGRATING.md}.
+ * io.timewheel.netty.NettyHashedWheelTimer} is for code that requires the class {@link
+ * io.netty.util.HashedWheelTimer} itself. {@code docs/MIGRATING.md} lists the differences from
+ * Netty's own timer.
  */
 @NullMarked
 package io.timewheel.netty;

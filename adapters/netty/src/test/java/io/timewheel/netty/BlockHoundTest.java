@@ -30,7 +30,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import reactor.blockhound.BlockHound;
 import reactor.blockhound.BlockingOperationError;
 
-/** On an event loop under BlockHound, which throws if a thread of Netty spins, yields or parks. */
+/**
+ * Tests an event loop under BlockHound, which throws if a thread of Netty spins, yields or parks.
+ */
 @SuppressWarnings("FutureReturnValueIgnored")
 @Tag("blockhound")
 @Timeout(60)
@@ -127,9 +129,9 @@ class BlockHoundTest {
     }
   }
 
-  /** It lets go of the lock between two parts of a large slot, and spins there. */
+  /** It releases the lock between two parts of a large slot, and spins there. */
   @Test
-  void eventLoopThatPollsMayGiveWay() throws Exception {
+  void eventLoopThatPollsMayYield() throws Exception {
     ManualTimer manual = ManualTimer.create();
     AtomicInteger fired = new AtomicInteger();
     for (int i = 0; i < 1_000; i++) {
@@ -192,7 +194,10 @@ class BlockHoundTest {
     assertThat(errors).hasSize(1).first().isInstanceOf(BlockingOperationError.class);
   }
 
-  /** The lock of a timer's only stripe. A thread that waits for it is parked with it as blocker. */
+  /**
+   * Controls the lock of a timer's only stripe. A thread that waits for the lock is parked with it
+   * as blocker.
+   */
   private static final class Stripe {
     final Object object;
     private final Method lock;

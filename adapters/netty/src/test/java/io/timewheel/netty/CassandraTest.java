@@ -34,7 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Cassandra's driver on our timer, against a simulated server. */
+/** Tests Cassandra's driver on our timer, against a simulated server. */
 @Tag("client")
 class CassandraTest {
   private final ManualTimer timer = ManualTimer.create();
@@ -76,12 +76,12 @@ class CassandraTest {
         if (!(e.getCause() instanceof BindNodeException node
             && node.getCause() instanceof BindException)) {
           throw e;
-        } // otherwise somebody else has taken the address meanwhile
+        } // otherwise, another process has taken the address meanwhile
       }
     }
   }
 
-  /** Not port zero: the server would not say which port it got. */
+  /** Not port zero: the server would not report the port that it chose. */
   private static SocketAddress freeAddress() {
     try (ServerSocket socket = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
       return socket.getLocalSocketAddress();

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Lettuce on our timer, against a real server. */
+/** Tests Lettuce on our timer, against a real server. */
 @Tag("client")
 class LettuceTest {
   @TempDir private Path directory;
@@ -57,7 +57,7 @@ class LettuceTest {
     }
   }
 
-  /** Only what blocks in the server is short of time. */
+  /** Returns options with a short timeout for blocking commands only. */
   private static ClientOptions options() {
     return ClientOptions.builder()
         .socketOptions(SocketOptions.builder().connectTimeout(Duration.ofHours(1)).build())

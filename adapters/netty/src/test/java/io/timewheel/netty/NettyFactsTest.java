@@ -26,13 +26,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What docs/MIGRATING.md says of Netty's own timer, and of ours in its place. */
+/** Verifies the statements of docs/MIGRATING.md about Netty's own timer and its replacement. */
 class NettyFactsTest {
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch mayEnd = new CountDownLatch(1);
   private final AtomicInteger interrupts = new AtomicInteger();
 
-  /** Blocks until it may end, or has been interrupted so often. */
+  /** Returns a task that blocks until it may end, or was interrupted this often. */
   private TimerTask blockUntilInterrupted(int times) {
     return timeout -> {
       begun.countDown();
@@ -48,7 +48,7 @@ class NettyFactsTest {
   }
 
   @Test
-  void nettysStopInterruptsABlockedTaskAgainAndAgain() throws InterruptedException {
+  void nettysStopInterruptsABlockedTaskRepeatedly() throws InterruptedException {
     HashedWheelTimer timer = new HashedWheelTimer();
     timer.newTimeout(blockUntilInterrupted(3), 0, MILLISECONDS);
     begun.await();
@@ -123,7 +123,7 @@ class NettyFactsTest {
     other.shutdown();
   }
 
-  /** Netty's default tick, and that of a hierarchical wheel. */
+  /** With Netty's default tick, and with that of a hierarchical wheel. */
   @Test
   void aTaskThatRestartsItselfWithDelayZeroRunsOnceATick() {
     assertThat(runsInOneSecond(Duration.ofMillis(100))).isEqualTo(10);

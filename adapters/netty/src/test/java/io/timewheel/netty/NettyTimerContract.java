@@ -12,11 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What Netty's users rely on. */
+/** The behaviour that Netty's users rely on. */
 abstract class NettyTimerContract extends DropInTimerContract<Timer, Timeout, TimerTask>
     implements OnNetty {
   @Test
-  void cancelledIsCalledWhereNettyHasIt() {
+  void cancelledIsCalledIfNettyHasIt() {
     CancelledTask task = new CancelledTask();
     Timeout timeout = timer.newTimeout(task, 1, SECONDS);
     Timeout stopped = timer.newTimeout(task, 1, SECONDS);

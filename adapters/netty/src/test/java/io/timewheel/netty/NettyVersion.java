@@ -3,11 +3,11 @@ package io.timewheel.netty;
 
 import io.netty.util.HashedWheelTimer;
 
-/** The Netty that the tests run on; the build runs them once on each. */
+/** The version of Netty in this test run; the build runs the tests once for each version. */
 final class NettyVersion {
   private NettyVersion() {}
 
-  /** The name of the jar that the classes come from. */
+  /** Returns the name of the jar that contains the classes. */
   static String jar() {
     String path =
         HashedWheelTimer.class.getProtectionDomain().getCodeSource().getLocation().getPath();

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The tests run on the Netty on which the build says that they run. */
+/** Verifies that the tests run on the version of Netty that the build has set. */
 class NettyVersionTest {
   @Test
   void nettyHasTheExpectedVersion() {

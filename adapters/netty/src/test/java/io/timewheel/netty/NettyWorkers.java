@@ -12,7 +12,7 @@ final class NettyWorkers {
 
   private NettyWorkers() {}
 
-  /** The threads that run the loop of a Netty timer now, whatever their names. */
+  /** Returns the threads that run the loop of a Netty timer now, whatever their names. */
   static List<Thread> running() {
     return Thread.getAllStackTraces().entrySet().stream()
         .filter(

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** The tests with clients would notice a thread of Netty's. */
+/** Verifies that the tests with clients would notice a thread of Netty's timer. */
 class NettyWorkersTest {
   @Test
   void seesAWorkerOfNettysTimer() {

@@ -8,7 +8,7 @@ import io.timewheel.dropin.DropIn;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
-/** How the contracts speak to Netty's interfaces, by default to those of a {@link NettyTimer}. */
+/** Adapts the contracts to Netty's interfaces, by default to those of a {@link NettyTimer}. */
 interface OnNetty extends DropIn<Timer, Timeout, TimerTask> {
   /** A user's task. */
   record Task(Body<Timeout> body) implements TimerTask {

@@ -9,7 +9,7 @@ import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** A real Redis, on a free port, that keeps nothing. */
+/** A real Redis server without persistence, on a free port. */
 final class RedisServer implements AutoCloseable {
   private static final int ATTEMPTS = 10;
 
@@ -21,7 +21,7 @@ final class RedisServer implements AutoCloseable {
     this.port = port;
   }
 
-  /** Whether there is a {@code redis-server} on the path. */
+  /** Returns whether there is a {@code redis-server} on the path. */
   static boolean isInstalled() {
     return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
         .anyMatch(directory -> new File(directory, "redis-server").canExecute());
@@ -31,7 +31,7 @@ final class RedisServer implements AutoCloseable {
   static RedisServer start(Path directory) throws IOException {
     StringBuilder output = new StringBuilder();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      int port = freePort(); // until somebody else takes it, and then the next is tried
+      int port = freePort(); // if another process takes it, the next one is tried
       Process process =
           new ProcessBuilder(
                   "redis-server",

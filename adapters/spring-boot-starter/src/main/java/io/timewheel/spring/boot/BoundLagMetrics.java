@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Records {@link LagMetrics} in the registries that this is bound to, once it is. A timer cannot
- * ask for the registry itself: the registry, while it is made, asks for the meters of the timer.
+ * Records {@link LagMetrics} in every registry to which it is bound. A timer cannot inject the
+ * registry itself: while the registry is made, it injects the meters of the timer.
  */
 final class BoundLagMetrics implements TimerListener, MeterBinder {
   private final String name;

@@ -18,17 +18,18 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Schedules and cancels durable timers in Spring's current transaction: an order and its timer are
- * written together, or neither is. {@link TransactionTimer} says what holds for each call.
+ * Schedules and cancels durable timers in Spring's current transaction. An order and its timer are
+ * committed together, or neither is. {@link TransactionTimer} describes each call.
  *
- * <p>The transaction is that of the calling thread, begun by {@code @Transactional} or a {@code
- * TransactionTemplate}, on the {@link DataSource} bean: with a {@code JdbcTransactionManager} or
- * {@code DataSourceTransactionManager}, or with a {@code JpaTransactionManager}, which shares its
- * connection. Where there is none, a call throws an {@link IllegalStateException}, as with {@code
- * Propagation.MANDATORY}: a timer that was committed by itself would outlive the rollback of what
- * it is for. {@link DurableTimer} commits by itself.
+ * <p>The transaction is that of the calling thread on the {@link DataSource} bean.
+ * {@code @Transactional} or a {@code TransactionTemplate} begins it, with a {@code
+ * JdbcTransactionManager} or a {@code DataSourceTransactionManager}. A {@code
+ * JpaTransactionManager} works too, because it shares its connection. Without a transaction, a call
+ * throws an {@link IllegalStateException}, as with {@code Propagation.MANDATORY}: a timer committed
+ * alone would survive a rollback of the data that it belongs to. To commit a timer alone, use
+ * {@link DurableTimer}.
  *
- * <p>Thread-safe: each thread has its transaction.
+ * <p>Thread-safe: each thread has its own transaction.
  */
 public final class CurrentTransactionTimer {
   private final TransactionTimers timers;
@@ -40,20 +41,20 @@ public final class CurrentTransactionTimer {
   }
 
   /**
-   * Schedules a timer, or replaces the one of the same identity, if the transaction commits.
+   * Schedules a timer, or replaces the one with the same identity, if the transaction commits.
    *
-   * @param spec what is asked for
-   * @return what is done
+   * @param spec the timer to schedule
+   * @return the result, valid once the transaction commits
    */
   public ScheduleResult schedule(TimerSpec spec) {
     return call(timer -> timer.schedule(spec));
   }
 
   /**
-   * Schedules many timers, each by itself.
+   * Schedules many timers, each independently.
    *
-   * @param specs what is asked for
-   * @return what comes of each, in the same order
+   * @param specs the timers to schedule
+   * @return the result for each, in the same order
    */
   public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
     return call(timer -> timer.scheduleAll(specs));
@@ -63,29 +64,29 @@ public final class CurrentTransactionTimer {
    * Cancels a timer, if the transaction commits.
    *
    * @param namespace its namespace
-   * @param id its id
-   * @return whether it is in time
+   * @param id its ID
+   * @return whether the cancel is in time
    */
   public CancelResult cancel(String namespace, String id) {
     return call(timer -> timer.cancel(namespace, id));
   }
 
   /**
-   * Cancels a timer if it has a certain version.
+   * Cancels a timer if it has a given version.
    *
    * @param key its identity
    * @param version the version; 0 for any
-   * @return whether it is in time
+   * @return whether the cancel is in time
    */
   public CancelResult cancel(TimerKey key, long version) {
     return call(timer -> timer.cancel(key, version));
   }
 
   /**
-   * Cancels many timers, each by itself.
+   * Cancels many timers, each independently.
    *
    * @param keys their identities
-   * @return what comes of each, in the same order
+   * @return the result for each, in the same order
    */
   public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
     return call(timer -> timer.cancelAll(keys));
@@ -104,10 +105,11 @@ public final class CurrentTransactionTimer {
   static Connection connection(DataSource source) {
     if (!TransactionSynchronizationManager.isActualTransactionActive()) {
       throw new IllegalStateException(
-          "no transaction (expected: a call within one, such as in a @Transactional method)");
+          "no transaction (expected: a call within a transaction, such as in a @Transactional"
+              + " method)");
     }
-    // Looked at first: a connection that is asked for here would be bound to the thread, and pass
-    // for one of the transaction from then on.
+    // Checked first: a connection requested here would be bound to the thread, and would then look
+    // like one of the transaction.
     if (!TransactionSynchronizationManager.hasResource(source)) {
       throw new IllegalStateException(
           "the transaction has no connection of the DataSource bean (expected: a transaction"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.spring.boot;
 
-/** The directory of durable timers cannot be opened. */
+/** Thrown if the directory of durable timers cannot be opened. */
 final class DirectoryException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** As the property says. */
+  /** As in the property. */
   private final String directory;
 
   private final String reason;

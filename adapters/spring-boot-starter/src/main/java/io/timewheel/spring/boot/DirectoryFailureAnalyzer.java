@@ -4,7 +4,7 @@ package io.timewheel.spring.boot;
 import org.springframework.boot.diagnostics.AbstractFailureAnalyzer;
 import org.springframework.boot.diagnostics.FailureAnalysis;
 
-/** Says why an application with durable timers does not start, and which property to change. */
+/** Explains why an application with durable timers does not start, and which property to change. */
 final class DirectoryFailureAnalyzer extends AbstractFailureAnalyzer<DirectoryException> {
   @Override
   protected FailureAnalysis analyze(Throwable rootFailure, DirectoryException cause) {
@@ -13,8 +13,8 @@ final class DirectoryFailureAnalyzer extends AbstractFailureAnalyzer<DirectoryEx
             + cause.directory()
             + "' of the property 'timewheel.durable.directory':\n\n"
             + cause.reason(),
-        "Set 'timewheel.durable.directory' to a directory that this process alone uses and may"
-            + " write, or mend what is said of this one.",
+        "Set 'timewheel.durable.directory' to a writable directory that no other process uses, or"
+            + " fix the cause above.",
         cause);
   }
 }

@@ -10,13 +10,14 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * How a durable timer is. It is up when its store can be read and takes changes: what failed or
- * blocked waits for a person, and neither a restart nor another node would mend it.
+ * The health of a durable timer. It is up if its store can be read and accepts changes. Failed and
+ * blocked timers do not affect it: they need a person, and neither a restart nor another node would
+ * fix them.
  */
 record DurableHealth(String status, Map<String, Object> details) {
   static final String FAILED = "the store of durable timers cannot be read";
 
-  /** Reads the store, and throws what it throws. */
+  /** Reads the store. Throws the exceptions of the store. */
   static DurableHealth of(DurableTimers timers) {
     DurableTimer timer = timers.inUse();
     if (timer == null) {
@@ -38,7 +39,7 @@ record DurableHealth(String status, Map<String, Object> details) {
     details.put("failedCommits", stats.failedCommits());
     details.put("rejected", stats.rejected());
     if (!stats.storeAvailable()) {
-      details.put("error", "the store of durable timers fails; its log says why");
+      details.put("error", "the store of durable timers fails (see the log for the cause)");
     }
     return new DurableHealth(stats.storeAvailable() ? "UP" : "DOWN", details);
   }

@@ -5,16 +5,16 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 
 /**
- * A bean that makes further settings of the {@link DurableTimer}, before {@link OnTimer} methods
- * are added. Several are called in their order. For the codec of payloads make a {@code
- * PayloadCodec} bean, and for the store a {@code TimerStore} bean.
+ * A bean that changes settings of the {@link DurableTimer} before {@link OnTimer} methods are
+ * added. Several customizers are called in their order. For the codec of payloads, define a {@code
+ * PayloadCodec} bean. For the store, define a {@code TimerStore} bean.
  */
 @FunctionalInterface
 public interface DurableTimerCustomizer {
   /**
-   * Makes settings.
+   * Changes settings.
    *
-   * @param builder what the timer will be built from
+   * @param builder the builder of the timer
    */
   void customize(DurableTimerBuilder builder);
 }

@@ -27,28 +27,28 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * The life of the {@link DurableTimer}.
+ * Manages the lifecycle of the {@link DurableTimer}.
  *
- * <h2>When it is made</h2>
+ * <h2>Creation</h2>
  *
- * When something asks for it: a bean that injects it, an {@link OnTimer} method, or a {@link
- * DurableTimerCustomizer}. Otherwise nothing is opened, for the store may have come to the class
- * path by accident.
+ * The timer is created when something requests it: a bean that injects it, an {@link OnTimer}
+ * method, or a {@link DurableTimerCustomizer}. Otherwise nothing is opened, because the store may
+ * be on the class path by accident.
  *
- * <h2>When it fires</h2>
+ * <h2>Start</h2>
  *
- * It is built without being started, so that whatever injects it can schedule at once. Handlers are
- * looked for when all singletons are there, as {@code @EventListener} does it: then beans have the
- * types that they will have, and faults end the start before a web server opens its port. Firing
- * begins last, when the context is refreshed. Had it begun earlier, a start that fails would cost
- * attempts, and a service that cannot start would fail its timers.
+ * The timer is built without being started, so beans that inject it can schedule at once. Handlers
+ * are detected when all singletons exist, as for {@code @EventListener}. By then, beans have their
+ * final types, and errors end the start before a web server opens its port. Firing begins last,
+ * when the context is refreshed. If it began earlier, a failed start would cost attempts, and a
+ * service that cannot start would exhaust the attempts of its timers.
  *
- * <h2>When it ends</h2>
+ * <h2>Stop</h2>
  *
- * A lifecycle closes it, not the destruction of beans, because handlers use beans that this one
- * does not know. Its phase is above that of {@link Workers}, whose timer handlers may use, and
- * below those of web servers and message listeners, which schedule for the work in hand. As with
- * {@link Workers}, only the close of the context counts.
+ * A lifecycle closes the timer, not the destruction of beans, because handlers use beans that are
+ * unknown here. Its phase is above that of {@link Workers}, whose timer handlers may use. It is
+ * below the phases of web servers and message listeners, which schedule timers for their current
+ * work. As with {@link Workers}, only the close of the context closes the timer.
  */
 final class DurableTimers
     implements SmartInitializingSingleton,
@@ -80,14 +80,14 @@ final class DurableTimers
     this.patience = patience;
   }
 
-  // Making it
+  // Creation
 
-  /** Builds the timer; called once, by whoever asks for the bean first. */
+  /** Builds the timer. Called once, when the bean is first requested. */
   DurableTimer make(ObjectProvider<TimerStore> stores) {
     TimerStore store = stores.getIfAvailable();
     if (store == null) {
       throw new IllegalStateException(
-          "a DurableTimer is asked for, but there is no store (expected: timewheel-durable-rocksdb"
+          "a DurableTimer is required, but there is no store (expected: timewheel-durable-rocksdb"
               + " on the class path, or a TimerStore bean)");
     }
     DurableTimerBuilder settings = DurableTimer.builder(store);
@@ -105,7 +105,10 @@ final class DurableTimers
     return made;
   }
 
-  /** Does something with the timer: now, or when it is made; never, if nothing asks for it. */
+  /**
+   * Passes the timer to an action, now or when it is made. Never runs the action if the timer is
+   * not requested.
+   */
   synchronized void whenMade(Consumer<DurableTimer> action) {
     if (timer == null) {
       whenMade.add(action);
@@ -114,7 +117,7 @@ final class DurableTimers
     }
   }
 
-  /** {@return the timer, or the application's own; null if nothing has asked for one} */
+  /** {@return the timer, or the application's own; null if none was requested} */
   @Nullable DurableTimer inUse() {
     DurableTimer made = timer();
     return made != null || context.containsBean(TimewheelDurableAutoConfiguration.TIMER)
@@ -126,7 +129,7 @@ final class DurableTimers
     return timer;
   }
 
-  // Its handlers
+  // Handlers
 
   @Override
   public void afterSingletonsInstantiated() {
@@ -161,7 +164,8 @@ final class DurableTimers
           type,
           (Method method) -> AnnotatedElementUtils.findMergedAnnotation(method, OnTimer.class));
     } catch (LinkageError e) {
-      // A class of some library that names what is not there; no application calls its methods.
+      // A class of a library that refers to missing classes. The application calls none of its
+      // methods.
       LOGGER.log(System.Logger.Level.DEBUG, "cannot look for @OnTimer in " + type, e);
       return Map.of();
     }
@@ -189,7 +193,7 @@ final class DurableTimers
     if (builder == null) {
       throw method.invalid(
           "the application has made its own DurableTimer",
-          "a DurableTimerCustomizer instead, or the handler added where that one is built");
+          "a DurableTimerCustomizer instead, or the handler added to the builder of that timer");
     }
     try {
       builder.handler(method.name(), handler, method.limit(), method.timeLimit());
@@ -198,7 +202,7 @@ final class DurableTimers
     }
   }
 
-  // Its start and its end
+  // Start and stop
 
   @Override
   public void onApplicationEvent(ContextRefreshedEvent event) {
@@ -215,7 +219,7 @@ final class DurableTimers
   @Override
   public void start() {}
 
-  /** Closes the timer if the context closes for good. */
+  /** Closes the timer if the context closes permanently. */
   @Override
   public void stop() {
     if (context.isClosed()) {

@@ -4,13 +4,13 @@ package io.timewheel.spring.boot;
 import io.timewheel.durable.spi.FinishingHandler;
 
 /**
- * What {@linkplain OnTimer#transactional() transactional} methods need. It names no type that is
- * there only with a database.
+ * Support for {@linkplain OnTimer#transactional() transactional} methods. It refers to no type that
+ * is present only with a database.
  */
 interface ExactlyOnce {
-  /** {@return the class of what a method is told about its firing} */
+  /** {@return the class of the firing that a method receives} */
   Class<?> firingType();
 
-  /** {@return a method as a handler that works in the transaction that records its success} */
+  /** {@return a handler that calls the method in the transaction that records its success} */
   FinishingHandler handler(OnTimerMethod method);
 }

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.timewheel.durable.PayloadCodec;
 import java.io.IOException;
 
-/** {@link JacksonPayloads} by Jackson 2, which Spring Boot 3.5 has. */
+/** Like {@link JacksonPayloads}, with Jackson 2, which Spring Boot 3.5 uses. */
 final class Jackson2Payloads implements PayloadCodec {
   private final ObjectMapper mapper;
 

@@ -5,7 +5,7 @@ import io.timewheel.durable.PayloadCodec;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Payloads as JSON, by the Jackson 3 of the application. */
+/** Encodes payloads as JSON, with the Jackson 3 of the application. */
 final class JacksonPayloads implements PayloadCodec {
   private final JsonMapper mapper;
 

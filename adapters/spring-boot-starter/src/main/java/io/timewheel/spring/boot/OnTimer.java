@@ -18,40 +18,42 @@ import java.lang.annotation.Target;
  * void cancel(OrderRef order, Firing firing) { ... }
  * }</pre>
  *
- * <p>The method returns nothing. It may take the {@link Firing} and the payload, in any order, or
- * only one of them, or neither. The payload is a class that the {@link PayloadCodec} reads, or
- * {@code byte[]} for the bytes as they are. What the method throws is a failed attempt; it may be
- * called again for the same run, and must bear that, unless it is {@link #transactional()}.
+ * <p>The method returns {@code void}. Its parameters may be the {@link Firing} and the payload, in
+ * any order, or only one of them, or none. The type of the payload is a class that the {@link
+ * PayloadCodec} can read, or {@code byte[]} for the raw bytes. If the method throws, the attempt
+ * has failed. The method may be called again for the same run, and must tolerate that, unless it is
+ * {@link #transactional()}.
  */
 @Documented
 @Retention(RetentionPolicy.RUNTIME)
 @Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
 public @interface OnTimer {
-  /** {@return the name of the handler, which timers refer to; no other has it} */
+  /** {@return the name of the handler, to which timers refer; unique in the application} */
   String value();
 
   /**
-   * {@return how many attempts run at a time, at most; unless set, 256, and 4 of a method that is
-   * transactional, since each of them holds a connection}
+   * {@return the maximum number of concurrent attempts. The default is 256. For a transactional
+   * method it is 4, because each attempt holds a connection}
    */
   int limit() default -1;
 
   /**
-   * {@return how long an attempt may take until its thread is interrupted and it has failed, such
-   * as {@code 30s}; empty for no limit}
+   * {@return the time limit of an attempt, such as {@code 30s}; empty for no limit. Then its thread
+   * is interrupted and the attempt has failed}
    */
   String timeLimit() default "";
 
   /**
-   * {@return whether the method works in the transaction that records its success, so that what it
-   * does to the database happens exactly once} It needs a {@code JdbcTimerStore}.
+   * {@return whether the method runs in the transaction that records its success, so its changes to
+   * the database happen exactly once} Requires a {@code JdbcTimerStore}.
    *
-   * <p>The transaction is one of the application's {@code PlatformTransactionManager}, begun for
-   * the attempt. What joins it is committed with the end of the timer, or rolled back: JDBC on the
-   * {@code DataSource} bean, JPA if the manager is JPA's, {@code @Transactional} methods. If the
-   * method throws, or sets the transaction to be rolled back, the attempt has failed.
+   * <p>The application's {@code PlatformTransactionManager} begins the transaction for the attempt.
+   * Changes that join it are committed or rolled back together with the completion of the timer:
+   * JDBC on the {@code DataSource} bean, JPA if the manager is JPA's, and {@code @Transactional}
+   * methods. If the method throws, or marks the transaction as rollback-only, the attempt has
+   * failed.
    *
-   * <p>In place of the {@link Firing} the method may take a {@code TransactionFiring}.
+   * <p>Instead of the {@link Firing}, the method may take a {@code TransactionFiring}.
    */
   boolean transactional() default false;
 }

@@ -17,11 +17,11 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ReflectionUtils;
 
-/** An {@link OnTimer} method of a bean, as the handler that it is. */
+/** The handler for an {@link OnTimer} method of a bean. */
 final class OnTimerMethod implements Handler {
   private static final int DEFAULT_LIMIT = 256;
 
-  /** So that a pool of ten, which is HikariCP's default, has connections left for others. */
+  /** Leaves connections for other work in a pool of ten, the default of HikariCP. */
   private static final int DEFAULT_TRANSACTIONS = 4;
 
   private final BeanFactory beans;
@@ -38,9 +38,9 @@ final class OnTimerMethod implements Handler {
    * Checks the method.
    *
    * @param beanType the type of the bean as it is called, which may be that of a proxy
-   * @param codec for payloads that are objects; null if there is none
-   * @param transactions asked only for a method that is transactional
-   * @throws IllegalStateException if it cannot be a handler
+   * @param codec reads payloads that are objects; null if there is none
+   * @param transactions used only for a transactional method
+   * @throws IllegalStateException if the method cannot be a handler
    */
   OnTimerMethod(
       BeanFactory beans,
@@ -65,10 +65,11 @@ final class OnTimerMethod implements Handler {
     if (method.getReturnType() != void.class) {
       throw invalid(
           "it returns " + method.getReturnType().getTypeName(),
-          "nothing returned: an attempt ends when the method does");
+          "void, because an attempt ends when the method returns");
     }
     if (isAsync()) {
-      throw invalid("it is @Async", "an attempt that ends when the method does");
+      throw invalid(
+          "it is @Async", "a synchronous method, because an attempt ends when the method returns");
     }
     payload = payloadType();
     try {
@@ -103,14 +104,17 @@ final class OnTimerMethod implements Handler {
     }
     if (found != null && found != byte[].class && codec == null) {
       throw invalid(
-          "nothing reads a " + found.getTypeName(),
-          "Jackson, as spring-boot-starter-jackson brings it, before Spring Boot 4"
-              + " spring-boot-starter-json, or a PayloadCodec bean");
+          "no codec reads a " + found.getTypeName(),
+          "a PayloadCodec bean, or Jackson from spring-boot-starter-jackson, before Spring Boot 4"
+              + " from spring-boot-starter-json");
     }
     return found;
   }
 
-  /** The firing that the other kind of method takes is no payload, and may not be there to name. */
+  /**
+   * Returns whether a type is one of the firings. The firing for the other kind of method is not a
+   * payload either, and its class may be missing.
+   */
   private static boolean isOurs(Type type) {
     return type.getTypeName().startsWith("io.timewheel.durable.");
   }
@@ -141,7 +145,7 @@ final class OnTimerMethod implements Handler {
     return method;
   }
 
-  /** {@return what calls the method} */
+  /** {@return the handler that calls the method} */
   Handler handler() {
     return exactlyOnce == null ? this : exactlyOnce.handler(this);
   }

@@ -3,7 +3,10 @@ package io.timewheel.spring.boot;
 
 import org.jspecify.annotations.Nullable;
 
-/** What is wrong with a payload. A store keeps only the text of an error, so the text says all. */
+/**
+ * Makes the errors of invalid payloads. A store keeps only the text of an error, so the text is
+ * complete.
+ */
 final class PayloadErrors {
   private PayloadErrors() {}
 

@@ -24,28 +24,26 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
 
 /**
- * A {@link Timer}, and a {@link TaskScheduler} on it.
+ * Configures a {@link Timer}, and a {@link TaskScheduler} on it.
  *
  * <table>
- *   <caption>The beans</caption>
- *   <tr><th>Bean<th>Is<th>Gives way to
- *   <tr><td>{@code timewheelTimer}<td>a {@link HierarchicalWheelTimer}, with the {@link
- *       TimerListener}, {@link TaskErrorHandler} and {@link TimeSource} that are beans
- *   <td>a {@link Timer}
- *   <tr><td>{@code taskScheduler}<td>the scheduler of {@code @Scheduled}, on whatever {@link Timer}
- *       there is<td>a {@link TaskScheduler} or {@link ScheduledExecutorService}
+ * <caption>The beans</caption>
+ * <tr><th>Bean<th>Description<th>Not created if there is
+ * <tr><td>{@code timewheelTimer}<td>a {@link HierarchicalWheelTimer}, with the {@link TimerListener}, {@link TaskErrorHandler} and {@link TimeSource} that are beans
+ * <td>a {@link Timer}
+ * <tr><td>{@code taskScheduler}<td>the scheduler of {@code @Scheduled}, on the {@link Timer} bean<td>a {@link TaskScheduler} or {@link ScheduledExecutorService}
  * </table>
  *
- * <p>Tasks of both run on their own threads, never on the timer thread: virtual ones if {@code
- * spring.threads.virtual.enabled} is set and the JVM has them. When the context closes, running
- * tasks have {@code timewheel.stop-patience} to end.
+ * <p>Tasks of both run on separate threads, never on the timer thread. These are virtual threads if
+ * {@code spring.threads.virtual.enabled} is set and the JVM has them. When the context closes,
+ * running tasks have {@code timewheel.stop-patience} to end.
  */
 @AutoConfiguration(
     after = TaskExecutionAutoConfiguration.class,
     before = TaskSchedulingAutoConfiguration.class)
 @EnableConfigurationProperties(TimewheelProperties.class)
 public final class TimewheelAutoConfiguration {
-  /** The name of the bean that is the timer made here. */
+  /** The name of the timer bean. */
   static final String TIMER = "timewheelTimer";
 
   TimewheelAutoConfiguration() {}

@@ -24,22 +24,21 @@ import org.springframework.core.annotation.Order;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * A {@link DurableTimer}, with the {@link OnTimer} methods of all beans as its handlers.
+ * Configures a {@link DurableTimer}, with the {@link OnTimer} methods of all beans as its handlers.
  *
  * <table>
- *   <caption>The beans</caption>
- *   <tr><th>Bean<th>Is<th>Gives way to
- *   <tr><td>{@code timewheelDurableTimer}<td>a {@link DurableTimer} on whatever {@link TimerStore}
- *       there is<td>a {@link DurableTimer}, which {@link OnTimer} does not work with
- *   <tr><td>{@code timewheelStore}<td>RocksDB in {@code timewheel.durable.directory}, if {@code
- *       timewheel-durable-rocksdb} is there<td>a {@link TimerStore}
- *   <tr><td>{@code timewheelPayloads}<td>JSON, by the Jackson of the application
- *   <td>a {@link PayloadCodec}
+ * <caption>The beans</caption>
+ * <tr><th>Bean<th>Description<th>Not created if there is
+ * <tr><td>{@code timewheelDurableTimer}<td>a {@link DurableTimer} on the {@link TimerStore} bean<td>a {@link DurableTimer}; {@link OnTimer} does not work with it
+ * <tr><td>{@code timewheelStore}<td>RocksDB in {@code timewheel.durable.directory}, if {@code timewheel-durable-rocksdb} is on the class path<td>a {@link TimerStore}
+ * <tr><td>{@code timewheelPayloads}<td>JSON, with the application's Jackson
+ * <td>a {@link PayloadCodec}
  * </table>
  *
- * <p>Nothing is opened unless something asks for it: a bean that injects the {@link DurableTimer},
- * an {@link OnTimer} method, or a {@link DurableTimerCustomizer}. It fires from when the context is
- * refreshed until it closes; then what runs has {@code timewheel.stop-patience} to end.
+ * <p>The store is opened only if something requests it: a bean that injects the {@link
+ * DurableTimer}, an {@link OnTimer} method, or a {@link DurableTimerCustomizer}. Timers fire from
+ * the refresh of the context until its close. Running attempts then have {@code
+ * timewheel.stop-patience} to end.
  */
 @AutoConfiguration(
     afterName = {
@@ -51,7 +50,7 @@ import tools.jackson.databind.json.JsonMapper;
 @ConditionalOnProperty(name = "timewheel.durable.enabled", matchIfMissing = true)
 @EnableConfigurationProperties({TimewheelProperties.class, TimewheelDurableProperties.class})
 public final class TimewheelDurableAutoConfiguration {
-  /** The name of the bean that is the durable timer made here. */
+  /** The name of the durable timer bean. */
   static final String TIMER = "timewheelDurableTimer";
 
   TimewheelDurableAutoConfiguration() {}
@@ -72,7 +71,7 @@ public final class TimewheelDurableAutoConfiguration {
     return timers.make(store);
   }
 
-  /** The store, if there is no other. */
+  /** Configures the default store. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(RocksTimerStore.class)
   static class InADirectory {
@@ -89,7 +88,7 @@ public final class TimewheelDurableAutoConfiguration {
     }
   }
 
-  /** Payloads by Jackson 3. */
+  /** Configures payloads with Jackson 3. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(JsonMapper.class)
   @Order(1)
@@ -102,7 +101,7 @@ public final class TimewheelDurableAutoConfiguration {
     }
   }
 
-  /** Payloads by Jackson 2. */
+  /** Configures payloads with Jackson 2. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(ObjectMapper.class)
   @Order(2)

@@ -10,9 +10,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The health of the {@link DurableTimer} that {@link TimewheelDurableAutoConfiguration} makes, if
- * Spring Boot has its health endpoint on the class path. It is down when the store cannot be read,
- * or takes no changes.
+ * Configures the health of the {@link DurableTimer} of {@link TimewheelDurableAutoConfiguration},
+ * if Spring Boot's health endpoint is on the class path. Health is down if the store cannot be
+ * read, or does not accept changes.
  */
 @AutoConfiguration(after = TimewheelDurableAutoConfiguration.class)
 @ConditionalOnClass(DurableTimer.class)

@@ -15,9 +15,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * The meters of the {@link DurableTimer} that {@link TimewheelDurableAutoConfiguration} makes, and
- * of its store if that is in a shared database, if Micrometer is present. They are bound when that
- * timer is made, since meters must not open a store that nothing else asks for.
+ * Configures the meters of the {@link DurableTimer} of {@link TimewheelDurableAutoConfiguration},
+ * and of its store if that is in a shared database, if Micrometer is present. They are bound when
+ * that timer is made, because meters must not open a store that nothing else requests.
  */
 @AutoConfiguration(after = TimewheelDurableAutoConfiguration.class)
 @ConditionalOnClass({MeterBinder.class, DurableTimer.class})
@@ -33,7 +33,7 @@ public final class TimewheelDurableMetricsAutoConfiguration {
             timer -> new DurableTimerMetrics(timer, properties.name()).bindTo(registry));
   }
 
-  /** The meters of a store in a shared database. */
+  /** Configures the meters of a store in a shared database. */
   @Configuration(proxyBeanMethods = false)
   @ConditionalOnClass(JdbcTimerStore.class)
   @ConditionalOnBean(JdbcTimerStore.class)

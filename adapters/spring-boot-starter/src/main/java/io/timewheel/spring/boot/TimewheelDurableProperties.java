@@ -10,7 +10,10 @@ import org.springframework.boot.context.properties.source.InvalidConfigurationPr
 record TimewheelDurableProperties(@DefaultValue("./timewheel-data") String directory) {
   static final String PREFIX = TimewheelProperties.PREFIX + ".durable";
 
-  /** An empty path is the present directory, which is not what an empty property means. */
+  /**
+   * Returns the directory. Refuses an empty path, which would be the current directory: an empty
+   * property does not mean that.
+   */
   String checkedDirectory() {
     if (directory.isBlank()) {
       throw new InvalidConfigurationPropertyValueException(

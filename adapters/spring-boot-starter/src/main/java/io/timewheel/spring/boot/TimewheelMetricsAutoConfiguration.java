@@ -14,10 +14,10 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandi
 import org.springframework.context.annotation.Bean;
 
 /**
- * The meters of the {@link Timer}, if Micrometer is present: Spring Boot binds them to the registry
- * of the application. {@link TimerMetrics} are there for any timer; {@link LagMetrics} for the one
- * that {@link TimewheelAutoConfiguration} makes, unless the application has its own {@link
- * TimerListener}.
+ * Configures the meters of the {@link Timer}, if Micrometer is present. Spring Boot binds them to
+ * the registry of the application. {@link TimerMetrics} exist for any timer. {@link LagMetrics}
+ * exist for the timer of {@link TimewheelAutoConfiguration}, unless the application has its own
+ * {@link TimerListener}.
  */
 @AutoConfiguration(after = TimewheelAutoConfiguration.class)
 @ConditionalOnClass(MeterBinder.class)

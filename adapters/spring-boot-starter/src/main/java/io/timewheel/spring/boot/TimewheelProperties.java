@@ -10,8 +10,9 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * The properties {@code timewheel.*}. What they mean is in {@code
- * spring-configuration-metadata.json}, which is written by hand and held to this record by a test.
+ * The properties {@code timewheel.*}. They are described in {@code
+ * spring-configuration-metadata.json}, which is written by hand; a test compares it with this
+ * record.
  */
 @ConfigurationProperties(TimewheelProperties.PREFIX)
 record TimewheelProperties(
@@ -23,7 +24,7 @@ record TimewheelProperties(
     @DefaultValue("10s") Duration stopPatience) {
   static final String PREFIX = "timewheel";
 
-  /** The settings of the timer. */
+  /** Returns the settings of the timer. */
   HierarchicalWheelTimer.Builder timer() {
     HierarchicalWheelTimer.Builder timer =
         HierarchicalWheelTimer.builder().name(name).maxPendingTimeouts(maxPendingTimeouts);
@@ -34,7 +35,7 @@ record TimewheelProperties(
     return timer;
   }
 
-  /** {@code workerThreads}, at least one. */
+  /** Returns {@code workerThreads}, after checking that it is at least one. */
   int checkedWorkerThreads() {
     if (workerThreads < 1) {
       throw invalid("worker-threads", workerThreads, "expected: at least 1");
@@ -43,8 +44,8 @@ record TimewheelProperties(
   }
 
   /**
-   * Makes a setting. The timer checks the value; Spring Boot reports what is wrong with it, and
-   * where it was set, but only if it learns of it after binding the properties.
+   * Applies a setting. The timer checks the value. Spring Boot reports the error and its origin,
+   * but only if it is thrown after the properties are bound.
    */
   private static <T> void set(String property, T value, Consumer<T> setting) {
     try {

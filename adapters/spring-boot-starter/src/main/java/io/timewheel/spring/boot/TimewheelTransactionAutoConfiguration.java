@@ -18,10 +18,11 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Durable timers in transactions, where there are a {@link JdbcTimerStore} bean and one {@link
- * DataSource}, or a primary one: {@link CurrentTransactionTimer}, and the {@link TransactionTimers}
- * that it is on, with the {@link PayloadCodec} of the application. On the {@link
- * PlatformTransactionManager}, too, are {@linkplain OnTimer#transactional() transactional} methods.
+ * Configures durable timers in transactions, if there are a {@link JdbcTimerStore} bean and a
+ * single or primary {@link DataSource}. The beans are a {@link CurrentTransactionTimer}, and the
+ * {@link TransactionTimers} that it uses, with the {@link PayloadCodec} of the application.
+ * {@linkplain OnTimer#transactional() Transactional} methods use the {@link
+ * PlatformTransactionManager}.
  */
 @AutoConfiguration(
     after = TimewheelDurableAutoConfiguration.class,

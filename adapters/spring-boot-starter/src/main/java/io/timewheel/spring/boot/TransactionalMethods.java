@@ -20,10 +20,10 @@ import org.springframework.transaction.interceptor.TransactionAttribute;
 import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
- * Has methods work in a transaction of the application's transaction manager, in which the success
- * of the attempt is recorded. It is the manager that begins, commits and rolls back, so that it is
- * a transaction like any other for what is called from the method: {@code @Transactional} methods,
- * JDBC, JPA, and listeners to its end.
+ * Runs methods in a transaction of the application's transaction manager, which also records the
+ * success of the attempt. The manager begins, commits and rolls back. So it is an ordinary
+ * transaction for all code that the method calls: {@code @Transactional} methods, JDBC, JPA, and
+ * transaction listeners.
  */
 final class TransactionalMethods implements ExactlyOnce {
   private static final Set<Integer> APART =
@@ -55,7 +55,7 @@ final class TransactionalMethods implements ExactlyOnce {
             .getTransactionAttribute(method.method(), method.method().getDeclaringClass());
     if (own != null && APART.contains(own.getPropagationBehavior())) {
       throw method.invalid(
-          "its @Transactional keeps it out of the transaction of its timer",
+          "its @Transactional excludes it from the transaction of its timer",
           "one that joins, such as REQUIRED, or none");
     }
     try {
@@ -63,7 +63,7 @@ final class TransactionalMethods implements ExactlyOnce {
       return timers.handler(
           (firing, connection) -> {
             method.invoke(firing, firing.payload());
-            if (Thread.interrupted()) { // its time is up, or the application's
+            if (Thread.interrupted()) { // the time limit has passed, or the application stops
               throw new InterruptedException();
             }
           },
@@ -73,11 +73,11 @@ final class TransactionalMethods implements ExactlyOnce {
     }
   }
 
-  /** One of its own, also where a handler's thread has one already. */
+  /** Returns a definition of a new transaction, even if the handler's thread already has one. */
   private static TransactionDefinition definition(@Nullable Duration timeLimit) {
     DefaultTransactionDefinition definition =
         new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-    if (timeLimit != null) { // it ends statements, too, which an interrupt does not reach
+    if (timeLimit != null) { // it also ends statements, which an interrupt does not
       long seconds = timeLimit.plusSeconds(1).minusNanos(1).toSeconds();
       definition.setTimeout((int) Math.min(seconds, Integer.MAX_VALUE));
     }
@@ -91,9 +91,9 @@ final class TransactionalMethods implements ExactlyOnce {
       try {
         work.handle(connection);
         if (status.isRollbackOnly()) {
-          throw new UnexpectedRollbackException("the transaction was set to be rolled back");
+          throw new UnexpectedRollbackException("the transaction was marked as rollback-only");
         }
-        status.flush(); // what JPA has not written yet
+        status.flush(); // writes the pending changes of JPA
         work.finish();
       } finally {
         DataSourceUtils.releaseConnection(connection, source);

@@ -19,22 +19,22 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
- * The threads that run the tasks of the timer and the scheduler; it stops all three together.
+ * Owns the threads that run the tasks of the timer and the scheduler, and stops all three together.
  *
- * <p>Not itself an {@code Executor}: a bean of that type would keep Spring Boot from making its
- * own.
+ * <p>This class is not an {@code Executor}: a bean of that type would keep Spring Boot from making
+ * its own.
  *
- * <h2>The end</h2>
+ * <h2>Stop</h2>
  *
- * When the context closes, the scheduler and the timer stop first, so that nothing new begins; then
- * running tasks have the patience to end, and those that have not ended are interrupted. A
- * lifecycle does this, not the destruction of beans, because tasks use beans that this one does not
- * know. The phase is low: web servers and message listeners, which start timeouts for the work in
- * hand, start after it and stop before it.
+ * When the context closes, the scheduler and the timer stop first, so no new task begins. Then
+ * running tasks have the shutdown timeout to end. The rest are interrupted. A lifecycle does this,
+ * not the destruction of beans, because tasks use beans that are unknown here. The phase is low:
+ * web servers and message listeners, which start timeouts for their current work, start after it
+ * and stop before it.
  *
- * <p>A context can also be stopped and started again, and a test framework does that to contexts
- * that it keeps. A stopped timer cannot start again, so only the close of the context counts, and
- * {@link #stop} checks for it.
+ * <p>A context can also be stopped and started again, and a test framework does that to cached
+ * contexts. A stopped timer cannot start again. So {@link #stop} checks whether the context closes,
+ * and otherwise does nothing.
  */
 final class Workers implements SmartLifecycle, AutoCloseable {
   static final int PHASE = 0;
@@ -45,7 +45,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   private final ThreadPoolExecutor threads;
   private final Duration patience;
 
-  /** What stops before the threads, the last added first. */
+  /** The objects to stop before the threads, the last added first. */
   private final Deque<Runnable> stops = new ArrayDeque<>();
 
   private volatile boolean running = true;
@@ -57,7 +57,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
     this.patience = patience;
   }
 
-  /** A virtual thread for each task. */
+  /** Makes workers with a virtual thread for each task. */
   static Workers virtual(
       ConfigurableApplicationContext context, String namePrefix, Duration patience) {
     return new Workers(
@@ -72,7 +72,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
         patience);
   }
 
-  /** A pool of daemon threads, which end when idle. */
+  /** Makes workers with a pool of daemon threads, which end when idle. */
   static Workers pool(
       ConfigurableApplicationContext context, String namePrefix, int count, Duration patience) {
     CustomizableThreadFactory daemons = new CustomizableThreadFactory(namePrefix);
@@ -83,7 +83,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
     return new Workers(context, threads, patience);
   }
 
-  /** Adds something that stops when the context closes, before the threads and what they run. */
+  /** Registers an object to stop when the context closes, before the threads. */
   synchronized void stopFirst(Runnable stop) {
     stops.push(stop);
   }
@@ -96,7 +96,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   @Override
   public void start() {}
 
-  /** Stops everything if the context closes for good. */
+  /** Stops everything if the context closes permanently. */
   @Override
   public void stop() {
     if (context.isClosed()) {
@@ -130,9 +130,9 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   }
 
   /**
-   * Interrupts what runs, and drops what has not begun. Cancels a future, so that nothing waits for
-   * it in vain, even if only the timeout of a scheduled one has come here; for the others there is
-   * only the log.
+   * Interrupts running tasks, and drops tasks that have not begun. Cancels a dropped future, so no
+   * thread waits for it forever, even if only the timeout of a scheduled task has arrived here.
+   * Other dropped tasks are only logged.
    */
   @Override
   public void close() {

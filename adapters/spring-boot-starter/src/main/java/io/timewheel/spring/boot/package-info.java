@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A timer as a bean of Spring Boot, and {@code @Scheduled} on it.
+ * Provides a timer as a Spring Boot bean, and runs {@code @Scheduled} methods on it.
  *
- * <p>{@link io.timewheel.spring.boot.TimewheelAutoConfiguration} says which beans there are and
- * when they give way, {@link io.timewheel.spring.boot.TimewheelMetricsAutoConfiguration} adds the
- * meters. The properties are in {@code docs/SPRING.md}.
+ * <p>{@link io.timewheel.spring.boot.TimewheelAutoConfiguration} lists the beans and their
+ * conditions. {@link io.timewheel.spring.boot.TimewheelMetricsAutoConfiguration} adds the meters.
+ * {@code docs/SPRING.md} describes the properties.
  */
 @NullMarked
 package io.timewheel.spring.boot;

@@ -31,7 +31,7 @@ import org.springframework.scheduling.annotation.EnableScheduling;
 import org.springframework.scheduling.annotation.Scheduled;
 import org.springframework.scheduling.support.PeriodicTrigger;
 
-/** Whole applications, with all that Spring Boot configures by itself. */
+/** Tests whole applications, with Spring Boot's default configuration. */
 @ExtendWith(OutputCaptureExtension.class)
 class ApplicationTest {
   private static ConfigurableApplicationContext run(Class<?> application, String... arguments) {
@@ -45,7 +45,7 @@ class ApplicationTest {
   // @Scheduled
 
   @Test
-  @SuppressWarnings("FutureReturnValueIgnored") // what is scheduled says by itself that it ran
+  @SuppressWarnings("FutureReturnValueIgnored") // the task itself signals that it ran
   void scheduledMethodsRunOnTheWheel() throws InterruptedException {
     try (ConfigurableApplicationContext context = run(Scheduling.class)) {
       Scheduling application = context.getBean(Scheduling.class);
@@ -54,11 +54,11 @@ class ApplicationTest {
       Eventually.zero(application.fixedDelay);
       context
           .getBean(TaskScheduler.class)
-          .schedule(application::asATriggerSays, new PeriodicTrigger(Duration.ofMillis(1)));
+          .schedule(application::withATrigger, new PeriodicTrigger(Duration.ofMillis(1)));
       Eventually.zero(application.trigger);
       assertThat(application.elsewhere).hasValue(0);
       assertThat(context.getBean(Timer.class).stats().expired())
-          .as("the waits of the fixed delay, of which none can be missed")
+          .as("the waits of the fixed delay, none of which can be missed")
           .isGreaterThanOrEqualTo(2);
     }
   }
@@ -66,7 +66,7 @@ class ApplicationTest {
   // Metrics
 
   @Test
-  void figuresOfTheTimerAreInTheRegistryOfTheApplication() throws InterruptedException {
+  void timerMetersAreInTheRegistryOfTheApplication() throws InterruptedException {
     try (ConfigurableApplicationContext context = run(Plain.class, "--timewheel.name=requests")) {
       Timer timer = context.getBean(Timer.class);
       CountDownLatch ran = new CountDownLatch(1);
@@ -125,7 +125,7 @@ class ApplicationTest {
           timewheel.stripes        | 0      | stripes: 0 (expected: 1 to 256)
           timewheel.worker-threads | 0      | expected: at least 1
           """)
-  void reportsAWrongPropertyWithNameAndExpectation(
+  void reportsAnInvalidPropertyWithNameAndExpectation(
       String property, String value, String expected, CapturedOutput output) {
     assertThatThrownBy(() -> run(Plain.class, "--" + property + "=" + value).close())
         .isInstanceOf(Exception.class);
@@ -158,8 +158,8 @@ class ApplicationTest {
       ran(fixedDelay);
     }
 
-    /** As cron does; but the least that cron can say is a second. */
-    void asATriggerSays() {
+    /** Like cron, but cron cannot express less than a second. */
+    void withATrigger() {
       ran(trigger);
     }
 

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.SpringBootVersion;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 
-/** The tests run on the Spring Boot on which the build says that they run. */
+/** Verifies that the tests run on the version of Spring Boot that the build has set. */
 class BootVersionTest {
   @Test
   void springBootHasTheExpectedVersion() {

@@ -72,7 +72,7 @@ class CurrentTransactionTimerTest {
     }
   }
 
-  /** What an application on JDBC has. */
+  /** The beans of an application on JDBC. */
   @Configuration(proxyBeanMethods = false)
   @EnableTransactionManagement(proxyTargetClass = true)
   static class Jdbc {
@@ -87,7 +87,7 @@ class CurrentTransactionTimerTest {
     }
   }
 
-  /** What an application on JPA has. */
+  /** The beans of an application on JPA. */
   @Configuration(proxyBeanMethods = false)
   static class Jpa {
     @Bean
@@ -135,7 +135,7 @@ class CurrentTransactionTimerTest {
   }
 
   @Test
-  void orderAndTimerAreOneInATransactionalMethod() {
+  void orderAndTimerAreCommittedTogether() {
     runner
         .withUserConfiguration(Jdbc.class)
         .withBean(Purchases.class)
@@ -227,7 +227,7 @@ class CurrentTransactionTimerTest {
               assertThat(count("visit")).isOne();
               assertThat(isScheduled(context, "a")).isTrue();
 
-              // The commit fails, after the timer: the row is there already.
+              // The commit fails after the timer was written, because the row already exists.
               assertThatThrownBy(
                       () ->
                           new TransactionTemplate(context.getBean(PlatformTransactionManager.class))
@@ -258,7 +258,7 @@ class CurrentTransactionTimerTest {
     Database elsewhere = TestDatabases.postgresql().createDatabase();
     HikariConfig config = new HikariConfig();
     pool.copyStateTo(config);
-    config.setAutoCommit(false); // a connection that is no part of it would look as if it were
+    config.setAutoCommit(false); // a connection outside the transaction would look like part of it
     pool.close();
     pool = new HikariDataSource(config);
     runner.run(
@@ -318,7 +318,7 @@ class CurrentTransactionTimerTest {
   }
 
   @Test
-  void aHandlerWorksInTheTransactionThatEndsItsTimer() {
+  void handlerRunsInTheTransactionOfItsTimer() {
     runner
         .withUserConfiguration(ExactlyOnce.class)
         .run(
@@ -351,7 +351,7 @@ class CurrentTransactionTimerTest {
   }
 
   @Test
-  void isThereOnlyWithAStoreInADatabase() {
+  void existsOnlyWithAStoreInADatabase() {
     new ApplicationContextRunner()
         .withConfiguration(AutoConfigurations.of(TimewheelTransactionAutoConfiguration.class))
         .withBean(DataSource.class, () -> pool)

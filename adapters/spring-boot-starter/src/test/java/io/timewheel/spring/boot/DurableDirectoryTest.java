@@ -27,7 +27,7 @@ import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.core.io.support.SpringFactoriesLoader.FailureHandler;
 
-/** Durable timers in a directory, which is where they are unless there is another store. */
+/** Tests durable timers in a directory, the default without another store. */
 class DurableDirectoryTest {
   @TempDir Path temporary;
   private Path directory;
@@ -62,7 +62,7 @@ class DurableDirectoryTest {
   }
 
   @Test
-  void aDirectoryInUseEndsTheStart() {
+  void directoryInUseEndsTheStart() {
     try (RocksTimerStore other = RocksTimerStore.open(directory)) {
       runner
           .withBean(DurableLifeTest.Handling.class)
@@ -87,7 +87,7 @@ class DurableDirectoryTest {
     return refused.getCause().getMessage();
   }
 
-  /** What Spring Boot prints of a failure. */
+  /** Returns the text that Spring Boot prints for a failure. */
   private static FailureAnalysis analysis(Throwable failure) {
     return SpringFactoriesLoader.forDefaultResourceLocation()
         .load(FailureAnalyzer.class, FailureHandler.logging(LogFactory.getLog("analyzers")))
@@ -99,7 +99,7 @@ class DurableDirectoryTest {
   }
 
   @Test
-  void aDirectoryOfSomethingElseEndsTheStartAndIsNamedInFull() throws IOException {
+  void directoryWithOtherFilesEndsTheStartAndIsReported() throws IOException {
     Files.createDirectories(directory);
     Files.writeString(directory.resolve("thesis.txt"), "mine");
     Path relative = Path.of("").toAbsolutePath().relativize(directory.toAbsolutePath());
@@ -118,7 +118,7 @@ class DurableDirectoryTest {
   }
 
   @Test
-  void noDirectoryEndsTheStart() {
+  void emptyDirectoryPropertyEndsTheStart() {
     runner
         .withPropertyValues("timewheel.durable.directory=")
         .withBean(DurableLifeTest.Handling.class)
@@ -131,7 +131,7 @@ class DurableDirectoryTest {
   }
 
   @Test
-  void nothingIsMadeUnlessSomethingAsksForTimers() {
+  void nothingIsMadeUnlessTimersAreRequested() {
     runner.run(
         context -> {
           assertThat(context).hasNotFailed();
@@ -140,7 +140,7 @@ class DurableDirectoryTest {
   }
 
   @Test
-  void anotherStoreTakesItsPlace() {
+  void anotherStoreReplacesIt() {
     runner
         .withBean(DurableLifeTest.Handling.class)
         .withBean(InMemoryTimerStore.class, InMemoryTimerStore::create)

@@ -20,8 +20,11 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.ApplicationContext;
 import org.springframework.test.util.ReflectionTestUtils;
 
-/** The health of durable timers. By reflection: its types have other names in Spring Boot 3. */
-@ExtendWith(OutputCaptureExtension.class) // a store that cannot be read is in the log
+/**
+ * Tests the health of durable timers. Uses reflection, because its types have other names in Spring
+ * Boot 3.
+ */
+@ExtendWith(OutputCaptureExtension.class) // a store that cannot be read is logged
 class DurableHealthTest {
   private final InMemoryTimerStore store = InMemoryTimerStore.create();
 
@@ -47,7 +50,7 @@ class DurableHealthTest {
   }
 
   @Test
-  void saysWhatWaitsAndWhatWaitsForAPerson() {
+  void reportsWaitingAndFailedTimers() {
     runner
         .withBean(OnTimerTest.Failing.class)
         .run(
@@ -104,7 +107,7 @@ class DurableHealthTest {
   }
 
   @Test
-  void doesNotOpenWhatNothingAsksFor() {
+  void doesNotOpenAStoreThatIsNotRequested() {
     runner.run(
         context -> {
           assertThat(status(context)).isEqualTo("UNKNOWN");
@@ -113,7 +116,7 @@ class DurableHealthTest {
   }
 
   @Test
-  void looksAtTheTimerOfTheApplication() {
+  void checksTheTimerOfTheApplication() {
     runner
         .withBean(DurableTimer.class, () -> DurableTimer.builder(store).start())
         .run(context -> assertThat(status(context)).isEqualTo("UP"));

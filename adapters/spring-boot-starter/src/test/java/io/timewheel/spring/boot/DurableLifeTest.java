@@ -32,7 +32,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
-/** When the durable timer is made, when it fires, and how it ends. */
+/** Tests when the durable timer is made, when it fires, and how it stops. */
 class DurableLifeTest {
   private static final List<String> EVENTS = new CopyOnWriteArrayList<>();
 
@@ -57,14 +57,14 @@ class DurableLifeTest {
           },
           definition -> definition.setLazyInit(true));
 
-  /** The store, and an event for each call that begins or ends its session. */
+  /** Returns the store, with an event for each call that begins or ends its session. */
   private static TimerStore reporting(TimerStore store) {
     return (TimerStore)
         Proxy.newProxyInstance(
             TimerStore.class.getClassLoader(),
             new Class<?>[] {TimerStore.class},
             (proxy, method, arguments) -> {
-              boolean again = EVENTS.contains("close"); // Spring closes a store, and its timer did
+              boolean again = EVENTS.contains("close"); // Spring closes the store again
               if (Set.of("start", "close").contains(method.getName()) && !again) {
                 EVENTS.add(method.getName());
               }
@@ -84,10 +84,10 @@ class DurableLifeTest {
     return TimerSpec.of("shop", id).handler("h").after(Duration.ZERO);
   }
 
-  // When it is made
+  // Creation
 
   @Test
-  void nothingIsOpenedUnlessSomethingAsksForIt() {
+  void nothingIsOpenedUnlessRequested() {
     EVENTS.clear();
     runner.run(
         context -> {
@@ -100,7 +100,7 @@ class DurableLifeTest {
   }
 
   @Test
-  void aCustomizerAsksForIt() {
+  void customizerRequestsTheTimer() {
     runner
         .withBean(DurableTimerCustomizer.class, () -> builder -> EVENTS.add("customized"))
         .run(context -> assertThat(EVENTS).containsExactly("opened", "customized", "start"));
@@ -120,7 +120,7 @@ class DurableLifeTest {
   }
 
   @Test
-  void nothingIsThereWithoutItsModule() {
+  void nothingIsConfiguredWithoutItsModule() {
     empty
         .withClassLoader(new FilteredClassLoader("io.timewheel.durable"))
         .run(
@@ -132,14 +132,14 @@ class DurableLifeTest {
   }
 
   @Test
-  void givesWayToATimerOfTheApplication() {
+  void timerOfTheApplicationReplacesIt() {
     empty
         .withUserConfiguration(OnTimerRefusalTest.OwnTimer.class)
         .withBean(InMemoryTimerStore.class, InMemoryTimerStore::create)
         .run(context -> assertThat(context).hasNotFailed().hasSingleBean(DurableTimer.class));
   }
 
-  // When it fires
+  // Start
 
   @Test
   void acceptsTimersAtOnceAndFiresThemWhenTheContextIsRefreshed() {
@@ -186,7 +186,7 @@ class DurableLifeTest {
   }
 
   @Test
-  void goesOnInAContextThatIsStoppedAndStartedAgain() {
+  void continuesInAContextThatIsStoppedAndRestarted() {
     runner
         .withBean(Handling.class)
         .run(
@@ -200,10 +200,10 @@ class DurableLifeTest {
             });
   }
 
-  // How it ends
+  // Stop
 
   @Test
-  void whatRunsEndsWhileItsBeansAreThere() {
+  void runningAttemptsEndBeforeTheirBeansAreDestroyed() {
     runner
         .withUserConfiguration(Draining.class)
         .withPropertyValues("timewheel.stop-patience=1h")
@@ -221,7 +221,7 @@ class DurableLifeTest {
   }
 
   @Test
-  void whatDoesNotEndIsInterruptedAndFiresAgainAfterTheNextStart() {
+  void interruptedAttemptsFireAgainAfterTheNextStart() {
     runner
         .withBean(Stuck.class)
         .withPropertyValues("timewheel.stop-patience=0s")
@@ -250,7 +250,7 @@ class DurableLifeTest {
   static class Handling {
     private final BlockingQueue<String> handled = new LinkedBlockingQueue<>();
 
-    /** What is handled next; null after a minute without anything. */
+    /** Returns the next event of a handler; null after a minute without any. */
     String next() throws InterruptedException {
       return handled.poll(1, TimeUnit.MINUTES);
     }
@@ -261,7 +261,7 @@ class DurableLifeTest {
     }
   }
 
-  /** Schedules while beans are made, and has a part that starts last. */
+  /** Schedules while beans are made, and has a bean that starts last. */
   @Configuration(proxyBeanMethods = false)
   static class Eager {
     Eager(DurableTimer timer) {
@@ -275,7 +275,7 @@ class DurableLifeTest {
     }
   }
 
-  /** What a web server does when it cannot start. */
+  /** Behaves like a web server that cannot start. */
   @Configuration(proxyBeanMethods = false)
   static class PortInUse {
     @Bean
@@ -289,7 +289,7 @@ class DurableLifeTest {
     }
   }
 
-  /** A handler that takes its time, what it needs, and a listener that schedules to the last. */
+  /** A slow handler, a bean that it needs, and a listener that schedules until the end. */
   @Configuration(proxyBeanMethods = false)
   static class Draining {
     @Bean

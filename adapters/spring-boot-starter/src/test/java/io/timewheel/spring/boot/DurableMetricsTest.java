@@ -93,7 +93,7 @@ class DurableMetricsTest {
   }
 
   @Test
-  void nothingIsMissingWithoutMicrometer() {
+  void worksWithoutMicrometerOnTheClassPath() {
     inMemory
         .withClassLoader(new FilteredClassLoader("io.micrometer"))
         .run(

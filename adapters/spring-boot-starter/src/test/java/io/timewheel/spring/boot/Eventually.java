@@ -9,7 +9,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 
-/** Waiting for what comes for certain; a broken test ends after a minute. */
+/** Waits for conditions that are certain to become true. A broken test ends after a minute. */
 final class Eventually {
   private static final long PATIENCE_SECONDS = 60;
 
@@ -19,12 +19,12 @@ final class Eventually {
     assertThat(latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).as("latch is open").isTrue();
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // the thread that is waited for may need this processor
+  @SuppressWarnings("ThreadPriorityCheck") // the other thread may need this processor
   static void holds(String what, BooleanSupplier condition) {
     long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - giveUpNanos > 0) {
-        fail("waited in vain for " + what);
+        fail("waited too long for " + what);
       }
       Thread.yield();
     }

@@ -24,7 +24,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
-/** What docs/SPRING.md shows is compiled, and does what it says. */
+/** Verifies that the snippets of docs/SPRING.md compile and work. */
 @ExtendWith(OutputCaptureExtension.class)
 class GuideTest {
   private static final Pattern SNIPPET =

@@ -18,7 +18,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.util.ClassUtils;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The metadata, which is written by hand, says what the properties are. */
+/** Verifies that the metadata, which is written by hand, matches the properties. */
 class MetadataTest {
   private static final List<String> SWITCHES =
       List.of(

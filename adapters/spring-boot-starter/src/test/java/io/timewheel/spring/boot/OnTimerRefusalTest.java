@@ -19,7 +19,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.Async;
 
-/** What cannot be a handler ends the start, and says what was expected. */
+/** Verifies that an invalid handler ends the start, with an error that contains the expectation. */
 class OnTimerRefusalTest {
   private final ApplicationContextRunner empty =
       new ApplicationContextRunner()
@@ -46,7 +46,7 @@ class OnTimerRefusalTest {
   }
 
   @Test
-  void parametersThatAreNoPayload() {
+  void invalidParameters() {
     refused(runner, TwoPayloads.class, "TwoPayloads.on: its parameters (expected: a Firing, a pa");
     refused(runner, TwoFirings.class, "TwoFirings.on: its parameters (expected: a Firing, a payl");
     refused(runner, Generic.class, "its payload is a java.util.List<java.lang.String> (expected:");
@@ -54,13 +54,13 @@ class OnTimerRefusalTest {
   }
 
   @Test
-  void attemptsThatGoOnAfterTheMethodHasReturned() {
-    refused(runner, Returning.class, "it returns boolean (expected: nothing returned");
-    refused(runner, Asynchronous.class, "it is @Async (expected: an attempt that ends when");
+  void attemptsThatContinueAfterTheMethodReturns() {
+    refused(runner, Returning.class, "it returns boolean (expected: void");
+    refused(runner, Asynchronous.class, "it is @Async (expected: a synchronous method");
   }
 
   @Test
-  void aNameThatIsThereTwice() {
+  void duplicateName() {
     refused(runner, Twins.class, "so is @OnTimer(\"twin\") on ", "(expected: each name once)");
     refused(
         runner.withBean(
@@ -70,7 +70,7 @@ class OnTimerRefusalTest {
   }
 
   @Test
-  void settingsThatHaveNoMeaning() {
+  void invalidSettings() {
     refused(runner, Timeless.class, "timeLimit soon (expected: a duration, such as 30s)");
     refused(runner, Limitless.class, "limit: 0 (expected: at least 1)");
     refused(runner, Nameless.class, "handler: 0 bytes (expected: 1 to 256)");
@@ -107,7 +107,7 @@ class OnTimerRefusalTest {
     refused(
         empty.withBean(InMemoryTimerStore.class, InMemoryTimerStore::create),
         Payload.class,
-        "nothing reads a java.lang.String (expected: Jackson");
+        "no codec reads a java.lang.String (expected: a PayloadCodec");
   }
 
   @Test

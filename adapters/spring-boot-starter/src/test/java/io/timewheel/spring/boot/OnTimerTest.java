@@ -38,14 +38,14 @@ import org.springframework.context.annotation.Lazy;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 
-/** Methods as handlers: what they are given, and how they are found. */
+/** Tests methods as handlers: their arguments, and how they are found. */
 class OnTimerTest {
   private static final OrderRef ORDER = new OrderRef(42, Instant.parse("2026-11-22T10:00:00.123Z"));
 
-  /** What was called, and with what. */
+  /** The called methods, with their arguments. */
   private static final BlockingQueue<Object> CALLED = new LinkedBlockingQueue<>();
 
-  /** With whatever Spring Boot configures by itself, Jackson in particular. */
+  /** With Spring Boot's default configuration, Jackson in particular. */
   private final ApplicationContextRunner application =
       new ApplicationContextRunner()
           .withUserConfiguration(Application.class)
@@ -78,7 +78,7 @@ class OnTimerTest {
     return CALLED.poll(1, TimeUnit.MINUTES);
   }
 
-  // What methods are given
+  // Arguments
 
   @Test
   void methodsTakeThePayloadAndTheFiringInAnyOrder() {
@@ -135,7 +135,7 @@ class OnTimerTest {
   }
 
   @Test
-  void whatAMethodThrowsIsTheErrorOfTheAttempt() {
+  void exceptionOfAMethodIsTheErrorOfTheAttempt() {
     runner
         .withBean(Failing.class)
         .run(
@@ -177,7 +177,7 @@ class OnTimerTest {
             });
   }
 
-  // How they are found
+  // Detection
 
   @Test
   void annotationCanBeComposedAndInherited() {
@@ -224,7 +224,7 @@ class OnTimerTest {
   }
 
   @Test
-  void beanOfAScopeIsAskedForEachTime() {
+  void scopedBeanIsResolvedForEachAttempt() {
     runner
         .withUserConfiguration(ScopedOne.class)
         .run(
@@ -239,7 +239,7 @@ class OnTimerTest {
   }
 
   @Test
-  void handlersAreThereThoughAllBeansAreLazy() {
+  void handlersAreFoundIfAllBeansAreLazy() {
     application
         .withBean(Shapes.class)
         .withPropertyValues("spring.main.lazy-initialization=true")
@@ -310,7 +310,7 @@ class OnTimerTest {
     final CountDownLatch all = new CountDownLatch(20);
 
     @OnTimer(value = "one", limit = 1)
-    @SuppressWarnings("ThreadPriorityCheck") // another one may run now, if it is let
+    @SuppressWarnings("ThreadPriorityCheck") // another attempt may run now, if the limit permits
     void one() {
       most.accumulateAndGet(now.incrementAndGet(), Math::max);
       Thread.yield();
@@ -336,7 +336,7 @@ class OnTimerTest {
     }
   }
 
-  /** Proxies beans with handlers, as transactions do: by an interface if they have one. */
+  /** Proxies beans with handlers, as for transactions: by an interface if they have one. */
   @Configuration(proxyBeanMethods = false)
   static class Advice {
     @Bean

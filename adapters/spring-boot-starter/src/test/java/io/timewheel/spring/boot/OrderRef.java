@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.spring.boot;
 
-/** What the guide's {@link Orders} keeps with a timer. */
+/** The payload of the timers of the guide's {@link Orders}. */
 record OrderRef(long number) {}

@@ -3,7 +3,7 @@ package io.timewheel.spring.boot;
 
 import java.util.concurrent.CountDownLatch;
 
-/** What the guide's {@link Sessions} closes. */
+/** The session that the guide's {@link Sessions} closes. */
 final class Session {
   final CountDownLatch closed = new CountDownLatch(1);
 

@@ -33,8 +33,8 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.TaskRejectedException;
 import org.springframework.scheduling.TaskScheduler;
 
-/** What happens when the context closes. */
-@SuppressWarnings("FutureReturnValueIgnored") // what is scheduled says by itself how it ends
+/** Tests the close of the context. */
+@SuppressWarnings("FutureReturnValueIgnored") // the task itself signals how it ends
 class StopTest {
   private static ConfigurableApplicationContext run(Class<?> application, String... arguments) {
     return new SpringApplicationBuilder(application)
@@ -123,7 +123,7 @@ class StopTest {
   }
 
   @Test
-  void anInterruptEndsThePatience() throws InterruptedException {
+  void interruptEndsTheShutdownTimeout() throws InterruptedException {
     ConfigurableApplicationContext context =
         run(Plain.class, "--timewheel.name=hurried", "--timewheel.stop-patience=1h");
     Timer timer = context.getBean(Timer.class);
@@ -146,7 +146,7 @@ class StopTest {
   }
 
   @Test
-  void whatStopsFirstStillHasATimer() {
+  void beansThatStopFirstStillHaveATimer() {
     ConfigurableApplicationContext context = run(Draining.class);
 
     context.close();
@@ -175,7 +175,7 @@ class StopTest {
     Eventually.noThreadNamed("failing");
   }
 
-  /** Closes the context, and returns what is logged meanwhile. */
+  /** Closes the context, and returns its log. */
   private static List<String> closeAndRead(ConfigurableApplicationContext context) {
     List<String> lines = new CopyOnWriteArrayList<>();
     Handler handler =
@@ -252,7 +252,7 @@ class StopTest {
     }
   }
 
-  /** An application with something that stops in the phase that Spring takes by default. */
+  /** An application with a bean that stops in Spring's default phase. */
   @EnableAutoConfiguration
   @Configuration(proxyBeanMethods = false)
   static class Draining {

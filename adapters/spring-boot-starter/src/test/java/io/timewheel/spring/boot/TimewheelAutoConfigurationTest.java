@@ -39,8 +39,8 @@ import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
 import org.springframework.scheduling.concurrent.SimpleAsyncTaskScheduler;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskScheduler;
 
-/** The beans, their properties, and what they give way to. */
-@SuppressWarnings("FutureReturnValueIgnored") // what is scheduled says by itself that it ran
+/** Tests the beans, their properties, and their conditions. */
+@SuppressWarnings("FutureReturnValueIgnored") // the task itself signals that it ran
 class TimewheelAutoConfigurationTest {
   private static final TimerTask NOTHING = timeout -> {};
 
@@ -155,7 +155,7 @@ class TimewheelAutoConfigurationTest {
             });
   }
 
-  // Where tasks run
+  // Threads
 
   @Test
   void tasksRunOffTheTimerThread() {
@@ -235,7 +235,7 @@ class TimewheelAutoConfigurationTest {
             });
   }
 
-  // Giving way
+  // Replaced beans
 
   @Test
   void applicationTimerReplacesOursAndServesTheScheduler() {

@@ -21,7 +21,7 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Where it would not be exactly once, a transactional method ends the start. */
+/** Verifies that a transactional method ends the start where it would not run exactly once. */
 @Timeout(120)
 class TransactionalOnTimerRefusalTest {
   private final Database database = TestDatabases.postgresql().createDatabase();
@@ -91,7 +91,7 @@ class TransactionalOnTimerRefusalTest {
     refused(
         withStore.withUserConfiguration(CurrentTransactionTimerTest.Jdbc.class),
         Apart.class,
-        "its @Transactional keeps it out of the transaction of its timer (expected: ");
+        "its @Transactional excludes it from the transaction of its timer (expected: ");
   }
 
   @Test

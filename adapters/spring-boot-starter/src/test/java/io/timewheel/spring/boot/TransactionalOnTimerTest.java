@@ -45,13 +45,13 @@ import org.springframework.transaction.interceptor.TransactionAspectSupport;
 import org.springframework.transaction.support.TransactionSynchronization;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
-/** What a transactional method does to the database happens exactly once. */
+/** Verifies that the database changes of a transactional method happen exactly once. */
 @Timeout(120)
 class TransactionalOnTimerTest {
   private final Database database = TestDatabases.postgresql().createDatabase();
   private final HikariDataSource pool = database.pool(16);
 
-  /** Sees what is committed, and nothing else. */
+  /** Sees only committed data. */
   private final JdbcTemplate outside = new JdbcTemplate(database.dataSource());
 
   private final ApplicationContextRunner withStore =
@@ -73,7 +73,7 @@ class TransactionalOnTimerTest {
 
   @BeforeEach
   void createTable() {
-    // Without a key, it takes an effect as often as it happens.
+    // Without a key, the table counts repeated effects.
     outside.execute("create table ledger (entry text)");
   }
 
@@ -82,7 +82,7 @@ class TransactionalOnTimerTest {
     pool.close();
   }
 
-  /** What befalls an attempt after its effect. */
+  /** A fault of an attempt after its effect. */
   private interface Fault {
     void hit(TransactionFiring firing, Ledger ledger) throws Exception;
   }
@@ -175,10 +175,10 @@ class TransactionalOnTimerTest {
         });
   }
 
-  // Together
+  // Commit
 
   @Test
-  void effectIsCommittedWithTheEndOfTheTimer() {
+  void effectIsCommittedWithTheTimer() {
     application.run(
         context -> {
           AtomicInteger seen = new AtomicInteger(-1);
@@ -231,7 +231,7 @@ class TransactionalOnTimerTest {
         });
   }
 
-  // Rolled back
+  // Rollback
 
   @Test
   void rollsBackWhenTheMethodThrows() {
@@ -243,12 +243,12 @@ class TransactionalOnTimerTest {
   }
 
   @Test
-  void rollsBackWhenWhatHasJoinedWantsIt() {
-    failsOnce((firing, ledger) -> ledger.setRollbackOnly(), "was set to be rolled back");
+  void rollsBackIfAJoinedMethodRequestsIt() {
+    failsOnce((firing, ledger) -> ledger.setRollbackOnly(), "was marked as rollback-only");
   }
 
   @Test
-  void rollsBackAfterARollbackForThatTheMethodHides() {
+  void rollsBackIfTheMethodHidesAnInnerRollback() {
     failsOnce(
         (firing, ledger) -> {
           try {
@@ -257,7 +257,7 @@ class TransactionalOnTimerTest {
             assertThat(e).hasMessage("checked");
           }
         },
-        "was set to be rolled back");
+        "was marked as rollback-only");
   }
 
   @Test
@@ -274,9 +274,9 @@ class TransactionalOnTimerTest {
         "a listener");
   }
 
-  /** The manager takes it for a failure of its own commit, and does not roll back. */
+  /** The manager takes this for a failure of its own commit, and does not roll back. */
   @Test
-  void effectAndRecordStayTogetherWhateverAListenerThrows() {
+  void effectAndRecordStayTogetherIfAListenerThrows() {
     application.run(
         context -> {
           fire(
@@ -294,7 +294,7 @@ class TransactionalOnTimerTest {
   }
 
   @Test
-  void whatRequiresATransactionOfItsOwnIsNotRolledBack() {
+  void separateTransactionIsNotRolledBack() {
     application.run(
         context -> {
           fire(
@@ -307,7 +307,7 @@ class TransactionalOnTimerTest {
         });
   }
 
-  // Killed, lost
+  // Killed and lost attempts
 
   @Test
   void isKilledBetweenEffectAndRecord() {
@@ -320,7 +320,7 @@ class TransactionalOnTimerTest {
   }
 
   @Test
-  void isEndedBehindTheTransactionManagersBack() {
+  void transactionEndedBehindTheManagerIsDetected() {
     failsOnce(
         (firing, ledger) -> {
           Connection connection = DataSourceUtils.getConnection(pool);
@@ -344,7 +344,7 @@ class TransactionalOnTimerTest {
     void of(Connection connection) throws SQLException;
   }
 
-  /** What becomes of the first commit of the method's thread, whose answer is lost. */
+  /** The fault of the first commit of the method's thread, whose answer is lost. */
   private void runWithCommit(Commit commit, String expected) {
     AtomicReference<Thread> loser = new AtomicReference<>();
     DataSource lossy =
@@ -383,7 +383,7 @@ class TransactionalOnTimerTest {
   }
 
   @Test
-  void whatFailsBehindTheCommitTakesNothingBack() {
+  void failureAfterTheCommitRevokesNothing() {
     application.run(
         context -> {
           TimerInfo info =
@@ -405,7 +405,7 @@ class TransactionalOnTimerTest {
   // JPA
 
   @Test
-  void whatJpaWritesIsCommittedWithTheEndOfTheTimer() {
+  void jpaWritesAreCommittedWithTheTimer() {
     withStore
         .withUserConfiguration(CurrentTransactionTimerTest.Jpa.class)
         .withBean(Visits.class)
@@ -436,7 +436,7 @@ class TransactionalOnTimerTest {
     @OnTimer(value = "work", transactional = true)
     void work(TransactionFiring firing) {
       jdbc.update("insert into ledger values (?)", firing.id() + " " + firing.attempt());
-      // Written when it is flushed, which is after this.
+      // Written by the flush after this.
       entities.persist(
           new Visit(firing.attempt() == 2 ? "taken" : firing.id() + " " + firing.attempt()));
       if (firing.attempt() == 1) {

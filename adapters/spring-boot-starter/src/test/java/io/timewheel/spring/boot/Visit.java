@@ -4,7 +4,7 @@ package io.timewheel.spring.boot;
 import jakarta.persistence.Entity;
 import jakarta.persistence.Id;
 
-/** What JPA writes beside a timer. */
+/** A row that JPA writes together with a timer. */
 @Entity
 class Visit {
   @Id private String id;
