@@ -21,10 +21,12 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The program: measures, writes the results after each measurement, and prints tables. */
+/**
+ * The benchmark program. It measures, writes the results after each measurement, and prints tables.
+ */
 public final class Benchmarks {
-  /** Netty 4.2 stands for 4.1 and for Dubbo's copy of it; Agrona's wheel is for one thread. */
-  private static final Set<SubjectKind> LEFT_OUT_OF_QUICK =
+  /** Netty 4.2 represents 4.1 and Dubbo's copy of it. Agrona's wheel is for one thread. */
+  private static final Set<SubjectKind> EXCLUDED_FROM_QUICK =
       EnumSet.of(SubjectKind.NETTY41, SubjectKind.DUBBO, SubjectKind.AGRONA);
 
   private final Jvm jvm;
@@ -41,7 +43,7 @@ public final class Benchmarks {
   private static String required(Map<String, String> properties, String name) {
     String value = properties.get(name);
     if (value == null) {
-      throw new IllegalStateException("the JVM does not tell its " + name);
+      throw new IllegalStateException("the JVM does not report its " + name);
     }
     return value;
   }
@@ -106,7 +108,7 @@ public final class Benchmarks {
       return there;
     }
     return there.stream()
-        .filter(subject -> !options.quick() || !LEFT_OUT_OF_QUICK.contains(subject))
+        .filter(subject -> !options.quick() || !EXCLUDED_FROM_QUICK.contains(subject))
         .toList();
   }
 

@@ -14,14 +14,14 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A variant of a workload, which is measured for all subjects that can take part.
+ * A variant of a workload, measured for all subjects that can take part.
  *
- * @param workload what is done
+ * @param workload the workload
  * @param variant its name in the results
  * @param parameters its numbers
- * @param heapGigabytes of each JVM
+ * @param heapGigabytes the heap of each JVM, in GB
  * @param rounds how often it is measured
- * @param seconds how long one measurement takes, about
+ * @param seconds the approximate duration of one measurement
  */
 record Case(
     Workload workload,
@@ -31,7 +31,7 @@ record Case(
     int rounds,
     double seconds) {
 
-  /** The bad days take long, and are measured for few. */
+  /** The bad days take long, and are measured for few subjects. */
   private static final Set<SubjectKind> COMPARED_ON_BAD_DAYS =
       EnumSet.of(
           SubjectKind.TIMEWHEEL,
@@ -39,7 +39,10 @@ record Case(
           SubjectKind.NETTY42,
           SubjectKind.STPE);
 
-  /** Whether a subject is of the kind that this is about; if not, it is not missed. */
+  /**
+   * Returns whether this case applies to a kind of subject. If not, the subject is not reported as
+   * absent.
+   */
   boolean concerns(SubjectKind subject) {
     return switch (workload) {
       case PATTERNS -> true;
@@ -48,12 +51,12 @@ record Case(
     };
   }
 
-  /** Whether a JVM can measure it: virtual threads came with JDK 21. */
+  /** Returns whether a JVM can measure it: virtual threads exist since JDK 21. */
   boolean isIn(Runtime.Version jvm) {
     return workload != Workload.CROWD || !Crowd.isVirtual(parameters) || jvm.feature() >= 21;
   }
 
-  /** Why a subject takes no part in this, if so. */
+  /** Returns why a subject takes no part in this case, if it does not. */
   Optional<String> absence(SubjectKind subject) {
     return Optional.ofNullable(
         switch (subject) {
@@ -88,7 +91,9 @@ record Case(
         : null;
   }
 
-  /** A measurement that takes longer is given up. */
+  /**
+   * Returns the time limit of a measurement, in seconds. A measurement that takes longer is ended.
+   */
   long limitSeconds() {
     return 90 + Math.round(10 * seconds);
   }

@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * Measures how long the first timer of a JVM takes to make and to start a timeout on, beside
- * Netty's: in fresh JVMs, one after the other, every second round in the other order. What is
- * measured is mostly the loading of classes, so a JVM measures once.
+ * Measures how long it takes to make the first timer of a JVM and to start a timeout on it,
+ * compared with Netty's timer. Runs fresh JVMs one after the other, in alternating order. Most of
+ * the time is class loading, so each JVM measures once.
  */
 public final class FirstTimer {
   private static final int DEFAULT_FORKS = 20;
@@ -22,7 +22,7 @@ public final class FirstTimer {
   private FirstTimer() {}
 
   /**
-   * Prints a row of a table for each JDK.
+   * Prints a table row for each JDK.
    *
    * @param args the number of JVMs for each library (default: 20), then the homes of the JDKs
    *     (default: that of this JVM)
@@ -44,7 +44,7 @@ public final class FirstTimer {
   static String row(Path java, int forks) throws IOException, InterruptedException {
     List<Double> netty = new ArrayList<>();
     List<Double> timewheel = new ArrayList<>();
-    measure(java, FirstTimerJvm.NETTY); // reads the files of the JDK
+    measure(java, FirstTimerJvm.NETTY); // reads the files of the JDK into the page cache
     for (int fork = 0; fork < forks; fork++) {
       if (fork % 2 == 0) {
         netty.add(measure(java, FirstTimerJvm.NETTY));
@@ -77,7 +77,7 @@ public final class FirstTimer {
         : (sorted.get(half - 1) + sorted.get(half)) / 2;
   }
 
-  /** Returns milliseconds. */
+  /** Measures one JVM. Returns milliseconds. */
   private static double measure(Path java, String library)
       throws IOException, InterruptedException {
     String answer = run(java, "-cp", classPath(library), FirstTimerJvm.class.getName(), library);
@@ -101,7 +101,10 @@ public final class FirstTimer {
     return answer;
   }
 
-  /** This program and the library, so that no look-up of a class passes over another library. */
+  /**
+   * Returns the class path of this program and one library, so that no class look-up searches
+   * another library.
+   */
   private static String classPath(String library) throws IOException {
     Path ours = Jvm.codeOf(FirstTimer.class);
     List<Path> classPath = new ArrayList<>(List.of(ours));

@@ -5,7 +5,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * The program of a JVM that makes one timer, with the defaults of its library, and starts one
- * timeout. It prints how many nanoseconds that takes. It loads nothing else.
+ * timeout. It prints the time in nanoseconds. It loads nothing else.
  */
 final class FirstTimerJvm {
   static final String NETTY = "netty";
@@ -13,7 +13,7 @@ final class FirstTimerJvm {
 
   private FirstTimerJvm() {}
 
-  /** The argument names the library. */
+  /** Measures the library that the argument names. */
   public static void main(String[] args) {
     boolean netty = args[0].equals(NETTY);
     long beganNanos = System.nanoTime();
@@ -24,7 +24,7 @@ final class FirstTimerJvm {
     Runtime.getRuntime().halt(timeout == null ? 1 : 0);
   }
 
-  /** A class of its own: only one of the two libraries is on the class path. */
+  /** A separate class, because only one of the two libraries is on the class path. */
   private static final class Netty {
     static Object start() {
       return new io.netty.util.HashedWheelTimer().newTimeout(timeout -> {}, 1, TimeUnit.HOURS);

@@ -22,20 +22,20 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Starts the JVMs that measure. The class path of each is this library, the benchmarks, JMH,
+ * Starts the measured JVMs. The class path of each contains this library, the benchmarks, JMH,
  * HdrHistogram, and one peer.
  */
 final class Jvm {
   private static final String EXIT_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError";
 
   /**
-   * Pages are touched before anything is measured: a subject that allocates more must not pay the
-   * operating system for them too.
+   * Pages are touched before anything is measured. So a subject that allocates more does not pay
+   * the operating system for them too.
    */
   private static final List<String> FLAGS =
       List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch", EXIT_WITHOUT_MEMORY);
 
-  /** Has collections come often enough to be seen. */
+  /** Makes collections frequent enough to be visible. */
   private static final List<String> SMALL_YOUNG_GENERATION =
       List.of("-XX:NewSize=16m", "-XX:MaxNewSize=16m");
 
@@ -50,10 +50,10 @@ final class Jvm {
           codeOf(org.HdrHistogram.Histogram.class));
 
   /**
-   * What a JVM printed.
+   * The output of a JVM.
    *
-   * @param lines those meant for us, by name
-   * @param failure what went wrong, or null
+   * @param lines the lines for this program, by name
+   * @param failure the failure, or null
    */
   record Answer(Map<String, String> lines, @Nullable String failure) {}
 
@@ -73,7 +73,7 @@ final class Jvm {
     }
   }
 
-  /** The flags as the results show them: those of all JVMs, and then those of some. */
+  /** Returns the flags as shown in the results: those of all JVMs, and then those of some. */
   static List<String> describeFlags(List<Case> cases) {
     List<String> described = new ArrayList<>(FLAGS);
     Map<String, List<String>> casesByFlags = new TreeMap<>();
@@ -110,7 +110,7 @@ final class Jvm {
     List<String> flags = flags(measured);
     List<String> command = new ArrayList<>();
     if (measured.workload().isOperation()) {
-      // This JVM only starts another one, with those flags.
+      // This JVM only starts another one, with these flags.
       command.addAll(List.of("-Xmx256m", "-Djmh.ignoreLock=true"));
       command.add("-D" + Operations.FLAGS + "=" + String.join(" ", flags));
     } else {
@@ -127,7 +127,7 @@ final class Jvm {
     return join(classPath);
   }
 
-  /** The jars of the library that is measured, if it has any. */
+  /** Returns the jars of the measured library, if it has any. */
   static List<Path> jarsOf(SubjectKind subject) throws IOException {
     String jars = subject.jars();
     if (jars == null) {
@@ -174,7 +174,7 @@ final class Jvm {
       }
       Map<String, String> lines = answers(out);
       if (failure == null && lines.isEmpty()) {
-        failure = "said nothing: " + reason(err, out);
+        failure = "printed no result: " + reason(err, out);
       }
       return new Answer(lines, failure);
     } finally {
@@ -184,7 +184,7 @@ final class Jvm {
     }
   }
 
-  /** Ends what is being measured, if anything is. */
+  /** Ends the current measurement, if any. */
   void end() {
     ended = true;
     Process process = current;
@@ -193,7 +193,7 @@ final class Jvm {
     }
   }
 
-  /** With everything that it has started: JMH has its own JVM. */
+  /** Kills a process and all processes that it started: JMH has its own JVM. */
   private static void kill(Process process) {
     process.descendants().forEach(ProcessHandle::destroyForcibly);
     process.destroyForcibly();
@@ -211,17 +211,17 @@ final class Jvm {
     return answers;
   }
 
-  /** The first line that tells of an exception, or else the last line. */
+  /** Returns the first line that reports an exception, or else the last line. */
   private static String reason(Path err, Path out) throws IOException {
     List<String> lines = new ArrayList<>(lines(err));
-    lines.addAll(lines(out)); // where the JVM itself complains
+    lines.addAll(lines(out)); // the JVM itself reports errors there
     return lines.stream()
         .filter(line -> line.matches(".*(Exception|Error)\\b.*"))
         .findFirst()
-        .orElse(lines.isEmpty() ? "without a word" : lines.get(lines.size() - 1));
+        .orElse(lines.isEmpty() ? "without output" : lines.get(lines.size() - 1));
   }
 
-  /** Those with something on them, whatever bytes the measured libraries write. */
+  /** Returns the lines that are not blank. The measured libraries may write any bytes. */
   private static List<String> lines(Path file) throws IOException {
     return new String(Files.readAllBytes(file), StandardCharsets.UTF_8)
         .lines()

@@ -15,17 +15,17 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the command line asks for.
+ * The options of the command line.
  *
- * @param quick whether minutes must do
- * @param only these workloads
- * @param variants of these only those whose name contains this
- * @param subjects these subjects
- * @param named whether the subjects were named, so that one that this JVM lacks is a mistake
- * @param rounds how often each, or 0 for what the plan says
- * @param jdk the home of the JDK that is measured
+ * @param quick whether to run for minutes only
+ * @param only the workloads
+ * @param variants the text that names of variants must contain
+ * @param subjects the subjects
+ * @param named whether the subjects were named, so that one that this JVM lacks is an error
+ * @param rounds how often to measure each, or 0 for the number in the plan
+ * @param jdk the home of the measured JDK
  * @param out the file for the results, or null for a name with the date
- * @param into whether that file has results already, of which those measured now are replaced
+ * @param into whether that file already has results, of which those measured now are replaced
  */
 record Options(
     boolean quick,
@@ -43,18 +43,18 @@ record Options(
       Usage: benchmarks/run [--quick] [--only WORKLOAD,...] [--variants TEXT] [--subjects SUBJECT,...]
                             [--rounds N] [--jdk HOME] [--out FILE | --into FILE]
 
-      Measures Timewheel beside its peers, each measurement in a JVM of its own, and prints tables.
+      Compares Timewheel with other timers, each measurement in a separate JVM, and prints tables.
 
-        --quick      takes minutes: one short round, without the largest variants and some subjects
-        --only       measures these workloads only: %s
-        --variants   measures only those variants of the workloads whose names contain this text
-        --subjects   measures these subjects only: %s
-        --rounds     repeats each measurement so often, instead of what the plan says
-        --jdk        measures the JDK in this directory, instead of the one that runs this
-        --out        writes the raw results to this file, instead of one in benchmarks/results
-        --into       the same, and keeps what the file has of the variants that are not measured now
+        --quick      run some minutes: one short round, without the largest variants and some subjects
+        --only       measure these workloads only: %s
+        --variants   measure only variants of the workloads whose names contain this text
+        --subjects   measure these subjects only: %s
+        --rounds     repeat each measurement N times, instead of as planned
+        --jdk        measure the JDK in this directory, instead of the one that runs this program
+        --out        write the raw results to this file, instead of one in benchmarks/results
+        --into       the same, and keep the results in the file of variants that are not measured now
 
-      The figures are worth nothing if the machine has something else to do.
+      The results are valid only if the machine is otherwise idle.
       """
           .formatted(
               ids(Workload.values(), Workload::id), ids(SubjectKind.values(), SubjectKind::id));

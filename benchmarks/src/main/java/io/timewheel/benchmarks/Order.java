@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * One measurement to be made.
+ * One planned measurement.
  *
  * @param measured the variant of the workload
  * @param subject the timer to measure
@@ -17,14 +17,14 @@ import java.util.stream.IntStream;
  */
 record Order(Case measured, SubjectKind subject, int round, int position) {
 
-  /** What is measured, as {@link io.timewheel.benchmarks.results.Run#name} tells it. */
+  /** Returns the name of the variant, as {@link io.timewheel.benchmarks.results.Run#name} does. */
   String name() {
     return measured.workload().id() + ", " + measured.variant();
   }
 
   /**
-   * The order of all measurements: round by round, so that what drifts with the time of day hits
-   * all alike, and every second round backwards, so that no subject always comes first.
+   * Returns the order of all measurements. They run round by round, so that drift over the day
+   * affects all equally. Every second round is reversed, so that no subject always comes first.
    */
   static List<Order> of(List<Case> cases, List<SubjectKind> subjects, int rounds) {
     int last = rounds > 0 ? rounds : cases.stream().mapToInt(Case::rounds).max().orElse(0);

@@ -13,11 +13,11 @@ import io.timewheel.benchmarks.workloads.Workload;
 import java.util.ArrayList;
 import java.util.List;
 
-/** What is measured, how long and how often. */
+/** Defines the measurements, their duration and their repetitions. */
 final class Plan {
   private static final int MILLION = 1_000_000;
 
-  /** What one thread keeps pending, where operations are measured. */
+  /** The timeouts that one thread keeps pending, where operations are measured. */
   private static final int LIVE = 100_000;
 
   private static final long TICK_NANOS = MILLISECONDS.toNanos(1);
@@ -27,7 +27,10 @@ final class Plan {
 
   private Plan() {}
 
-  /** Over an hour on two cores. What takes long and varies little is measured less often. */
+  /**
+   * Returns the full plan: over an hour on two cores. Long measurements with little variation are
+   * repeated less.
+   */
   static List<Case> full() {
     Plan plan = new Plan();
     for (int threads : new int[] {1, 2, 8}) {
@@ -61,7 +64,7 @@ final class Plan {
     return plan.cases;
   }
 
-  /** Some eight minutes: what a first look needs. */
+  /** Returns a plan for a first impression: about eight minutes. */
   static List<Case> quick() {
     Plan plan = new Plan();
     plan.cases.add(operation(Workload.CHURN, 1, 0, 1, 100));
@@ -82,7 +85,7 @@ final class Plan {
     return plan.cases;
   }
 
-  /** Seconds: everything, but so little of it that the figures mean nothing. For tests. */
+  /** Returns a plan for tests: everything, for some seconds, so the figures have no meaning. */
   static List<Case> smoke() {
     Plan plan = new Plan();
     plan.cases.add(operation(Workload.CHURN, 1, 0, 1, 10));
@@ -175,7 +178,7 @@ final class Plan {
     cases.add(new Case(Workload.CROWD, variant, parameters, heapGigabytes, rounds, seconds));
   }
 
-  /** One each millisecond. */
+  /** Adds a variant with one wake-up per millisecond. */
   private void vainWakeUps(String variant, int rounds, int count) {
     Parameters parameters =
         new Parameters(1, count, 0, MILLISECONDS.toNanos(100), TICK_NANOS, 0, count);

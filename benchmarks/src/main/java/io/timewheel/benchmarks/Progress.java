@@ -6,7 +6,7 @@ import java.io.PrintStream;
 import java.time.Duration;
 import java.util.List;
 
-/** How far it is, and how much longer it takes: a bar on a terminal, lines elsewhere. */
+/** Shows the progress and the remaining time: a bar on a terminal, lines elsewhere. */
 final class Progress {
   private static final int WIDTH = 24;
   private static final String CLEAR_TO_END_OF_LINE = "\033[K";
@@ -52,7 +52,7 @@ final class Progress {
     expectedSeconds += seconds(order);
   }
 
-  /** A line that stays. */
+  /** Prints a line that stays. */
   void say(String text) {
     out.println((terminal ? "\r" : "") + text + (terminal ? CLEAR_TO_END_OF_LINE : ""));
     out.flush();
@@ -80,7 +80,7 @@ final class Progress {
     return "█".repeat(full) + "░".repeat(WIDTH - full);
   }
 
-  /** What was expected, corrected by how the expectation has held so far. */
+  /** Returns the expected time left, corrected by the accuracy of the expectation so far. */
   private Duration left() {
     double spent = (System.nanoTime() - startNanos) / 1e9;
     double correction = expectedSeconds > 30 ? spent / expectedSeconds : 1;
@@ -91,8 +91,11 @@ final class Progress {
     return "%d:%02d".formatted(duration.toMinutes(), duration.toSecondsPart());
   }
 
-  /** From JDK 22 on there is a console without a terminal too, and a way to ask. */
-  @SuppressWarnings("SystemConsoleNull") // that is what the second question is for
+  /**
+   * Returns whether the output is a terminal. Since JDK 22, there is a console without a terminal
+   * too, and a method to tell.
+   */
+  @SuppressWarnings("SystemConsoleNull") // the second check handles that
   private static boolean isTerminal() {
     Console console = System.console();
     if (console == null) {

@@ -11,7 +11,7 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What the measurements are taken on, and of which sources. */
+/** Describes the machine, the JVM and the sources of the measurements. */
 final class Surroundings {
   private Surroundings() {}
 
@@ -36,7 +36,7 @@ final class Surroundings {
     }
   }
 
-  /** The commit, with a plus sign if the sources differ from it; null if there is no telling. */
+  /** Returns the commit, with a plus sign if the sources differ from it; null if it is unknown. */
   static @Nullable String commit() throws InterruptedException {
     String commit = git("rev-parse", "HEAD");
     String changes = git("status", "--porcelain", "--untracked-files=no");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Measures the timers beside their peers: plans the measurements, makes each in a JVM of its own,
- * and records everything measured. {@link io.timewheel.benchmarks.Benchmarks} is the entry point;
- * {@code benchmarks/run} calls it.
+ * Compares the timers with those of other libraries. Plans the measurements, makes each in a
+ * separate JVM, and records all results. {@link io.timewheel.benchmarks.Benchmarks} is the entry
+ * point; {@code benchmarks/run} calls it.
  */
 @NullMarked
 package io.timewheel.benchmarks;

@@ -29,7 +29,7 @@ class CaseTest {
   }
 
   @Test
-  void whoHasNoPartInWhat() {
+  void subjectsWithoutAPartInACase() {
     assertThat(absent(Workload.CHURN, "1 thread")).containsExactly(SubjectKind.EMPTY);
     assertThat(absent(Workload.CHURN, "2 threads"))
         .containsExactly(SubjectKind.TIMEWHEEL_POLLED, SubjectKind.AGRONA, SubjectKind.EMPTY);
@@ -58,7 +58,7 @@ class CaseTest {
   }
 
   @Test
-  void theReasonIsTold() {
+  void theReasonIsReported() {
     assertThat(the(Workload.LOAD, "10M, 1 ms to 1 year").absence(SubjectKind.PEKKO))
         .hasValue("refuses a delay over 24 days at its tick");
   }
@@ -74,7 +74,7 @@ class CaseTest {
   }
 
   @Test
-  void noVariantIsThereTwice() {
+  void variantsAreDistinct() {
     for (List<Case> plan : List.of(Plan.full(), Plan.quick(), Plan.smoke())) {
       assertThat(plan.stream().map(aCase -> aCase.workload() + aCase.variant()))
           .doesNotHaveDuplicates();

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** One JVM for each library: the figures mean nothing. */
+/** Uses one JVM for each library: the figures have no meaning. */
 @Tag("proof")
 class FirstTimerTest {
   @Test

@@ -18,18 +18,18 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Measurements in JVMs of their own, good ones and bad ones. */
+/** Tests measurements in separate JVMs, successful and failing ones. */
 @Tag("proof")
 class JvmTest {
   private static final Path JDK = Path.of(System.getProperty("java.home"));
 
-  /** It has no room for fewer than no timeouts. */
+  /** A negative number of timeouts, which no array can have. */
   private static final Parameters IMPOSSIBLE = new Parameters(1, -1, 1, 2, 1_000_000, 0, 0);
 
   @TempDir Path directory;
 
   @Test
-  void whatGoesWrongIsRecordedAndTheRestIsMeasured() throws Exception {
+  void failuresAreRecordedAndTheRestIsMeasured() throws Exception {
     List<Case> plan = new ArrayList<>(Plan.smoke());
     plan.removeIf(
         aCase -> aCase.workload() != Workload.EXPIRE && !aCase.variant().equals("2 threads"));
@@ -61,7 +61,7 @@ class JvmTest {
   }
 
   @Test
-  void heapMayBeFullForAWhile() throws Exception {
+  void heapMayBeFullTemporarily() throws Exception {
     Case littleMemory =
         Plan.smoke().stream()
             .filter(aCase -> aCase.workload() == Workload.LITTLE_MEMORY)
@@ -75,7 +75,7 @@ class JvmTest {
   }
 
   @Test
-  void whatTakesTooLongIsEnded() throws Exception {
+  void measurementThatTakesTooLongIsEnded() throws Exception {
     Case endless =
         new Case(
             Workload.IDLE, "endless", new Parameters(1, 0, 1, 2, 1_000_000, 0, 600_000), 1, 1, -9);
@@ -86,7 +86,7 @@ class JvmTest {
   }
 
   @Test
-  void eachPeerHasAClassPathOfItsOwn() throws IOException {
+  void eachPeerHasItsOwnClassPath() throws IOException {
     assertThat(Jvm.classPath(SubjectKind.NETTY41)).contains("netty-common-4.1.");
     assertThat(Jvm.classPath(SubjectKind.NETTY42)).contains("netty-common-4.2.");
     for (SubjectKind subject : SubjectKind.values()) {

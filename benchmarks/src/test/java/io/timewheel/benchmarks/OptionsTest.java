@@ -62,7 +62,7 @@ class OptionsTest {
   }
 
   @Test
-  void whatIsWrongIsNamed() {
+  void invalidOptionIsNamed() {
     assertThatThrownBy(() -> parse("--fast")).hasMessage("unknown option: --fast");
     assertThatThrownBy(() -> parse("--only", "chrun")).hasMessage("unknown workload: chrun");
     assertThatThrownBy(() -> parse("--subjects", "")).hasMessage("unknown subject: ");

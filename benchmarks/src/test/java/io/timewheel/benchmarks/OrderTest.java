@@ -36,13 +36,13 @@ class OrderTest {
   }
 
   @Test
-  void allVariantsTakeTheirTurnInEachRound() {
+  void allVariantsAreMeasuredInEachRound() {
     assertThat(orders(0, named("a", 2), named("b", 1)))
         .containsExactly("a00t", "a01n", "a02s", "b00t", "b01n", "b02s", "a10s", "a11n", "a12t");
   }
 
   @Test
-  void roundsAskedForReplaceThoseOfThePlan() {
+  void requestedRoundsReplaceThoseOfThePlan() {
     assertThat(orders(1, named("a", 3))).containsExactly("a00t", "a01n", "a02s");
     assertThat(orders(2, named("a", 1))).hasSize(6);
   }

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class ProgressTest {
-  /** A quarter of a minute each, and nothing for the one that has no part. */
+  /** A quarter of a minute each, and nothing for the subject that takes no part. */
   private static final List<Order> ORDERS =
       Order.of(
           List.of(
@@ -34,7 +34,7 @@ class ProgressTest {
   }
 
   @Test
-  void isOfPlainLinesWhereNoTerminalIs() {
+  void printsPlainLinesWithoutATerminal() {
     Progress progress = progress(false);
 
     progress.begin(ORDERS.get(0));

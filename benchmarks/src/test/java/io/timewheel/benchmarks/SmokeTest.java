@@ -17,8 +17,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Every workload and every subject, in this JVM, so shortly that the figures mean nothing.
- * Workloads that wait for the clock have one subject here: waiting for all of them took minutes.
+ * Runs every workload and every subject in this JVM, for so short a time that the figures have no
+ * meaning. Workloads that wait for the clock have one subject here, because waiting for all would
+ * take minutes.
  */
 @Tag("proof")
 class SmokeTest {
@@ -36,12 +37,12 @@ class SmokeTest {
   static Stream<Arguments> all() {
     return Plan.smoke().stream()
         .filter(aCase -> aCase.isIn(Runtime.version()))
-        // It would fill the heap of this JVM: JvmTest has it.
+        // It would fill the heap of this JVM; JvmTest covers it.
         .filter(aCase -> aCase.workload() != Workload.LITTLE_MEMORY)
         .flatMap(
             aCase ->
                 Stream.of(SubjectKind.values())
-                    // A class path has one Netty only: JvmTest has the other one.
+                    // A class path contains only one Netty; JvmTest covers the other one.
                     .filter(subject -> subject != SubjectKind.NETTY41)
                     .filter(
                         subject ->

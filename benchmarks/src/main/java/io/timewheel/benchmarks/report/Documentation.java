@@ -13,11 +13,11 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of a checkout that show figures: the README and {@code docs/BENCHMARKS.md}, each with a
- * generated part, and {@code docs/benchmarks/tables.md}, which is generated as a whole.
+ * The files of a checkout that contain figures: the README and {@code docs/BENCHMARKS.md}, each
+ * with a generated part, and {@code docs/benchmarks/tables.md}, which is generated completely.
  *
- * <p>Their contents follow from the recording, or its absence, and from their hand-written parts;
- * writing them and checking them is the same computation.
+ * <p>Their contents follow from the recording, or its absence, and from their hand-written parts.
+ * Writing them and checking them is the same computation.
  */
 final class Documentation {
   private static final String NOT_RECORDED = "Not recorded yet.";
@@ -33,12 +33,12 @@ final class Documentation {
 
   private final Path root;
 
-  /** Looks at the checkout whose root is given. */
+  /** Reads the checkout with the given root. */
   Documentation(Path root) {
     this.root = root;
   }
 
-  /** Returns the checkout that the directory is in. */
+  /** Returns the checkout that contains the directory. */
   static Documentation around(Path directory) {
     for (Path root = directory.toAbsolutePath(); root != null; root = root.getParent()) {
       if (Files.exists(root.resolve("docs/BENCHMARKS.md"))) {
@@ -53,7 +53,9 @@ final class Documentation {
     return root;
   }
 
-  /** Returns the files as they must be, if this is the latest recording or, if null, none is. */
+  /**
+   * Returns the expected contents of the files for the latest recording, or for none if it is null.
+   */
   Map<Path, String> expected(@Nullable Results recording) throws IOException {
     Sections readmeSections = new Sections("README.md", Files.readString(readme()));
     Sections pageSections = new Sections("docs/BENCHMARKS.md", Files.readString(page()));
@@ -68,7 +70,7 @@ final class Documentation {
     return files;
   }
 
-  /** Returns those of the files that exist, as they are. */
+  /** Returns the present contents of the files that exist. */
   Map<Path, String> actual() throws IOException {
     Map<Path, String> files = new TreeMap<>();
     for (Path file : List.of(readme(), page(), tables())) {
@@ -79,9 +81,9 @@ final class Documentation {
     return files;
   }
 
-  /** Makes the files what they must be, each at once or not at all. */
+  /** Writes the expected contents, each file atomically. */
   void write(@Nullable Results recording) throws IOException {
-    // Everything is computed before anything is written: an error leaves the documents alone.
+    // Everything is computed before anything is written: an error leaves the documents unchanged.
     Map<Path, String> expected = expected(recording);
     for (Map.Entry<Path, String> file : expected.entrySet()) {
       write(file.getKey(), file.getValue());

@@ -14,7 +14,7 @@ import java.util.Set;
  * The figures by which a user chooses a timer: a plot of the throughput, and a table that compares
  * our timers with the best of the other libraries.
  *
- * <p>The plot is text: its layout depends on no font of the machine that made it.
+ * <p>The plot is text, so its layout does not depend on fonts.
  */
 final class Headline {
   private static final int BAR = 24;
@@ -148,7 +148,7 @@ final class Headline {
         .orElse("–");
   }
 
-  /** Returns the figure of the library against which we do worst, and whether that is better. */
+  /** Returns the figure of the library to which we compare worst, and whether it is better. */
   private String best(Figure figure) {
     return measurements
         .bestOther(figure.variant(), figure.metric())

@@ -17,9 +17,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 
-/** The measurements of a recording, by what was measured. */
+/** The measurements of a recording, by variant, subject and metric. */
 final class Measurements {
-  /** The way in which a subject was measured. */
+  /** A variant of a workload. */
   record Variant(Workload workload, String name) {
     @Override
     public String toString() {
@@ -33,7 +33,7 @@ final class Measurements {
   Measurements(Results recording) {
     this.recording = recording;
     for (Run run : recording.runs()) {
-      // Looked up for its complaint about a subject that the recording does not introduce.
+      // The look-up throws if the recording does not introduce the subject.
       SubjectInfo subject = subject(run.subject());
       runs.computeIfAbsent(
               new Variant(Workload.of(run.workload()), run.variant()), any -> new LinkedHashMap<>())
@@ -65,7 +65,7 @@ final class Measurements {
                 new IllegalArgumentException("the recording does not introduce its subject " + id));
   }
 
-  /** Returns the variants of the workload in the order in which they are first met. */
+  /** Returns the variants of the workload in the order of their first occurrence. */
   List<Variant> variants(Workload workload) {
     return runs.keySet().stream().filter(variant -> variant.workload() == workload).toList();
   }
@@ -85,7 +85,7 @@ final class Measurements {
     return runs.getOrDefault(variant, Map.of()).getOrDefault(subject, List.of());
   }
 
-  /** Returns the values over the rounds, in the unit that is shown. */
+  /** Returns the values over the rounds, in the displayed unit. */
   Optional<Spread> values(Variant variant, String subject, Metric metric) {
     return Spread.of(byRound(variant, subject, metric).values())
         .map(spread -> spread.per(metric.unit()));
@@ -100,16 +100,14 @@ final class Measurements {
         (round, value) -> {
           Double other = divisors.get(round);
           if (other != null) {
-            // None of what both have none of is a draw, not a division by zero.
+            // Zero against zero is a draw, not a division by zero.
             quotients.add(value.equals(other) ? 1.0 : value / other);
           }
         });
     return Spread.of(quotients);
   }
 
-  /**
-   * Returns how much more the one was than the other, over the rounds in which both have a value.
-   */
+  /** Returns the differences of two subjects, over the rounds in which both have a value. */
   Optional<Spread> differences(Variant variant, Metric metric, String minuend, String subtrahend) {
     Map<Integer, Double> values = byRound(variant, minuend, metric);
     Map<Integer, Double> subtrahends = byRound(variant, subtrahend, metric);
@@ -124,7 +122,7 @@ final class Measurements {
     return Spread.of(differences).map(spread -> spread.per(metric.unit()));
   }
 
-  /** Returns how many times better than the subject we are; less than one means that we lose. */
+  /** Returns how many times better than the subject we are; less than one means worse. */
   Optional<Spread> advantage(Variant variant, Metric metric, String subject) {
     String us = Subjects.us(variant.workload());
     return metric.moreIsBetter()
@@ -132,12 +130,12 @@ final class Measurements {
         : quotients(variant, metric, subject, us);
   }
 
-  /** Returns the peer against which we do worst, if any peer and we were measured. */
+  /** Returns the peer to which we compare worst, if a peer and we were measured. */
   Optional<SubjectInfo> bestPeer(Variant variant, Metric metric) {
     return best(variant, metric, EnumSet.of(Subjects.Kind.PEER));
   }
 
-  /** Returns the best of all other libraries, a passive wheel included. */
+  /** Returns the best of all other libraries, including a passive wheel. */
   Optional<SubjectInfo> bestOther(Variant variant, Metric metric) {
     return best(variant, metric, EnumSet.of(Subjects.Kind.PEER, Subjects.Kind.PASSIVE));
   }
@@ -153,7 +151,9 @@ final class Measurements {
                     advantage(variant, metric, other.id()).orElseThrow().median()));
   }
 
-  /** Returns one value for each round: the median, if the subject had several turns in it. */
+  /**
+   * Returns one value for each round: the median, if the subject was measured several times in it.
+   */
   private SortedMap<Integer, Double> byRound(Variant variant, String subject, Metric metric) {
     return runs(variant, subject).stream()
         .filter(run -> run.metrics() != null && run.metrics().get(metric.key()) != null)

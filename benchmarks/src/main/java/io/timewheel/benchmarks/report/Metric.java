@@ -6,8 +6,8 @@ package io.timewheel.benchmarks.report;
  *
  * @param key its name in the recording
  * @param label its name and unit for readers
- * @param unit how much of the recorded unit one of the shown unit is
- * @param moreIsBetter whether a greater value is the better one
+ * @param unit the size of the displayed unit in recorded units
+ * @param moreIsBetter whether a greater value is better
  */
 record Metric(String key, String label, double unit, boolean moreIsBetter) {
 

@@ -8,7 +8,7 @@ import io.timewheel.benchmarks.workloads.Workload;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** The quantities that are shown, and those that more than one table or target needs. */
+/** The displayed quantities, and those that more than one table or target needs. */
 final class Metrics {
   static final Metric OPERATIONS = more("opsPerSecond", "million a second", 1e6);
   static final Metric OPERATION_NANOS = less("nanosPerOp", "ns each");
@@ -45,7 +45,7 @@ final class Metrics {
 
   private Metrics() {}
 
-  /** Returns what the tables of the workload show. */
+  /** Returns the columns of the workload's tables. */
   static List<Metric> of(Workload workload) {
     return switch (workload) {
       case CHURN, INFLIGHT, TOUCH -> List.of(OPERATIONS, OPERATION_CPU, OPERATION_BYTES);

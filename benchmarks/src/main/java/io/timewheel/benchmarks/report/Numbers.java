@@ -6,10 +6,7 @@ import java.math.MathContext;
 import java.math.RoundingMode;
 import java.util.Locale;
 
-/**
- * Writes numbers as a reader wants them: three significant digits, and never fewer than the integer
- * part has.
- */
+/** Formats numbers with three significant digits, and never fewer than the integer part has. */
 final class Numbers {
   private static final MathContext THREE_DIGITS = new MathContext(3, RoundingMode.HALF_UP);
 

@@ -11,8 +11,7 @@ import java.util.List;
 import tools.jackson.core.JacksonException;
 
 /**
- * Prints the tables of a recording, or writes them into the documentation of the checkout that it
- * is run in.
+ * Prints the tables of a recording, or writes them into the documentation of the current checkout.
  */
 public final class Report {
   private static final String USAGE = "arguments: <recording.json> [--write]";
@@ -25,7 +24,7 @@ public final class Report {
    * @param args the file of the recording, and {@code --write} to change the documentation
    */
   public static void main(String[] args) {
-    // The tables are in UTF-8, whatever the terminal is said to be.
+    // The tables are in UTF-8, whatever encoding the terminal reports.
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     try {
       run(List.of(args), Path.of(""), out);

@@ -3,16 +3,16 @@ package io.timewheel.benchmarks.report;
 
 /**
  * The generated parts of a document, each between two comments: {@code <!-- name: begin -->} and
- * {@code <!-- name: end -->}. Text outside of them is left alone.
+ * {@code <!-- name: end -->}. Text outside them is preserved.
  */
 final class Sections {
   private final String document;
   private String text;
 
   /**
-   * Takes a document apart.
+   * Parses a document.
    *
-   * @param document its name, for complaints
+   * @param document its name, for error messages
    * @param text its text
    */
   Sections(String document, String text) {

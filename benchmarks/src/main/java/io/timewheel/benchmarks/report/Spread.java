@@ -4,7 +4,7 @@ package io.timewheel.benchmarks.report;
 import java.util.Collection;
 import java.util.Optional;
 
-/** The median of some values, with the least and the greatest of them. */
+/** The median of some values, with their minimum and maximum. */
 record Spread(double median, double min, double max, int count) {
 
   /** Returns the spread of the values, or nothing if there are none. */
@@ -16,7 +16,8 @@ record Spread(double median, double min, double max, int count) {
     }
     double below = sorted[(count - 1) / 2];
     double above = sorted[count / 2];
-    // Equal middles are not added: the mean of two infinities or huge values must be themselves.
+    // Equal middle values are not averaged: the mean of two infinities or huge values must be the
+    // same value.
     double median = below == above ? below : (below + above) / 2;
     return Optional.of(new Spread(median, sorted[0], sorted[count - 1], count));
   }

@@ -6,7 +6,7 @@ import java.util.Set;
 
 /** The roles of the subjects. */
 final class Subjects {
-  /** The timer that all others are compared with. */
+  /** The timer with which all others are compared. */
   static final String US = "timewheel";
 
   static final String HASHED = "timewheel-hashed";
@@ -28,19 +28,19 @@ final class Subjects {
     US,
     /** Another timer of ours, or a pattern on one. */
     SIBLING,
-    /** What one would use instead: any number of threads may use it, and it runs the tasks. */
+    /** An alternative to our timer: it is thread-safe, and runs the tasks. */
     PEER,
     /**
-     * A wheel for one thread, without a lock and without a thread of its own: shown, but no peer.
+     * A wheel for one thread, without a lock and without its own thread: displayed, but not a peer.
      */
     PASSIVE,
-    /** No timer at all: what the measurement itself costs. */
+    /** Not a timer: the cost of the measurement itself. */
     BOUND
   }
 
   private Subjects() {}
 
-  /** Returns the subject that all others are compared with: where keys are, not a bare timer. */
+  /** Returns the subject with which all others are compared: with keys, it is not a bare timer. */
   static String us(Workload workload) {
     return workload == Workload.PATTERNS ? KEYED : US;
   }

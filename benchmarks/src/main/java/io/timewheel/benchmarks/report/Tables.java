@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 
 /** The tables of a recording, in Markdown. */
 final class Tables {
-  /** What a cell of a subject that we do worse than says. */
+  /** The text in a cell of a subject that is better than ours. */
   static final String LOSS = "we lose";
 
   private final Measurements measurements;
@@ -24,14 +24,16 @@ final class Tables {
     this.measurements = measurements;
   }
 
-  /** Returns a table for each variant of the workload; the empty string if it was not run. */
+  /**
+   * Returns a table for each variant of the workload; the empty string if the workload was not run.
+   */
   String of(Workload workload) {
     return measurements.variants(workload).stream()
         .map(variant -> "### " + variant + "\n\n" + of(variant) + rounds(variant))
         .collect(Collectors.joining("\n"));
   }
 
-  /** Returns the targets, and what was measured of each. */
+  /** Returns the table of targets with their measurements. */
   String targets() {
     StringBuilder table = new StringBuilder();
     row(table, List.of("Figure", "Target", "Measured", ""));
@@ -48,7 +50,7 @@ final class Tables {
     return table.toString();
   }
 
-  /** Returns who took part. */
+  /** Returns the table of subjects. */
   String subjects() {
     StringBuilder table = new StringBuilder();
     row(table, List.of("Subject", "Version", "Tick"));
@@ -94,7 +96,8 @@ final class Tables {
   }
 
   /**
-   * Whether there is anything to say: that a bound, which is no timer, has no part needs no row.
+   * Returns whether a subject has a row. A bound is not a timer, so it needs no row if it takes no
+   * part.
    */
   private boolean isShown(Variant variant, String subject) {
     List<Run> runs = measurements.runs(variant, subject);
@@ -139,9 +142,7 @@ final class Tables {
     return "<br>" + Numbers.text(times) + " ×" + (lost ? " **" + LOSS + "**" : "");
   }
 
-  /**
-   * Returns why there are no metrics, each reason once, with the share of the rounds it holds for.
-   */
+  /** Returns the reasons for missing metrics, each once, with the number of rounds. */
   private static List<String> reasons(List<Run> runs) {
     return runs.stream()
         .filter(run -> run.metrics() == null)
@@ -182,7 +183,7 @@ final class Tables {
     table.append("|---").append("|--:".repeat(columns - 1)).append("|\n");
   }
 
-  /** Returns the text as it is read, on one line of a table. */
+  /** Returns the text escaped for one line of a table. */
   static String escaped(String text) {
     return text.strip()
         .replaceAll("\\s+", " ")

@@ -4,12 +4,12 @@ package io.timewheel.benchmarks.report;
 import java.util.List;
 
 /**
- * A figure that the benchmarks aim at, and what was measured.
+ * A target of the benchmarks, and its measurements.
  *
- * @param figure what is measured, of whom, against whom
- * @param aim what it should be
- * @param measured what each part of it is, with the spread over the rounds
- * @param verdict whether it is met
+ * @param figure the measured quantity and the compared subjects
+ * @param aim the required value
+ * @param measured the value of each part, with the spread over the rounds
+ * @param verdict whether the target is met
  */
 record Target(String figure, String aim, List<String> measured, Verdict verdict) {
 

@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.function.DoublePredicate;
 
 /**
- * Compares the measurements with the targets, which are here and nowhere else.
+ * Compares the measurements with the targets, which are defined only here.
  *
- * <p>A target about several quantities is met if each part of it is; one part that was not measured
- * leaves it open, unless another part is missed. The best peer is the one against which we do
- * worst. Quotients are taken within a round; that which must never happen must not happen in any
- * round.
+ * <p>A target about several quantities is met if each part is met. A part that was not measured
+ * leaves it open, unless another part is missed. The best peer is the one to which we compare
+ * worst. Quotients are computed within a round. An event that must never happen must not happen in
+ * any round.
  */
 final class Targets {
   private static final String ONE_THREAD = "1 thread";
@@ -24,7 +24,7 @@ final class Targets {
   private static final String BIG_SLOT = "4M in a slot of 65 s";
   private static final String MICRO_TICK = "100 µs tick";
 
-  /** One part of what was measured, and whether it meets the target. */
+  /** One part of the measurements, and whether it meets the target. */
   private record Part(String text, Verdict verdict) {
     static Part of(String text, boolean met) {
       return new Part(text, met ? Verdict.MET : Verdict.NOT_MET);
@@ -197,7 +197,7 @@ final class Targets {
     Part of(Variant variant);
   }
 
-  /** Returns a part for each recorded variant of the workload, named in it. */
+  /** Returns a part for each recorded variant of the workload, with its name. */
   private Part[] parts(Workload workload, PartOfVariant measure) {
     List<Variant> variants = measurements.variants(workload);
     if (variants.isEmpty()) {
@@ -267,7 +267,7 @@ final class Targets {
     return new Part(name + ": " + part.text(), part.verdict());
   }
 
-  /** Counts what fired early, of all our timers, in all rounds of all variants. */
+  /** Counts the early timeouts of all our timers, in all rounds of all variants. */
   private Part never(Workload... workloads) {
     double worst = -1;
     for (Workload workload : workloads) {

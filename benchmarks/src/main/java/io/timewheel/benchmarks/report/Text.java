@@ -10,7 +10,7 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.stream.Collectors;
 
-/** What the documents say about a recording, in Markdown. */
+/** The generated texts of the documents about a recording, in Markdown. */
 final class Text {
   private static final String KEY =
       "Each cell: the median over the rounds (least–greatest), and below it how many times better"
@@ -42,7 +42,7 @@ final class Text {
     return warning() + where() + "\n\n" + tables.targets();
   }
 
-  /** Returns everything but the targets. */
+  /** Returns everything except the targets. */
   String tables() {
     return circumstances()
         + Arrays.stream(Workload.values())
@@ -55,7 +55,7 @@ final class Text {
     return of.isEmpty() ? "Not part of this recording.\n" : of;
   }
 
-  /** Returns on what, when and how it was recorded, and which subjects took part. */
+  /** Returns the machine, the time and the JVM of the recording, and the subjects. */
   private String circumstances() {
     Results recording = measurements.recording();
     String flags = recording.flags().isEmpty() ? "none" : code(String.join(" ", recording.flags()));

@@ -2,10 +2,10 @@
 package io.timewheel.benchmarks.results;
 
 /**
- * The JVM that was measured.
+ * The measured JVM.
  *
- * @param version as {@code java.runtime.version} tells it
- * @param vendor who built it
+ * @param version the value of {@code java.runtime.version}
+ * @param vendor the vendor of the build
  * @param vm the name of the virtual machine
  */
 public record Jdk(String version, String vendor, String vm) {}

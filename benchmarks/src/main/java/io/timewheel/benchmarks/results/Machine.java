@@ -2,11 +2,11 @@
 package io.timewheel.benchmarks.results;
 
 /**
- * What the measurements were taken on.
+ * The machine of the measurements.
  *
- * @param cpus how many the JVM sees
- * @param cpuModel as the operating system names it
- * @param memoryBytes of the machine
+ * @param cpus the number of processors that the JVM sees
+ * @param cpuModel as the operating system reports it
+ * @param memoryBytes the memory of the machine
  * @param os its name and version
  */
 public record Machine(int cpus, String cpuModel, long memoryBytes, String os) {}

@@ -15,17 +15,17 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * All that one run of the benchmarks measured, raw: nothing is averaged and nothing is left out.
+ * The raw results of one run of the benchmarks: nothing is averaged and nothing is omitted.
  *
- * @param format the version of this form, {@value #FORMAT}
+ * @param format the version of this format, {@value #FORMAT}
  * @param mode {@code full} or {@code quick}
  * @param started when the first measurement began
- * @param finished when the last one so far ended
- * @param machine what it ran on
- * @param jdk the JVM that was measured
- * @param flags of every JVM that was measured
- * @param commit of the sources, if they are a clone
- * @param subjects what was measured
+ * @param finished when the last measurement so far ended
+ * @param machine the machine
+ * @param jdk the measured JVM
+ * @param flags the flags of every measured JVM
+ * @param commit the commit of the sources, if they are a clone
+ * @param subjects the measured subjects
  * @param runs the measurements, in the order in which they were taken
  */
 public record Results(
@@ -39,7 +39,7 @@ public record Results(
     @Nullable String commit,
     List<SubjectInfo> subjects,
     List<Run> runs) {
-  /** The version of this form. */
+  /** The version of this format. */
   public static final int FORMAT = 1;
 
   private static final JsonMapper JSON = JsonMapper.builder().build();
@@ -48,7 +48,7 @@ public record Results(
   /**
    * Reads a file.
    *
-   * @param file what {@link #write} wrote
+   * @param file a file that {@link #write} wrote
    * @return its content
    */
   public static Results read(Path file) {
@@ -75,11 +75,11 @@ public record Results(
   }
 
   /**
-   * Keeps what earlier results have of the variants that are not measured now.
+   * Keeps the earlier results of variants that are not measured now.
    *
-   * @param earlier on the same machine, with the same JVM and the same subjects
+   * @param earlier results from the same machine, with the same JVM and the same subjects
    * @param measured the {@link Run#name}s of the variants that are measured now
-   * @return these results and those
+   * @return these results and the earlier ones
    */
   public Results into(Results earlier, List<String> measured) {
     require("mode", mode, earlier.mode);
@@ -110,7 +110,7 @@ public record Results(
   }
 
   /**
-   * Writes this to a file, which is never seen half written.
+   * Writes this to a file atomically.
    *
    * @param file replaced if it exists
    * @throws IOException if it cannot be written

@@ -6,16 +6,17 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One subject, once, under one variant of a workload. Exactly one of the last three is present.
+ * One measurement of one subject under one variant of a workload. Exactly one of the last three
+ * components is present.
  *
  * @param workload its name
  * @param variant of the workload
- * @param subject the id of a {@link SubjectInfo}
+ * @param subject the ID of a {@link SubjectInfo}
  * @param round counted from 0
  * @param position in the order of this round, counted from 0
- * @param metrics by name, if it was measured
- * @param absent why the subject has no part in this workload
- * @param failed what went wrong
+ * @param metrics the figures by name, if it was measured
+ * @param absent why the subject takes no part in this workload
+ * @param failed the failure
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Run(
@@ -27,7 +28,7 @@ public record Run(
     @Nullable Map<String, Double> metrics,
     @Nullable String absent,
     @Nullable String failed) {
-  /** {@return what was measured: the workload and the variant} */
+  /** {@return the name of the measurement: the workload and the variant} */
   public String name() {
     return workload + ", " + variant;
   }

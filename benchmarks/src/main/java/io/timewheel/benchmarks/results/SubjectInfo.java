@@ -2,11 +2,11 @@
 package io.timewheel.benchmarks.results;
 
 /**
- * A timer that was measured, or something that stands in for none.
+ * A measured timer, or a bound that is measured in place of a timer.
  *
  * @param id short and stable
- * @param label for people
+ * @param label for readers
  * @param version of the library, or of the JDK
- * @param tick how fine its clock is, or a dash if it has none
+ * @param tick the resolution of its clock, or a dash if it has none
  */
 public record SubjectInfo(String id, String label, String version, String tick) {}

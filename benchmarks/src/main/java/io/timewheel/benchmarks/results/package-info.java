@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * The file that a run of the benchmarks leaves behind: every single measurement, and on what it was
- * taken.
- */
+/** The result file of a run of the benchmarks: every single measurement, and its environment. */
 @NullMarked
 package io.timewheel.benchmarks.results;
 

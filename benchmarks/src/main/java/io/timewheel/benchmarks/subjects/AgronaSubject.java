@@ -8,12 +8,12 @@ import org.agrona.DeadlineTimerWheel;
 import org.agrona.collections.Long2ObjectHashMap;
 
 /**
- * Agrona's wheel, which reports only the ids of due timers: its users keep the tasks in a map, here
+ * Agrona's wheel, which reports only the IDs of due timers. Its users keep the tasks in a map, here
  * Agrona's own.
  *
- * <p>A new timer looks for a free place among those of its tick, one by one, so the wheel has many
- * ticks, but not as many as it could: each has room for as many timers as the fullest. The tick is
- * the power of two nearest to what is asked for, since it must be one.
+ * <p>A new timer searches for a free place among those of its tick, one by one. So the wheel has
+ * many ticks, but not as many as possible: each tick has the capacity of the fullest. The tick must
+ * be a power of two; the nearest to the requested tick is used.
  */
 final class AgronaSubject implements Subject {
   private final DeadlineTimerWheel wheel;
@@ -58,7 +58,7 @@ final class AgronaSubject implements Subject {
     return wheel.currentTickTime() - nowNanos();
   }
 
-  @SuppressWarnings("UnusedVariable") // as the wheel calls it
+  @SuppressWarnings("UnusedVariable") // the signature that the wheel requires
   private boolean expired(TimeUnit unit, long nowNanos, long id) {
     tasks.remove(id).run();
     return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.benchmarks.subjects;
 
-/** The thread of a timer that does not keep the JVM from ending. */
+/** A timer thread that does not keep the JVM alive. */
 final class Daemon extends Thread {
   Daemon(Runnable work) {
     super(work, "measured");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.benchmarks.subjects;
 
-/** No timer at all: it starts nothing, has no thread, and runs nothing. */
+/** Not a timer: it starts nothing, has no thread, and runs nothing. */
 final class EmptySubject implements Subject {
   @Override
   public Object task(Runnable body) {

@@ -3,7 +3,7 @@ package io.timewheel.benchmarks.subjects;
 
 import org.jspecify.annotations.Nullable;
 
-/** What no timer can do without: to read the clock, and a handle of 40 bytes. It runs nothing. */
+/** The minimum work of any timer: a clock reading, and a handle of 40 bytes. It runs nothing. */
 final class FloorSubject implements Subject {
   @Override
   public Object task(Runnable body) {
@@ -32,8 +32,8 @@ final class FloorSubject implements Subject {
   @Override
   public void close() {}
 
-  /** 12 bytes of header, 8 of deadline, 4 of task, and what else a handle of 40 bytes has. */
-  @SuppressWarnings("UnusedVariable") // they are there for their size
+  /** 12 bytes of header, 8 of deadline, 4 of task, and the rest of a handle of 40 bytes. */
+  @SuppressWarnings("UnusedVariable") // present only for their size
   private static final class Handle {
     private @Nullable Object task;
     private long deadlineNanos;

@@ -4,8 +4,9 @@ package io.timewheel.benchmarks.subjects;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * What a user writes without a pattern: a map from the keys to the timeouts. As with the patterns,
- * the task knows its key, so each key has one of its own; it would remove the key from the map.
+ * The code that a user writes without a pattern: a map from the keys to the timeouts. As with the
+ * patterns, each key has its own task with a reference to the key, which would remove the key from
+ * the map.
  */
 final class HandMade implements Keyed.Touched {
   private record Entry(Object handle, Object task) {}

@@ -5,17 +5,18 @@ import java.util.Timer;
 import java.util.TimerTask;
 
 /**
- * The oldest timer of the JDK. A task is the handle too, and serves once.
+ * The oldest timer of the JDK. A task is also the handle, and can be used once.
  *
- * <p>A cancelled task stays in its heap until its time has come, or until {@code purge} is called,
- * which goes through all. A program that cancels many must call that now and then: here each time
- * as many were cancelled as are pending, so the amortized cost of a cancel is constant.
+ * <p>A cancelled task stays in the heap until it is due, or until {@code purge} is called, which
+ * goes through all tasks. A program that cancels many tasks must call that now and then. Here, it
+ * is called each time as many tasks were cancelled as are pending, so the amortised cost of a
+ * cancel is constant.
  */
 final class JavaUtilTimerSubject implements Subject {
   private final Timer timer = new Timer("measured", true);
   private final int purgeEvery;
 
-  /** A race loses a count or two, which is harmless. */
+  /** A race loses a few counts, which is harmless. */
   private int cancelled;
 
   JavaUtilTimerSubject(Settings settings) {

@@ -6,8 +6,8 @@ import org.apache.kafka.server.util.timer.SystemTimerReaper;
 import org.apache.kafka.server.util.timer.TimerTask;
 
 /**
- * Kafka's timer with its own reaper, which advances it. A task is the handle too, and serves once:
- * its users, too, make one for each timeout.
+ * Kafka's timer with its own reaper, which advances it. A task is also the handle, and can be used
+ * once, so its users make one for each timeout too.
  */
 final class KafkaSubject implements Subject {
   private final SystemTimerReaper timer =

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.benchmarks.subjects;
 
-/** Timeouts with a key each under measurement: a pattern, or a map and a timer combined by hand. */
+/** Measured timeouts with a key each: a pattern, or a map and a timer combined by hand. */
 public interface Keyed {
-  /** Those that can be postponed. */
+  /** Keyed timeouts that can be postponed. */
   interface Touched extends Keyed {
     /**
-     * Postpones the timeout of a key, by its whole delay from now on.
+     * Postpones the timeout of a key by its whole delay, from now.
      *
-     * @param key whose
+     * @param key the key
      */
     void touch(Long key);
   }
@@ -16,14 +16,14 @@ public interface Keyed {
   /**
    * Starts the timeout of a key that has none.
    *
-   * @param key whose
+   * @param key the key
    */
   void add(Long key);
 
   /**
    * Ends the timeout of a key.
    *
-   * @param key whose
+   * @param key the key
    */
   void remove(Long key);
 }

@@ -7,7 +7,7 @@ import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
 
-/** Netty's timer: compiled for 4.2, and the same for 4.1. */
+/** Netty's timer, compiled for 4.2; the same code runs on 4.1. */
 final class NettySubject implements Subject {
   private final HashedWheelTimer timer;
 

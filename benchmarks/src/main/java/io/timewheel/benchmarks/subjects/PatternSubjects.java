@@ -14,7 +14,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 
-/** The patterns of this library, on a hierarchical wheel each. No timeout ever fires here. */
+/** The patterns of this library, each on a hierarchical wheel. No timeout ever fires here. */
 final class PatternSubjects {
   private static final Object VALUE = new Object();
 
@@ -46,7 +46,7 @@ final class PatternSubjects {
     };
   }
 
-  /** The future of a request is part of what it takes. */
+  /** Returns requests. The memory includes the future of each request. */
   static Keyed requests(Settings settings) {
     Duration timeout = Duration.ofNanos(settings.horizonNanos());
     Requests.Channel<Object> channel = Requests.builder(timer(settings)).build().channel();
@@ -63,7 +63,10 @@ final class PatternSubjects {
     };
   }
 
-  /** Each has failed once, which is part of adding it, and waits to be tried again. */
+  /**
+   * Returns retries. Each key has failed once, which is part of adding it, and waits to be tried
+   * again.
+   */
   static Keyed retries(Settings settings) {
     CompletableFuture<?> failed = CompletableFuture.failedFuture(new IllegalStateException());
     Retries<Long> retries =
@@ -83,7 +86,7 @@ final class PatternSubjects {
     };
   }
 
-  /** The user of a connection holds it, which is not part of what it takes. */
+  /** Returns heartbeats. The memory excludes the connection, which its user holds. */
   static Keyed heartbeats(Settings settings) {
     Duration idle = Duration.ofNanos(settings.horizonNanos());
     Heartbeats<Long> heartbeats =

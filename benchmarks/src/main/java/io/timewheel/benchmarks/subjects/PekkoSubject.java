@@ -29,7 +29,7 @@ final class PekkoSubject implements Subject {
   private final LightArrayRevolverScheduler scheduler;
 
   /**
-   * A program that always asks for the same delay makes it beforehand. Immutable: a race is
+   * An application that always uses the same delay makes it in advance. Immutable, so a race is
    * harmless.
    */
   private FiniteDuration lastDelay = FiniteDuration.apply(1, NANOSECONDS);

@@ -4,7 +4,7 @@ package io.timewheel.benchmarks.subjects;
 import io.timewheel.PolledTimer;
 import java.time.Duration;
 
-/** The timer without a thread of this library. */
+/** This library's timer without a thread. */
 final class PolledSubject extends TimewheelSubject {
   private final PolledTimer timer;
 

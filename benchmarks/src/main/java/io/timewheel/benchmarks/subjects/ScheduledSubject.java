@@ -23,7 +23,10 @@ final class ScheduledSubject implements Subject {
     return new ScheduledSubject(pool);
   }
 
-  /** Such a pool is a ScheduledExecutorService from JDK 25 on, which the compiler need not know. */
+  /**
+   * Returns a fork-join pool. It is a ScheduledExecutorService since JDK 25, which the compiler
+   * need not know.
+   */
   static ScheduledSubject forkJoinPool() {
     ExecutorService pool = new ForkJoinPool(1);
     return new ScheduledSubject((ScheduledExecutorService) pool);
@@ -35,7 +38,7 @@ final class ScheduledSubject implements Subject {
   }
 
   @Override
-  @SuppressWarnings("FutureReturnValueIgnored") // it is the handle
+  @SuppressWarnings("FutureReturnValueIgnored") // the future is the handle
   public Object start(Object task, long delayNanos) {
     return executor.schedule((Runnable) task, delayNanos, NANOSECONDS);
   }

@@ -2,19 +2,19 @@
 package io.timewheel.benchmarks.subjects;
 
 /**
- * A timer under measurement: as thin a layer as can be, equally thin for all. A JVM loads one
- * implementation only, so that the calls through this interface are inlined.
+ * A measured timer. The layer is as thin as possible, and equally thin for all. A JVM loads only
+ * one implementation, so calls through this interface are inlined.
  *
- * <p>Nothing is allocated here for an operation, except what the timer's own interface requires.
- * Every implementation takes a delay that counts from the call, as the timers themselves do; a
- * timer that counts coarser units gets the next greater whole number of them.
+ * <p>An operation allocates nothing here, except objects that the timer's own interface requires.
+ * Every implementation takes a delay that counts from the call, like the timers themselves. A timer
+ * with coarser units gets the delay rounded up.
  */
 public interface Subject extends AutoCloseable {
   /**
-   * Wraps what is to be run in the timer's own kind of task. Not part of any measurement.
+   * Wraps an action in the timer's own kind of task. Not part of any measurement.
    *
-   * @param body what to run
-   * @return what {@link #start} takes, any number of times
+   * @param body the action
+   * @return an argument for {@link #start}, usable any number of times
    */
   Object task(Runnable body);
 
@@ -22,26 +22,26 @@ public interface Subject extends AutoCloseable {
    * Starts a timeout.
    *
    * @param task made by {@link #task}
-   * @param delayNanos from now
-   * @return what {@link #cancel} and {@link #move} take
+   * @param delayNanos the delay from now
+   * @return the argument for {@link #cancel} and {@link #move}
    */
   Object start(Object task, long delayNanos);
 
   /**
    * Cancels a timeout.
    *
-   * @param handle that {@link #start} returned
-   * @return whether it will never run now
+   * @param handle the result of {@link #start}
+   * @return whether it will never run
    */
   boolean cancel(Object handle);
 
   /**
-   * Moves a deadline; where the timer cannot do that, as its users do: they cancel and start again.
+   * Moves a deadline. If the timer cannot do that, cancels and starts again, as its users do.
    *
-   * @param handle that {@link #start} returned
+   * @param handle the result of {@link #start}
    * @param task of that timeout
-   * @param delayNanos from now
-   * @return the handle from now on
+   * @param delayNanos the delay from now
+   * @return the new handle
    */
   default Object move(Object handle, Object task, long delayNanos) {
     cancel(handle);
@@ -49,15 +49,15 @@ public interface Subject extends AutoCloseable {
   }
 
   /**
-   * Runs what is due, if the timer has no thread that does: see {@link SubjectKind#isPolled}.
+   * Runs due tasks, if the timer has no thread for that: see {@link SubjectKind#isPolled}.
    *
-   * @return for how long there will be nothing to do
+   * @return for how long there will be nothing to do, in nanoseconds
    */
   default long poll() {
     throw new UnsupportedOperationException("has a thread of its own");
   }
 
-  /** {@return how often the timer thread has woken up, or -1 if the timer does not tell} */
+  /** {@return how often the timer thread has woken up, or -1 if the timer does not report it} */
   default long wakeups() {
     return -1;
   }

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.Properties;
 import org.jspecify.annotations.Nullable;
 
-/** All that can be measured, in the order of the first round. */
+/** All subjects that can be measured, in the order of the first round. */
 public enum SubjectKind {
   TIMEWHEEL("timewheel", "Timewheel hierarchical", "timewheel", "1 ms"),
   TIMEWHEEL_HASHED("timewheel-hashed", "Timewheel hashed", "timewheel", "1 ms, 2048 slots"),
@@ -55,10 +55,10 @@ public enum SubjectKind {
   }
 
   /**
-   * Finds one by its id.
+   * Finds a subject by its ID.
    *
    * @param id as in the results
-   * @return the one
+   * @return the subject
    */
   public static SubjectKind of(String id) {
     return Arrays.stream(values())
@@ -72,12 +72,12 @@ public enum SubjectKind {
     return id;
   }
 
-  /** {@return the name for people} */
+  /** {@return the name for readers} */
   public String label() {
     return label;
   }
 
-  /** {@return its tick, unless a workload says otherwise} */
+  /** {@return its tick, unless a workload sets another} */
   public String tick() {
     return tick;
   }
@@ -94,12 +94,12 @@ public enum SubjectKind {
         : library + "-" + VERSIONS.getProperty(library);
   }
 
-  /** {@return whether it is a timer at all} */
+  /** {@return whether it is a timer} */
   public boolean isTimer() {
     return this != FLOOR && this != EMPTY && !isPattern();
   }
 
-  /** {@return whether it is a pattern, which is made on a timer} */
+  /** {@return whether it is a pattern, which uses a timer} */
   public boolean isPattern() {
     return switch (this) {
       case EXPIRATIONS, REQUESTS, RETRIES, HEARTBEATS, LEASES -> true;
@@ -107,26 +107,26 @@ public enum SubjectKind {
     };
   }
 
-  /** {@return whether it has no thread, and one that uses it must poll it} */
+  /** {@return whether it has no thread, so its user must poll it} */
   public boolean isPolled() {
     return this == TIMEWHEEL_POLLED || this == AGRONA;
   }
 
   /**
-   * Whether a JVM has it.
+   * Returns whether a JVM contains it.
    *
    * @param jvm the version
-   * @return false for what came with a later one
+   * @return false if it was added in a later version
    */
   public boolean isIn(Runtime.Version jvm) {
     return this != FJP || jvm.compareTo(Runtime.Version.parse("25.0.3")) >= 0;
   }
 
   /**
-   * Makes one.
+   * Makes a subject.
    *
-   * @param settings what for
-   * @return a new one, its thread running if it has one that it starts by itself
+   * @param settings its settings
+   * @return a new subject, its thread running if it starts one by itself
    */
   public Subject open(Settings settings) {
     return switch (this) {
@@ -148,9 +148,9 @@ public enum SubjectKind {
   }
 
   /**
-   * Makes one for timeouts that have keys.
+   * Makes a subject for timeouts with keys.
    *
-   * @param settings what for; the horizon is the delay of each timeout
+   * @param settings its settings; the horizon is the delay of each timeout
    * @return a new pattern, or a map with a new timer
    */
   public Keyed openKeyed(Settings settings) {

@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Millions of timeouts in one slot of an upper level come due: how late that makes the timeouts of
- * 2 ms that several threads keep starting, among them the thread that has started the millions,
- * whose timeouts are in the same stripe.
+ * Measures the delay caused by millions of timeouts in one slot of an upper level that come due.
+ * Several threads keep starting timeouts of 2 ms, and the workload measures how late these are. One
+ * of the threads has started the millions, so its timeouts are in the same stripe.
  */
 final class BigSlot {
   private static final long BEAT_NANOS = MILLISECONDS.toNanos(2);

@@ -6,7 +6,7 @@ import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Threads that do nothing useful, all the time. */
+/** Threads that keep processors busy without useful work. */
 final class BusyCpus implements AutoCloseable {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -28,7 +28,9 @@ final class BusyCpus implements AutoCloseable {
     }
   }
 
-  /** {@return the CPU time that these threads have used so far, which is not the timer's} */
+  /**
+   * {@return the CPU time that these threads have used so far, to be subtracted from the timer's}
+   */
   long cpuNanos() {
     return threads.stream().mapToLong(thread -> THREADS.getThreadCpuTime(thread.getId())).sum();
   }

@@ -5,15 +5,15 @@ import io.timewheel.benchmarks.subjects.SubjectKind;
 import java.util.Map;
 
 /**
- * The program of a measured JVM: measures one subject under one variant of a workload, once, and
- * prints the figures in lines that begin with {@value #MARK}. What else is printed comes from the
+ * The program of a measured JVM. It measures one subject under one variant of a workload, once, and
+ * prints the figures in lines that begin with {@value #MARK}. All other output comes from the
  * measured libraries.
  */
 public final class Child {
-  /** What the lines for the parent begin with. */
+  /** The beginning of lines for the parent. */
   public static final String MARK = "@timewheel ";
 
-  /** Asks for the version of the JVM instead of a measurement. */
+  /** Requests the version of the JVM instead of a measurement. */
   public static final String PROBE = "probe";
 
   private static final int WARM_UP = 100_000;
@@ -38,8 +38,8 @@ public final class Child {
   }
 
   /**
-   * Ends the JVM: taking millions of timeouts out of a timer that is no longer needed takes
-   * seconds.
+   * Prints the metrics and ends the JVM: removing millions of timeouts from a timer that is no
+   * longer needed takes seconds.
    */
   private static void tellAndEnd(Map<String, Double> metrics) {
     metrics.forEach((name, value) -> tell(name, value.toString()));

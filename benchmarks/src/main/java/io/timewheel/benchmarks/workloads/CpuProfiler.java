@@ -10,7 +10,7 @@ import org.openjdk.jmh.results.AggregationPolicy;
 import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.ScalarResult;
 
-/** The CPU time of the whole process for each operation: the timer thread included. */
+/** Measures the CPU time of the whole process per operation, including the timer thread. */
 public final class CpuProfiler implements InternalProfiler {
   static final String LABEL = "cpu.norm";
 

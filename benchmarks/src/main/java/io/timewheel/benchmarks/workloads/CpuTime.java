@@ -11,11 +11,11 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * The CPU time of the whole process up to a moment: of the timer, its callers, the compiler and the
+ * The CPU time of the whole process until a moment: of the timer, its callers, the compiler and the
  * collector.
  *
- * <p>On Linux it is the sum over the threads, in nanoseconds; what a thread used that has ended
- * meanwhile is lost. Elsewhere it is what the JVM tells, which may come in steps of 10 ms.
+ * <p>On Linux it is the sum over the threads, in nanoseconds. The time of threads that have ended
+ * meanwhile is lost. Elsewhere it is the value of the JVM, which may have a resolution of 10 ms.
  */
 final class CpuTime {
   private static final Path TASKS = Path.of("/proc/self/task");
@@ -50,7 +50,7 @@ final class CpuTime {
     return nanos;
   }
 
-  /** {@return the nanoseconds of CPU from then until this moment} */
+  /** {@return the CPU time from {@code then} until this moment, in nanoseconds} */
   long since(CpuTime then) {
     return nanosByThread.entrySet().stream()
         .mapToLong(

@@ -18,18 +18,20 @@ import org.HdrHistogram.AtomicHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * Many threads start and cancel timeouts without a pause, more of them than there are processors:
- * how much they get done together, and how long the unlucky ones wait. Before that, timeouts may be
- * started that begin to fire when the measurement begins.
+ * Many threads, more than processors, start and cancel timeouts without a pause. Measures their
+ * total throughput, and the waiting times of the unlucky ones. Optionally, timeouts are started
+ * first, and begin to fire when the measurement begins.
  */
 public final class Crowd {
-  /** More threads than this are virtual. */
+  /** If there are more threads than this, they are virtual. */
   private static final int MOST_PLATFORM_THREADS = 1000;
 
   private static final long DELAY_NANOS = SECONDS.toNanos(30);
   private static final long WARM_UP_MILLIS = 500;
 
-  /** One operation in so many is timed: the clock takes as long as the operation. */
+  /**
+   * One operation of this many is timed, because a clock reading takes as long as the operation.
+   */
   private static final int TIMED = 16;
 
   private final Subject subject;
@@ -39,7 +41,7 @@ public final class Crowd {
   private final Histogram starts = histogram();
   private final Histogram cancels = histogram();
 
-  /** 0: not yet; 1: record; 2: it is over. */
+  /** 0: not started; 1: recording; 2: finished. */
   private volatile int phase;
 
   private Crowd(Subject subject, boolean virtual) {
@@ -49,7 +51,7 @@ public final class Crowd {
   }
 
   /**
-   * Tells whether a crowd is one of virtual threads.
+   * Returns whether a variant uses virtual threads.
    *
    * @param parameters of the variant
    * @return whether it needs a JVM that has them
@@ -124,7 +126,7 @@ public final class Crowd {
     }
   }
 
-  @SuppressWarnings("ThreadPriorityCheck") // in a virtual thread: the others would never run
+  @SuppressWarnings("ThreadPriorityCheck") // virtual threads: otherwise, others never run
   private void produce(CountDownLatch ended) {
     long done = 0;
     for (int i = 0; phase < 2; i++) {
@@ -154,7 +156,7 @@ public final class Crowd {
     ended.countDown();
   }
 
-  /** Loaded only in a JVM that has them. */
+  /** Loaded only in a JVM with virtual threads. */
   private static final class VirtualThreads {
     static final MethodHandle START;
 

@@ -13,11 +13,12 @@ import java.util.SplittableRandom;
 /** Many timeouts become due within one window, after all of them were started. */
 final class Expire {
   /**
-   * So many different deadlines, and as many tasks; what is due at the same one shares the task.
+   * The number of different deadlines, and of tasks: timeouts with the same deadline share the
+   * task.
    */
   private static final int DEADLINES = 1 << 16;
 
-  private static final long PATIENCE_SECONDS = 120;
+  private static final long TIMEOUT_SECONDS = 120;
 
   private Expire() {}
 
@@ -29,14 +30,14 @@ final class Expire {
     CpuTime began = CpuTime.now();
     long firstNanos = System.nanoTime() + leadNanos(kind, parameters);
     start(handles, subject, expiries, firstNanos, windowNanos);
-    // Or chance decides whether the collection for which starting has filled the heap comes now.
+    // Otherwise, chance decides whether the collection of the garbage from starting happens now.
     System.gc();
     requireBefore(firstNanos);
 
     expiries.await(subject, kind.isPolled(), firstNanos - MILLISECONDS.toNanos(5));
     CpuTime expiring = CpuTime.now();
     expiries.await(
-        subject, kind.isPolled(), firstNanos + windowNanos + SECONDS.toNanos(PATIENCE_SECONDS));
+        subject, kind.isPolled(), firstNanos + windowNanos + SECONDS.toNanos(TIMEOUT_SECONDS));
     CpuTime ended = CpuTime.now();
     expiries.requireAllIn();
 
@@ -64,13 +65,13 @@ final class Expire {
   }
 
   /**
-   * Enough time to start them all, on a machine that stands still for a moment, too; the slowest
-   * get more of it.
+   * Returns the time to start all timeouts, even if the machine stalls for a moment. Slow subjects
+   * get more.
    */
   static long leadNanos(SubjectKind kind, Parameters parameters) {
     long eachNanos =
         switch (kind) {
-          case AGRONA -> 6_000; // looks for a free place among all that are due at the same tick
+          case AGRONA -> 6_000; // searches for a free place among all timeouts of the same tick
           case KAFKA -> 4_000; // no thread can start any while it moves others to a finer wheel
           default -> 2_000;
         };

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Sees timeouts expire, on whatever threads: counts them and those that are early, and waits for
- * the last one.
+ * Observes the expiry of timeouts on any threads. Counts them and the early ones, and waits for the
+ * last one.
  */
 final class Expiries {
   private final int expected;
@@ -23,11 +23,11 @@ final class Expiries {
     remaining = new AtomicInteger(expected);
   }
 
-  /** What a timeout runs. Several may share one if they have the same deadline. */
+  /** The task of a timeout. Several timeouts with the same deadline may share it. */
   final class Body implements Runnable {
     final long deadlineNanos;
 
-    /** How late the last run was; written before {@link #await} returns. */
+    /** How late the last run was. Written before {@link #await} returns. */
     long lateNanos;
 
     Body(long deadlineNanos) {
@@ -61,9 +61,9 @@ final class Expiries {
   }
 
   /**
-   * Waits until all have run, or until the end.
+   * Waits until all have run, or until a deadline.
    *
-   * @param subject is polled if it wants that
+   * @param subject polled if it requires that
    */
   void await(Subject subject, boolean polled, long endNanos) throws InterruptedException {
     if (polled) {

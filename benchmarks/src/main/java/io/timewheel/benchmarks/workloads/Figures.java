@@ -5,14 +5,17 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.HdrHistogram.Histogram;
 
-/** What the workloads measure with. */
+/** Measuring tools of the workloads. */
 final class Figures {
-  /** What a workload keeps. Not private, so that no compiler finds out that it is never read. */
+  /**
+   * The objects that a workload keeps. Not private, so that no compiler detects that it is never
+   * read.
+   */
   static volatile Object[] kept = {};
 
   private Figures() {}
 
-  /** {@return room for the handles of timeouts that stay reachable until the end} */
+  /** {@return an array for the handles of timeouts that stay reachable until the end} */
   static Object[] keep(int count) {
     Object[] handles = new Object[count];
     kept = handles;
@@ -32,7 +35,7 @@ final class Figures {
     }
   }
 
-  /** Takes values up to a minute, to three digits. */
+  /** Makes a histogram of values up to a minute, with three digits. */
   static Histogram histogram() {
     return new Histogram(60_000_000_000L, 3);
   }
@@ -41,7 +44,7 @@ final class Figures {
     histogram.recordValue(Math.max(0, Math.min(nanos, histogram.getHighestTrackableValue())));
   }
 
-  /** Names: with a prefix as in startP50Micros, without as in p50Micros. */
+  /** Returns percentiles by name: with a prefix as in startP50Micros, without as in p50Micros. */
   static Map<String, Double> percentiles(String prefix, Histogram histogram) {
     Map<String, Double> metrics = new LinkedHashMap<>();
     String p = prefix.isEmpty() ? "p" : prefix + "P";

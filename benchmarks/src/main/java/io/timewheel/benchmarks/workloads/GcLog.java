@@ -24,8 +24,8 @@ import javax.management.ObjectName;
 import javax.management.openmbean.CompositeData;
 
 /**
- * Every pause of the collector, from the JVM's own log, which knows microseconds and all kinds of
- * pauses, and what survived into the old generation, from its notifications.
+ * Reads every pause of the collector from the JVM's log, which has microseconds and all kinds of
+ * pauses. Reads the growth of the old generation from the JVM's notifications.
  */
 final class GcLog implements AutoCloseable {
   /** As in: [1234567ns] GC(3) Pause Young (Normal) (G1 Evacuation Pause) 24M->4M(256M) 2.345ms */
@@ -43,7 +43,7 @@ final class GcLog implements AutoCloseable {
     }
   }
 
-  /** As "jcmd VM.log" does. */
+  /** Configures the log, like "jcmd VM.log". */
   private static void log(String... arguments) {
     try {
       ManagementFactory.getPlatformMBeanServer()
@@ -89,7 +89,10 @@ final class GcLog implements AutoCloseable {
     return pauses;
   }
 
-  /** {@return by how much collections have made the old generation grow; notices take a moment} */
+  /**
+   * {@return the growth of the old generation by collections; notifications are delayed for a
+   * moment}
+   */
   long promotedBytes() throws InterruptedException {
     Thread.sleep(200);
     return promotedBytes.get();

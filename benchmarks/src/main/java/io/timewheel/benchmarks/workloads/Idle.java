@@ -15,7 +15,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.OptionalLong;
 
-/** Nothing is due: what the timer does anyway. */
+/** Measures the work of a timer while nothing is due. */
 final class Idle {
   private static final Path TASKS = Path.of("/proc/self/task");
 
@@ -26,10 +26,10 @@ final class Idle {
     long windowNanos = MILLISECONDS.toNanos(parameters.windowMillis());
     Object[] handles = Figures.keep(parameters.count());
     Load.fill(handles, subject, parameters);
-    // Has the thread started, if nothing else has.
+    // Starts the thread, if it has not been started.
     subject.cancel(subject.start(subject.task(() -> {}), HOURS.toNanos(2)));
     System.gc();
-    // Nobody will be in.
+    // This will never be complete.
     Expiries never = new Expiries(1);
     never.await(
         subject, kind.isPolled(), System.nanoTime() + Math.min(windowNanos, SECONDS.toNanos(1)));
@@ -55,7 +55,10 @@ final class Idle {
     return metrics;
   }
 
-  /** Those of all threads of this process; empty where the system does not tell. */
+  /**
+   * Returns the context switches of all threads of this process; empty if the system does not
+   * report them.
+   */
   private static OptionalLong contextSwitches() {
     if (!Files.isDirectory(TASKS)) {
       return OptionalLong.empty();

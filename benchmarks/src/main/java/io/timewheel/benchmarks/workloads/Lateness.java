@@ -11,7 +11,10 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
-/** Timeouts spread over a window, on an idle machine or on one that others keep busy. */
+/**
+ * Measures the lag of timeouts spread over a window, on an idle machine or on one that other
+ * threads keep busy.
+ */
 final class Lateness {
   private Lateness() {}
 

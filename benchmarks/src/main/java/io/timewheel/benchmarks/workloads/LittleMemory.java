@@ -15,12 +15,13 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A heap that is full for half of the time measured: whether all timeouts that were accepted before
- * and in that time run, how late, and whether the timer still works when there is memory again.
+ * Fills the heap for half of the measured time. Checks whether all timeouts run that were accepted
+ * before and during that time, how late they are, and whether the timer still works when there is
+ * memory again.
  */
 final class LittleMemory {
   private static final long BEAT_NANOS = MILLISECONDS.toNanos(2);
-  private static final long PATIENCE_NANOS = SECONDS.toNanos(5);
+  private static final long TIMEOUT_NANOS = SECONDS.toNanos(5);
 
   private final Subject subject;
   private final AtomicInteger ran = new AtomicInteger();
@@ -39,7 +40,7 @@ final class LittleMemory {
   private Map<String, Double> run(Parameters parameters) throws InterruptedException {
     long windowNanos = MILLISECONDS.toNanos(parameters.windowMillis());
     long[] lateNanos = new long[parameters.count()];
-    Arrays.fill(lateNanos, Long.MAX_VALUE); // of those that never run
+    Arrays.fill(lateNanos, Long.MAX_VALUE); // for those that never run
     Object[] handles = Figures.keep(parameters.count());
     long firstNanos = System.nanoTime() + MILLISECONDS.toNanos(200) + handles.length * 5_000L;
     for (int i = 0; i < handles.length; i++) {
@@ -79,7 +80,10 @@ final class LittleMemory {
     return metrics;
   }
 
-  /** A caller gets along with a start that fails for want of memory; a timeout must not. */
+  /**
+   * Starts timeouts at regular intervals. A start may fail for lack of memory; an accepted timeout
+   * must not.
+   */
   private void beat(Object task) {
     try {
       subject.start(task, BEAT_NANOS);
@@ -93,17 +97,17 @@ final class LittleMemory {
     AtomicBoolean ranNow = new AtomicBoolean();
     beat(subject.task(() -> ranNow.set(true)));
     long sinceNanos = System.nanoTime();
-    while (!ranNow.get() && System.nanoTime() - sinceNanos < PATIENCE_NANOS) {
+    while (!ranNow.get() && System.nanoTime() - sinceNanos < TIMEOUT_NANOS) {
       LockSupport.parkNanos(BEAT_NANOS);
     }
     return ranNow.get();
   }
 
-  /** Until all accepted have run, or nothing has for a while. */
+  /** Waits until all accepted timeouts have run, or none has for a while. */
   private void awaitAll() {
     int seen = ran.get();
     long sinceNanos = System.nanoTime();
-    while (seen < accepted && System.nanoTime() - sinceNanos < PATIENCE_NANOS) {
+    while (seen < accepted && System.nanoTime() - sinceNanos < TIMEOUT_NANOS) {
       LockSupport.parkNanos(BEAT_NANOS);
       int now = ran.get();
       if (now != seen) {
@@ -113,7 +117,7 @@ final class LittleMemory {
     }
   }
 
-  /** The rest of the heap, in pieces that get smaller as it fills. */
+  /** Fills the rest of the heap, with pieces that get smaller as it fills. */
   private static final class Ballast {
     private static final int LARGEST_BYTES = 1 << 18;
 

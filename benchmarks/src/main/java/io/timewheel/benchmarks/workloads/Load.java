@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
-/** Starts many timeouts for later, and weighs them. */
+/** Starts many timeouts with long delays, and measures their memory. */
 final class Load {
   private Load() {}
 
@@ -20,7 +20,8 @@ final class Load {
     long nanos = System.nanoTime() - startNanos;
     long cpuNanos = CpuTime.now().since(began);
 
-    // Some hand their timeouts to their thread through a queue, which must be empty by then.
+    // Some subjects pass their timeouts to their thread through a queue, which must be empty by
+    // then.
     long settlingMillis = 100L + handles.length / 10_000;
     Thread.sleep(settlingMillis);
     long bytes = Figures.liveBytes();
@@ -34,7 +35,7 @@ final class Load {
     return metrics;
   }
 
-  /** Starts as many timeouts as there is room for, of the same random delays for all subjects. */
+  /** Fills the array with started timeouts, with the same random delays for all subjects. */
   static void fill(Object[] handles, Subject subject, Parameters parameters) {
     Object task = subject.task(() -> {});
     SplittableRandom random = new SplittableRandom(42);

@@ -28,18 +28,18 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 import org.openjdk.jmh.runner.options.VerboseMode;
 
-/** The operations, as JMH measures them. A timer never runs any of these timeouts. */
+/** The operations that JMH measures. A timer never runs any of these timeouts. */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(SECONDS)
-@SuppressWarnings("NullAway.Init") // JMH does that
+@SuppressWarnings("NullAway.Init") // JMH sets them
 public class Operations {
-  /** The flags of the JVM that JMH starts; without this property it starts none. */
+  /** The flags of the JVM that JMH starts. Without this property, it starts none. */
   public static final String FLAGS = "timewheel.benchmarks.flags";
 
   /**
-   * The timer of this JVM. JMH must not close it: it would count that, and all that is allocated
-   * for it, in the last iteration.
+   * The timer of this JVM. JMH must not close it: it would count the close, and its allocations, in
+   * the last iteration.
    */
   private static volatile @Nullable Subject opened;
 
@@ -49,11 +49,11 @@ public class Operations {
   @Param("timewheel")
   public String subject;
 
-  /** How many each thread keeps pending. */
+  /** The number of timeouts that each thread keeps pending. */
   @Param("0")
   public int live;
 
-  /** How many threads there are. */
+  /** The number of threads. */
   @Param("1")
   public int threads;
 
@@ -73,14 +73,14 @@ public class Operations {
 
   /** The timeouts that one thread keeps pending. */
   @State(Scope.Thread)
-  @SuppressWarnings("NullAway.Init") // JMH does that
+  @SuppressWarnings("NullAway.Init") // JMH sets them
   public static class Ring {
     private Object[] handles;
     private int next;
     private long random = 42;
 
     /**
-     * Starts them.
+     * Starts the timeouts.
      *
      * @param operations whose timer is used
      */
@@ -92,7 +92,7 @@ public class Operations {
       }
     }
 
-    /** Any place, by the generator of numbers that costs the least. */
+    /** Returns a random place, from the cheapest generator. */
     private int any() {
       random = random * 6364136223846793005L + 1442695040888963407L;
       return (int) (((random >>> 33) * handles.length) >>> 31);
@@ -102,9 +102,9 @@ public class Operations {
   /**
    * Starts a timeout and cancels it at once.
    *
-   * @param blackhole takes the handle of that which is no timer: there nothing else keeps the
-   *     compiler from never making it
-   * @return what cancelling said
+   * @param blackhole takes the handle of a subject that is not a timer; otherwise, the compiler
+   *     would remove it
+   * @return the result of cancelling
    */
   @Benchmark
   public boolean churn(Blackhole blackhole) {
@@ -116,10 +116,10 @@ public class Operations {
   }
 
   /**
-   * Cancels the oldest and starts one.
+   * Cancels the oldest timeout and starts one.
    *
    * @param ring of this thread
-   * @return what cancelling said
+   * @return the result of cancelling
    */
   @Benchmark
   public boolean inflight(Ring ring) {
@@ -131,9 +131,9 @@ public class Operations {
   }
 
   /**
-   * Postpones one, any one, for connections are used in any order. A fixed order would do wrong to
-   * those who move a timeout in place: the others make a new handle each time, and would find the
-   * handles in the order in which they lie in memory.
+   * Postpones a random timeout, because connections are used in any order. A fixed order would be
+   * unfair to timers that move a timeout in place. The others make a new handle each time, and
+   * would find the handles in memory order.
    *
    * @param ring of this thread
    * @return its handle
@@ -143,7 +143,7 @@ public class Operations {
     int i = ring.any();
     Object old = ring.handles[i];
     Object handle = timer.move(old, task, DELAY_NANOS);
-    if (handle != old) { // who need not keep a new one does not pay for it
+    if (handle != old) { // a subject that keeps the handle does not pay for the write
       ring.handles[i] = handle;
     }
     return handle;

@@ -6,15 +6,15 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * The numbers that a variant of a workload is made of; each workload has use for some.
+ * The numbers of a variant of a workload. Each workload uses some of them.
  *
- * @param threads that start timeouts
- * @param count how many timeouts are pending at once, or, of operations, how many a thread keeps
- * @param minDelayNanos the shortest delay of those for later
+ * @param threads the threads that start timeouts
+ * @param count the number of pending timeouts, or, for operations, the number per thread
+ * @param minDelayNanos the shortest of the long delays
  * @param maxDelayNanos the longest delay
  * @param tickNanos the tick, for timers that have one
- * @param busyCpus how many processors are kept busy by somebody else
- * @param windowMillis how long is measured
+ * @param busyCpus the number of processors that other threads keep busy
+ * @param windowMillis the duration of the measurement
  */
 public record Parameters(
     int threads,
@@ -29,7 +29,7 @@ public record Parameters(
     return new Settings(tickNanos, threads * count, maxDelayNanos);
   }
 
-  /** {@return this as one word of a command line} */
+  /** {@return these parameters as one word of a command line} */
   public String encode() {
     return String.join(
         ",",
@@ -42,7 +42,7 @@ public record Parameters(
   }
 
   /**
-   * Reads what {@link #encode} wrote.
+   * Reads the output of {@link #encode}.
    *
    * @param word of the command line
    * @return the parameters

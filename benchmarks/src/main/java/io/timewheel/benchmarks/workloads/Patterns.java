@@ -5,9 +5,9 @@ import io.timewheel.benchmarks.subjects.Keyed;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Many timeouts with a key each: added, weighed, postponed in any order, and removed. */
+/** Measures many timeouts with keys: adding, memory, postponing in random order, and removing. */
 final class Patterns {
-  /** How often each key is touched, about. */
+  /** How often each key is touched, approximately. */
   private static final int WARM_UP = 2;
 
   private static final int TOUCHES = 5;
@@ -27,7 +27,8 @@ final class Patterns {
       keyed.add((Long) key);
     }
     long addNanos = System.nanoTime() - startNanos;
-    // Some hand their timeouts to their thread through a queue, which must be empty by then.
+    // Some subjects pass their timeouts to their thread through a queue, which must be empty by
+    // then.
     Thread.sleep(100L + count / 10_000);
     long bytes = Figures.liveBytes() - emptyBytes;
 
@@ -38,7 +39,7 @@ final class Patterns {
       touch(touched, count, WARM_UP);
       CpuTime began = CpuTime.now();
       touch(touched, count, TOUCHES);
-      Thread.sleep(20); // and what has been left to a thread of the timer
+      Thread.sleep(20); // and work that was left to a thread of the timer
       metrics.put("cpuNanosPerTouch", CpuTime.now().since(began) / ((double) TOUCHES * count));
     }
     startNanos = System.nanoTime();
@@ -49,7 +50,10 @@ final class Patterns {
     return metrics;
   }
 
-  /** The key is another object than the one that was added, as if it had come from outside. */
+  /**
+   * Touches keys. Each key is another object than the one that was added, as if it had been
+   * received.
+   */
   private static void touch(Keyed.Touched keyed, int count, int times) {
     long random = 42;
     for (long i = (long) times * count; i > 0; i--) {

@@ -14,9 +14,9 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * What the garbage collector has to do with millions of timeouts that stay, and others that come
- * and go: one thread keeps some thousands in flight, at a rate that is the same for all subjects,
- * as far as they can follow.
+ * Measures the work of the garbage collector with millions of long-lived timeouts and others that
+ * are short-lived. One thread keeps some thousands in flight, at the same rate for all subjects, as
+ * far as they sustain it.
  */
 final class Pauses {
   private static final int IN_FLIGHT = 10_000;

@@ -14,14 +14,14 @@ import java.util.SplittableRandom;
 import org.HdrHistogram.Histogram;
 
 /**
- * How long one start takes, and one cancelling, while many others expire: a thread that has to wait
- * for the timer thread shows here.
+ * Measures how long one start and one cancel take while many other timeouts expire. It shows
+ * whether a thread must wait for the timer thread.
  */
 final class StartLatency {
   private static final long DELAY_NANOS = SECONDS.toNanos(30);
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
-  /** 0: not yet; 1: record; 2: it is over. */
+  /** 0: not started; 1: recording; 2: finished. */
   private volatile int phase;
 
   private StartLatency() {}
@@ -54,7 +54,7 @@ final class StartLatency {
     }
     expiries.await(subject, false, firstNanos);
     phase = 1;
-    expiries.await(subject, false, firstNanos + windowNanos + SECONDS.toNanos(PATIENCE_SECONDS));
+    expiries.await(subject, false, firstNanos + windowNanos + SECONDS.toNanos(TIMEOUT_SECONDS));
     phase = 2;
     Histogram starts = Figures.histogram();
     Histogram cancels = Figures.histogram();

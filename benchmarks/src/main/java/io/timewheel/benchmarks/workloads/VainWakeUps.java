@@ -10,10 +10,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 
 /**
- * What requests that are answered at once cost: each millisecond one timeout is started and
- * cancelled, before the timer thread has had time to look. A timer that wakes its thread for each
- * of them pays for it in the start, and with the processor time of a thread that finds nothing to
- * do.
+ * Measures the cost of requests that are answered at once. Each millisecond, one timeout is started
+ * and cancelled before the timer thread can look. A timer that wakes its thread for each of them
+ * pays for it twice: in the start, and with the CPU time of a thread that finds no work.
  */
 final class VainWakeUps {
   private static final long PERIOD_NANOS = MILLISECONDS.toNanos(1);

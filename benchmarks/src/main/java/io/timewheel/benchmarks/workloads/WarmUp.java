@@ -10,9 +10,9 @@ import io.timewheel.benchmarks.subjects.Subject;
 import io.timewheel.benchmarks.subjects.SubjectKind;
 import java.util.SplittableRandom;
 
-/** Has the code of a subject compiled, on an instance that is thrown away. */
+/** Lets the JVM compile the code of a subject, on an instance that is discarded. */
 final class WarmUp {
-  /** With one, the compiler still works on the timer's loop when the measurement begins. */
+  /** With one round, the compiler still works on the timer's loop when the measurement begins. */
   private static final int EXPIRING_ROUNDS = 3;
 
   private WarmUp() {}

@@ -32,10 +32,10 @@ public enum Workload {
   }
 
   /**
-   * Finds one by its name.
+   * Finds a workload by its name.
    *
    * @param id as in the results
-   * @return the one
+   * @return the workload
    */
   public static Workload of(String id) {
     return Arrays.stream(values())
@@ -60,7 +60,7 @@ public enum Workload {
    * @param kind of the subject
    * @param parameters of the variant
    * @param warmUp how many timeouts to warm up with
-   * @param report what to do with the figures, while the timer is still alive
+   * @param report receives the figures while the timer is still alive
    * @throws Exception if it cannot be measured
    */
   public void measure(

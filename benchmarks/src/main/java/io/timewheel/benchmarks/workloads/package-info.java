@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What is measured, and how: all that runs inside a measured JVM. The operations are measured by
- * JMH, whole workloads by code of our own; {@link io.timewheel.benchmarks.workloads.Child} is the
- * program of such a JVM.
+ * The workloads, which run inside a measured JVM. JMH measures the operations; our own code
+ * measures whole workloads. {@link io.timewheel.benchmarks.workloads.Child} is the program of such
+ * a JVM.
  */
 @NullMarked
 package io.timewheel.benchmarks.workloads;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DocumentationTest {
-  /** The documentation as it is committed. */
+  /** The committed documentation. */
   private static final Documentation COMMITTED = Documentation.around(Path.of(""));
 
   private static final Path LATEST = COMMITTED.root().resolve("benchmarks/results/latest.json");
@@ -57,11 +57,11 @@ class DocumentationTest {
     Files.writeString(file, text.replace(what, by));
   }
 
-  /** The check of the committed documents; the other tests see it fail. */
+  /** Checks the committed documents. The other tests verify that this check can fail. */
   @Test
   void figuresInTheDocumentationAreThoseOfTheLatestRecording() throws IOException {
     assertThat(COMMITTED.actual())
-        .as("to mend it: benchmarks/run, or Report benchmarks/results/latest.json --write")
+        .as("to fix it: benchmarks/run, or Report benchmarks/results/latest.json --write")
         .isEqualTo(COMMITTED.expected(latest()));
   }
 
@@ -103,7 +103,7 @@ class DocumentationTest {
   }
 
   @Test
-  void whatIsWrittenByHandStays() throws IOException {
+  void handWrittenTextIsPreserved() throws IOException {
     String before = Files.readString(page);
     String introduction = before.substring(0, before.indexOf("<!-- "));
     String end = before.substring(before.lastIndexOf("<!-- "));
@@ -134,7 +134,7 @@ class DocumentationTest {
   }
 
   @Test
-  void aQuickRunIsCalledOneWhereverItsFiguresAre() throws IOException {
+  void quickRunIsLabelledWhereverItsFiguresAre() throws IOException {
     Results quick =
         Recordings.of("timewheel")
             .values("churn", "1 thread", "timewheel", "opsPerSecond", 1e6)
@@ -148,7 +148,7 @@ class DocumentationTest {
   }
 
   @Test
-  void missingOrDoubledMarkersAreAnErrorThatChangesNothing() throws IOException {
+  void missingOrDuplicateMarkersAreRefusedWithoutChanges() throws IOException {
     Results recording = Results.read(Recordings.imaginary());
     Documentation documentation = new Documentation(root);
 

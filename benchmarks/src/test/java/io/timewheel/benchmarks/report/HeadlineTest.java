@@ -47,7 +47,7 @@ class HeadlineTest {
   }
 
   @Test
-  void showsTheBestPeerAndSaysWhereItIsBetter() {
+  void showsTheBestPeerAndMarksWhereItIsBetter() {
     recordings
         .values("expire", "6M in a second", "timewheel", "overrunMillis", 300)
         .values("expire", "6M in a second", "timewheel-hashed", "overrunMillis", 2)

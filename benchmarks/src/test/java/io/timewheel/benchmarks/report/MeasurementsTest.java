@@ -41,7 +41,7 @@ class MeasurementsTest {
   }
 
   @Test
-  void aboveOneIsBetterForUsWhateverIsBetter() {
+  void advantageAboveOneIsBetterForEveryMetric() {
     Recordings recordings = Recordings.of("timewheel", "netty42");
     churn(recordings, "timewheel", 10);
     churn(recordings, "netty42", 20);
@@ -78,7 +78,7 @@ class MeasurementsTest {
   }
 
   @Test
-  void noneAgainstNoneIsADraw() {
+  void zeroAgainstZeroIsADraw() {
     Recordings recordings = Recordings.of("timewheel", "netty42", "stpe");
     idle(recordings, "timewheel", 0);
     idle(recordings, "netty42", 0);
@@ -107,7 +107,7 @@ class MeasurementsTest {
   }
 
   @Test
-  void nothingIsPassedOverSilently() {
+  void invalidRecordingsAreRefused() {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> churn(Recordings.of("timewheel"), "netty42", 1).measurements())
         .withMessage("the recording does not introduce its subject netty42");

@@ -13,7 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Makes recordings of measurements that nobody took. */
+/** Makes recordings of invented measurements. */
 final class Recordings {
   private final List<Run> runs = new ArrayList<>();
   private final List<SubjectInfo> subjects = new ArrayList<>();

@@ -55,7 +55,7 @@ class TablesTest {
   }
 
   @Test
-  void siblingsAndBoundsAreNobodyToLoseAgainst() {
+  void siblingsAndBoundsAreNeverMarkedAsLosses() {
     Recordings recordings = Recordings.of("timewheel", "timewheel-polled", "floor");
     recordings
         .values("churn", "1 thread", "timewheel", "opsPerSecond", 10e6)
@@ -80,7 +80,7 @@ class TablesTest {
   }
 
   @Test
-  void variantsKeepTheirOrderAndMetricsThatNobodyHasAreLeftOut() {
+  void variantsKeepTheirOrderAndEmptyMetricsAreOmitted() {
     Recordings recordings = Recordings.of("timewheel");
     recordings
         .values("churn", "2 threads", "timewheel", "opsPerSecond", 10e6)

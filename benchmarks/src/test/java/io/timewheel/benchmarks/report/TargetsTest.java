@@ -29,7 +29,9 @@ class TargetsTest {
         .allMatch(target -> target.measured().toString().contains("not recorded"));
   }
 
-  /** For each target, the value of the other (or none), and values that meet and miss it. */
+  /**
+   * For each target, the value of the other subject (or none), and values that meet and miss it.
+   */
   @ParameterizedTest
   @CsvSource(
       delimiter = ';',
@@ -108,7 +110,7 @@ class TargetsTest {
 
   @ParameterizedTest
   @CsvSource({"99,MET", "100,NOT_MET"})
-  void lessIsLessAndNotTheSame(double millis, Verdict verdict) {
+  void equalIsNotLess(double millis, Verdict verdict) {
     Recordings recordings = Recordings.of("timewheel", "stpe");
     recordings
         .values("lateness", "100 µs tick", "timewheel", "cpuMillis", millis)

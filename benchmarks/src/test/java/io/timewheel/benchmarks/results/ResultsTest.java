@@ -47,7 +47,7 @@ class ResultsTest {
   }
 
   @Test
-  void writesTheNamesThatReadersRelyOn() throws IOException {
+  void writesTheDocumentedNames() throws IOException {
     Path file = directory.resolve("results.json");
 
     example(Results.FORMAT).write(file);
@@ -60,7 +60,7 @@ class ResultsTest {
   }
 
   @Test
-  void keepsOfEarlierResultsWhatIsNotMeasuredNow() {
+  void keepsEarlierResultsOfOtherVariants() {
     Run again =
         new Run("churn", "1 thread", "timewheel", 0, 0, Map.of("bytesPerOp", 41.0), null, null);
     Results now = example(Results.FORMAT);
@@ -81,7 +81,7 @@ class ResultsTest {
   }
 
   @Test
-  void doesNotMixWhatCannotBeCompared() {
+  void doesNotMixIncomparableResults() {
     Results now = example(Results.FORMAT);
     Results elsewhere =
         new Results(
@@ -102,7 +102,7 @@ class ResultsTest {
   }
 
   @Test
-  void refusesAnotherForm() throws IOException {
+  void refusesAnotherFormat() throws IOException {
     Path file = directory.resolve("results.json");
     example(2).write(file);
 

@@ -26,7 +26,7 @@ class FiguresTest {
   }
 
   @Test
-  void whatIsEarlyOrAgesLateIsStillCounted() {
+  void earlyAndVeryLateTimeoutsAreCounted() {
     Histogram histogram = Figures.histogram();
     Figures.record(histogram, -1);
     Figures.record(histogram, Long.MAX_VALUE);
