@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Programs that show the timers at work. */
-@SuppressWarnings("requires-automatic") // most libraries have no module of their own
+/** Example programs that use the timers. */
+@SuppressWarnings("requires-automatic") // most libraries are automatic modules
 module io.timewheel.examples {
   requires io.timewheel.core;
   requires static com.github.benmanes.caffeine;

@@ -4,7 +4,7 @@ create table if not exists orders (
   placed_at timestamp(3) with time zone not null,
   ended_at timestamp(3) with time zone
 );
--- Without a key: a cancellation that happened twice would be seen.
+-- Without a key, so that a repeated cancellation would be visible.
 create table if not exists notes (
   order_id text not null
 );

@@ -5,8 +5,8 @@ import io.timewheel.pattern.Heartbeats;
 import java.time.Duration;
 
 /**
- * A server that pings a connection on which it has nothing to say, and closes one from which
- * nothing comes. The peer is a fake: it answers twice and falls silent.
+ * A server that pings a connection to which it has written nothing for a time, and closes one from
+ * which it has read nothing. The peer is a fake: it answers twice and then falls silent.
  */
 public final class IdleServer {
   private final Scene scene;
@@ -19,7 +19,7 @@ public final class IdleServer {
         Heartbeats.<String>builder(scene.timer(), scene.executor())
             .onWriteIdle(Duration.ofMillis(100), this::ping)
             .onReadIdle(Duration.ofMillis(250), this::close)
-            .random(() -> 1) // or the first ping would come after a random part of its time
+            .random(() -> 1) // or the first ping would be sent after a random part of the idle time
             .build();
     heartbeats.add("peer");
   }

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Locks with a lease of 300 ms that are held for longer: the watchdog renews them, all in one call,
- * and says so when one was lost. The server is a fake.
+ * Locks with a lease of 300 ms that are held for longer. The watchdog renews them, all in one call,
+ * and reports a lost lock. The server is a fake.
  */
 public final class LockWatchdog {
   private LockWatchdog() {}
@@ -44,14 +44,14 @@ public final class LockWatchdog {
     scene.pass(1_000);
     scene.say("holding orders and stock");
 
-    server.locked.remove("stock"); // the server has forgotten it
+    server.locked.remove("stock"); // the server has lost it
     scene.pass(300);
 
     leases
         .release(
             "orders",
             () -> {
-              server.locked.remove("orders"); // no renewal is under way any more
+              server.locked.remove("orders"); // no renewal is in progress
               scene.say("unlocked orders");
             })
         .join();

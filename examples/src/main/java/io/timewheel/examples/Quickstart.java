@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
-/** The whole life of a few timeouts: start, reschedule, cancel, stop. */
+/** The life of some timeouts: start, reschedule, cancel, stop. */
 public final class Quickstart {
   private Quickstart() {}
 
@@ -37,7 +37,7 @@ public final class Quickstart {
         },
         Duration.ofMillis(50));
 
-    // Reschedule: something came in, so the connection is not idle. Nothing is allocated.
+    // Reschedule: a message came in, so the connection is not idle. Nothing is allocated.
     Timeout idle =
         timer.newTimeout(timeout -> System.out.println("idle for 30 s"), Duration.ofSeconds(30));
     System.out.println("moved: " + idle.reschedule(Duration.ofSeconds(30)));
@@ -46,7 +46,7 @@ public final class Quickstart {
     System.out.println("cancelled: " + idle.cancel());
     System.out.println("cancelled once more: " + idle.cancel());
 
-    // Stop: what is still pending is cancelled and returned.
+    // Stop: pending timeouts are cancelled and returned.
     timer.newTimeout(timeout -> System.out.println("a year later"), Duration.ofDays(365));
     greeted.await();
     Set<Timeout> pending = timer.stop();

@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The core of a client for remote procedure calls: requests by id, answered, late or never, on a
- * connection that closes. The peer is a fake.
+ * The core of an RPC client: requests with IDs that are answered, late or never, on a connection
+ * that closes. The peer is a fake.
  */
 public final class RpcClient {
   private RpcClient() {}
@@ -37,13 +37,13 @@ public final class RpcClient {
             .build();
     Requests.Channel<String> connection = requests.channel();
 
-    // Each is entered before it is sent, so that no answer can be earlier than its request.
+    // Each request is registered before it is sent, so no answer can arrive earlier.
     CompletableFuture<?> first = report(scene, 1, connection.start(1, Duration.ofMillis(100)));
     CompletableFuture<?> second = report(scene, 2, connection.start(2, Duration.ofMillis(100)));
 
-    connection.complete(1, "pong"); // the peer answers the first at once
+    connection.complete(1, "pong"); // the peer answers the first request at once
     first.join();
-    scene.pass(150); // and the second too late
+    scene.pass(150); // and the second one too late
     second.join();
     connection.complete(2, "pong");
 

@@ -13,43 +13,43 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * Where an example plays: in real time, or in that of a test, which takes none.
+ * The environment of an example: real time, or the time of a test, which passes at once.
  *
  * @param timer the timer
  * @param clock the clock of the timer
- * @param executor runs what must not run on the timer thread
- * @param time lets time pass
- * @param out where to say what happens
+ * @param executor runs tasks that must not run on the timer thread
+ * @param time advances the time
+ * @param out the output of the example
  */
 public record Scene(Timer timer, TimeSource clock, Executor executor, Time time, PrintStream out) {
-  /** Lets time pass. */
+  /** Advances the time. */
   @FunctionalInterface
   public interface Time {
     /**
      * Returns when the time has passed.
      *
-     * @param time how much
+     * @param time how long
      * @throws InterruptedException if the thread is interrupted
      */
     void pass(Duration time) throws InterruptedException;
   }
 
-  /** What an example does. */
+  /** The actions of an example. */
   @FunctionalInterface
   public interface Play {
     /**
-     * Does it.
+     * Runs the example.
      *
-     * @param scene where
+     * @param scene its environment
      * @throws InterruptedException if the thread is interrupted
      */
     void in(Scene scene) throws InterruptedException;
   }
 
   /**
-   * Plays on a timer of its own, in real time, to the standard output.
+   * Runs an example on its own timer, in real time, with the standard output.
    *
-   * @param play what to play
+   * @param play the example
    * @throws InterruptedException if the thread is interrupted
    */
   public static void inRealTime(Play play) throws InterruptedException {
@@ -73,9 +73,9 @@ public record Scene(Timer timer, TimeSource clock, Executor executor, Time time,
   }
 
   /**
-   * Lets time pass.
+   * Advances the time.
    *
-   * @param millis how much
+   * @param millis how long, in milliseconds
    * @throws InterruptedException if the thread is interrupted
    */
   public void pass(long millis) throws InterruptedException {
@@ -83,9 +83,9 @@ public record Scene(Timer timer, TimeSource clock, Executor executor, Time time,
   }
 
   /**
-   * Says what happens.
+   * Prints a line.
    *
-   * @param text a line
+   * @param text the line
    */
   public void say(String text) {
     out.println(text);

@@ -9,7 +9,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** The JDK's interface for delayed and periodic work, on a timer that may serve others too. */
+/** Uses the JDK's interface for delayed and periodic work, on a timer that other code may share. */
 public final class ScheduledExecutor {
   private ScheduledExecutor() {}
 
@@ -34,7 +34,7 @@ public final class ScheduledExecutor {
       heartbeats.await();
       System.out.println("three heartbeats");
 
-      System.out.println("cancelled: " + heartbeat.cancel(false)); // and off the timer
+      System.out.println("cancelled: " + heartbeat.cancel(false)); // and removed from the timer
       scheduler.shutdown();
       System.out.println("terminated: " + scheduler.awaitTermination(1, TimeUnit.MINUTES));
     }

@@ -8,7 +8,7 @@ import io.timewheel.concurrent.FutureTimeouts;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** Futures that are given up, and a deadline that is passed down. */
+/** Futures with a timeout, and a deadline that is passed down. */
 public final class TimedFutures {
   private TimedFutures() {}
 
@@ -26,11 +26,11 @@ public final class TimedFutures {
   public static void main(String[] args) {
     try (Timer timer = HierarchicalWheelTimer.create()) {
       FutureTimeouts timeouts = FutureTimeouts.on(timer);
-      Deadline deadline = Deadline.after(Duration.ofSeconds(30)); // for all that follows
+      Deadline deadline = Deadline.after(Duration.ofSeconds(30)); // for all following steps
 
       CompletableFuture<String> answer =
           timeouts.orTimeout(new CompletableFuture<>(), deadline.remaining());
-      answer.complete("42"); // in time: nothing is left on the timer
+      answer.complete("42"); // in time: the timer holds nothing
       System.out.println("answer: " + answer.join());
       System.out.println("pending: " + timer.pendingTimeouts());
 

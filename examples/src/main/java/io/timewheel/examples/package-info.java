@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Programs that show the timers at work. */
+/** Example programs that use the timers. */
 @NullMarked
 package io.timewheel.examples;
 

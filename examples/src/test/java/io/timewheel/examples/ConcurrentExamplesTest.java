@@ -13,7 +13,10 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** The examples print what their javadoc shows, and both shapes go by the time of a test. */
+/**
+ * Verifies that the examples print the output in their Javadoc, and that both use the time of a
+ * test.
+ */
 class ConcurrentExamplesTest {
   @Test
   void scheduledExecutorPrintsWhatItsJavadocShows() throws Exception {

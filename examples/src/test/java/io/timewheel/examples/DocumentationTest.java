@@ -16,15 +16,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The guides show what is compiled, by the examples or by the tests of the adapters, and no
- * document has a dead link.
+ * Verifies that the code in the guides is compiled, by the examples or by the tests of the
+ * adapters, and that no document has a dead link.
  */
 class DocumentationTest {
   private static final Path ROOT = Path.of("..");
 
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\\n(.*?)^```$");
 
-  /** The code in the second column of a table whose first links to the example. */
+  /** The code in the second column of a table whose first column links to the example. */
   private static final Pattern SEAM = Pattern.compile("(?m)^\\| \\[[^|]*\\| `([^`|]+)` \\|");
 
   private static final Pattern FIRST_COLUMN = Pattern.compile("(?m)^\\| ([^|]*) \\|");
@@ -39,7 +39,7 @@ class DocumentationTest {
   /** A link to a file of this repository. */
   private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#\\s]+)");
 
-  /** The text of all source files, without the white space in it. */
+  /** The text of all source files, without white space. */
   private static String sources;
 
   @BeforeAll
@@ -104,19 +104,19 @@ class DocumentationTest {
             });
   }
 
-  /** What the guide for operators quotes in the first column of its tables. */
+  /** Returns the first column of the tables in the guide for operators. */
   private static List<String> linesOf(String heading, String nextHeading) throws IOException {
     String guide = guide("DURABLE-OPERATING.md");
     String tables = guide.substring(guide.indexOf(heading), guide.indexOf(nextHeading));
     return found(QUOTED, String.join("\n", found(FIRST_COLUMN, tables)));
   }
 
-  /** Whether texts have all parts of a line, but for what varies. */
+  /** Returns whether texts contain all parts of a line, except the variable ones. */
   private static boolean isIn(String texts, String line) {
     return Stream.of(line.split("…")).allMatch(part -> texts.contains(part.strip()));
   }
 
-  /** The sources of what logs, each text that stands on several lines put together. */
+  /** Returns the sources with log messages, with each split text joined. */
   private static String durableSource() throws IOException {
     StringBuilder text = new StringBuilder();
     for (String module : List.of("engine", "rocksdb")) {
@@ -130,7 +130,7 @@ class DocumentationTest {
     return text.toString();
   }
 
-  /** The texts in a source, as they are logged: a format doubles its apostrophes. */
+  /** Returns the texts of a source as they are logged: a format doubles its apostrophes. */
   private static String texts(String source) {
     return String.join("\n", found(LITERAL, source)).replace("''", "'");
   }

@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The code in docs/DURABLE.md, which DocumentationTest compares. */
+/** The code in docs/DURABLE.md; DocumentationTest compares the two. */
 class DurableGuideTest {
   private final List<String> cancelled = new ArrayList<>();
   private final Shop shop = new Shop();
@@ -120,7 +120,7 @@ class DurableGuideTest {
                 .thenAccept(answer -> answered.complete(answer.statusCode()));
     DurableTimer caller =
         DurableTimer.builder(store)
-            // at a time 8 attempts for each host and 1,000 in all, each within 10 seconds
+            // 8 concurrent attempts for each host and 1,000 in total, each within 10 seconds
             .handlers("host:", post, 8, HandlerSlots.atMost(1_000), Duration.ofSeconds(10))
             .start();
     // end
@@ -162,7 +162,7 @@ class DurableGuideTest {
       page = found.nextPage();
     } while (page.isPresent());
 
-    timer.retry("shop", "order-42"); // its attempts are counted anew
+    timer.retry("shop", "order-42"); // its attempts are counted from zero again
     // end
     assertThat(errors)
         .containsExactly("order-42: java.lang.IllegalStateException: the shop is closed");
@@ -183,7 +183,7 @@ class DurableGuideTest {
     List<Instant> firstRuns = timer.preview(report, 5);
     timer.schedule(report);
 
-    Instant now = kit.now(); // Instant.now() in a program
+    Instant now = kit.now(); // Instant.now() in an application
     long[] dueByHour = timer.histogram("shop", now, now.plus(Duration.ofDays(1)), 24);
     // end
     assertThat(firstRuns).hasSize(5).startsWith(Instant.parse("2026-01-01T08:00:00Z"));
@@ -199,7 +199,7 @@ class DurableGuideTest {
     // begin
     CompletionStage<Boolean> paid =
         timer
-            .scheduleAsync(spec.requestId("checkout-4711")) // a repeated call is answered as this
+            .scheduleAsync(spec.requestId("checkout-4711")) // repeated calls return the same
             .thenCompose(scheduled -> timer.cancelAsync("shop", "order-42"))
             .thenApply(answer -> answer.outcome() == Outcome.CANCELLED);
     // end

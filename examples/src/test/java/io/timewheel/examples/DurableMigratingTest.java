@@ -35,10 +35,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The code about durable timers in docs/MIGRATING.md and README.md, which DocumentationTest
- * compares, and what the guide says of them.
+ * Verifies the code and the statements about durable timers in docs/MIGRATING.md and README.md.
+ * DocumentationTest compares the code.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // what comes of it is seen in the timer
+@SuppressWarnings("FutureReturnValueIgnored") // the result is visible in the timer
 class DurableMigratingTest {
   private static final Duration LONG = Duration.ofHours(1);
 
@@ -264,7 +264,7 @@ class DurableMigratingTest {
       timer
           .claim("shop", "unpaid", 10, Duration.ofSeconds(30), Duration.ZERO)
           .thenAccept(due -> due.forEach(claimed -> attempts.add(claimed.firing().fireId())));
-      kit.advanceBy(Duration.ofMinutes(1)); // and never acknowledges
+      kit.advanceBy(Duration.ofMinutes(1)); // and does not acknowledge
     }
     assertThat(attempts).hasSize(2).containsOnly(attempts.get(0));
   }

@@ -9,7 +9,7 @@ import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** How code that uses a timer is tested without waiting; the README quotes it. */
+/** Tests code that uses a timer without waiting; the README quotes it. */
 class ManualTimeTest {
   @Test
   void aSessionClosesAfter30SecondsWithoutAMessage() {
@@ -24,7 +24,7 @@ class ManualTimeTest {
     assertThat(session.isOpen()).isFalse();
   }
 
-  /** The code under test: it is given a timer, and does not care which. */
+  /** The code under test. It receives a timer, of any kind. */
   private static final class Session {
     private final Duration patience;
     private final Timeout idle;

@@ -28,8 +28,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * The code of docs/MIGRATING.md that is not about the adapters, which DocumentationTest compares,
- * and what the guide says of this library.
+ * Verifies the code and the statements about this library in docs/MIGRATING.md, except those about
+ * the adapters. DocumentationTest compares the code.
  */
 class MigratingTest {
   private final ManualTimer timer = ManualTimer.create();
@@ -47,7 +47,7 @@ class MigratingTest {
         30,
         TimeUnit.SECONDS);
 
-    timer.timeSource().advanceBy(Duration.ofMillis(30_007)); // the machine stood still
+    timer.timeSource().advanceBy(Duration.ofMillis(30_007)); // the machine stalled
     timer.poll();
     assertThat(said).containsExactly("late by 7 ms");
   }
@@ -85,7 +85,7 @@ class MigratingTest {
     assertThat(timer.pendingTimeouts()).isZero();
   }
 
-  /** As many threads as there are processors, two at least, or a virtual thread for each run. */
+  /** One thread per processor, at least two, or a virtual thread for each run. */
   @Test
   void createRunsTasksAtTheSameTime() throws Exception {
     ScheduledExecutorService scheduler = WheelScheduledExecutor.create();
@@ -163,7 +163,7 @@ class MigratingTest {
               try {
                 report();
               } catch (RuntimeException e) {
-                say("failed: " + e.getMessage()); // if it got out, there would be no further run
+                say("failed: " + e.getMessage()); // otherwise, there would be no further run
               }
             },
             10,
@@ -188,7 +188,7 @@ class MigratingTest {
   }
 
   @Test
-  @SuppressWarnings("FutureReturnValueIgnored") // they go on for ever
+  @SuppressWarnings("FutureReturnValueIgnored") // they continue forever
   void missedRunsAreCaughtUpOrSkipped() {
     WheelScheduledExecutor.Builder builder = WheelScheduledExecutor.builder().timer(timer);
     builder
@@ -197,7 +197,7 @@ class MigratingTest {
         .scheduleAtFixedRate(() -> say("made up"), 1, 1, MINUTES);
     builder.skipMissedRuns(true).build().scheduleAtFixedRate(() -> say("skipped"), 1, 1, MINUTES);
 
-    timer.timeSource().advanceBy(Duration.ofSeconds(210)); // the machine stood still
+    timer.timeSource().advanceBy(Duration.ofSeconds(210)); // the machine stalled
     timer.poll();
 
     assertThat(said).containsOnly("made up", "skipped").filteredOn("skipped"::equals).hasSize(1);

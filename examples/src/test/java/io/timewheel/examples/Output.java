@@ -8,7 +8,7 @@ import io.timewheel.testkit.ManualTimer;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 
-/** What an example prints. */
+/** Captures the output of an example. */
 public final class Output {
   private Output() {}
 
@@ -30,7 +30,7 @@ public final class Output {
     return bytes.toString(UTF_8);
   }
 
-  /** Plays an example on a timer whose time is moved; it must leave nothing on it. */
+  /** Runs an example on a timer whose time is moved. The example must leave no timeout in it. */
   public static String inNoTime(Scene.Play play) throws InterruptedException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     ManualTimer timer = ManualTimer.create();

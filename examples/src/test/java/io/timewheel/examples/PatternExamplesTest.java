@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import org.junit.jupiter.api.Test;
 
-/** The examples of the patterns print what their javadoc shows, in no time. */
+/**
+ * Verifies that the examples of the patterns print the output in their Javadoc, without waiting.
+ */
 class PatternExamplesTest {
 
   @Test

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class QuickstartTest {
-  /** The greeting comes from another thread, so it may come before any line but the last. */
+  /** The greeting comes from another thread, so it may precede any line except the last. */
   @Test
   void printsWhatItsJavadocShows() throws Exception {
     assertThat(Output.of(Quickstart::main).lines())

@@ -9,11 +9,11 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** What is done with a store as a whole. */
+/** Operations on a store as a whole. */
 final class StoreMaintenance {
   private StoreMaintenance() {}
 
-  /** While the timer is at work: a backup that has been read from end to end. */
+  /** Writes a backup while the timer runs. The backup is verified by reading all of it. */
   static void backUp(RocksTimerStore store, Path backup) {
     store.backup(backup); // must not exist; links on the same file system, so copy it elsewhere
     try (RocksTimerStore copy = RocksTimerStore.open(backup)) {
@@ -28,14 +28,16 @@ final class StoreMaintenance {
     }
   }
 
-  /** While the timer is at work: all timers as lines of JSON. */
+  /** Exports all timers as lines of JSON while the timer runs. */
   static long exportTo(Path file, RocksTimerStore store) throws IOException {
     try (OutputStream out = Files.newOutputStream(file)) {
       return store.exportTo(out);
     }
   }
 
-  /** Into a new directory, or an old one: newer versions win, so it may be done again. */
+  /**
+   * Imports into a new or existing directory. Newer versions win, so the import can be repeated.
+   */
   static long importInto(Path directory, Path file) throws IOException {
     try (RocksTimerStore store = RocksTimerStore.open(directory);
         InputStream in = Files.newInputStream(file)) {

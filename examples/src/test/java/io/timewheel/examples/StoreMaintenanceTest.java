@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The code in docs/DURABLE-OPERATING.md, which DocumentationTest compares. */
+/** The code in docs/DURABLE-OPERATING.md; DocumentationTest compares the two. */
 class StoreMaintenanceTest {
   @TempDir Path directory;
 
@@ -42,7 +42,7 @@ class StoreMaintenanceTest {
     }
 
     assertThat(StoreMaintenance.importInto(other, file)).isEqualTo(1);
-    assertThat(StoreMaintenance.importInto(backup, file)).isZero(); // it has them
+    assertThat(StoreMaintenance.importInto(backup, file)).isZero(); // they already exist
     assertThat(StoreMaintenance.importInto(other, file)).isZero();
   }
 

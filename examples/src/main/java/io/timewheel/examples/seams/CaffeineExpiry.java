@@ -9,9 +9,8 @@ import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * A cache of Caffeine that removes an entry when its time is over, and not when somebody next
- * touches the cache. Caffeine has one timeout for the whole cache, and paces it: at most one in
- * about a second.
+ * A Caffeine cache that removes an entry when it expires, not at the next access to the cache.
+ * Caffeine has one timeout for the whole cache, at most about once per second.
  */
 public final class CaffeineExpiry {
   private CaffeineExpiry() {}
@@ -44,7 +43,7 @@ public final class CaffeineExpiry {
 
     sessions.put("ann", "session 1");
     scene.pass(1_500);
-    scene.say("after 1.5 s: " + sessions.estimatedSize() + " entry"); // does not look for expired
+    scene.say("after 1.5 s: " + sessions.estimatedSize() + " entry"); // does not check expiry
     scene.pass(2_500);
     scene.say("after 4 s: " + sessions.estimatedSize() + " entries");
     scheduler.shutdown();

@@ -9,8 +9,8 @@ import org.springframework.scheduling.TaskScheduler;
 import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
 
 /**
- * Spring's {@code TaskScheduler} on the timer. As the bean {@code taskScheduler} it is what
- * {@code @Scheduled} methods run on.
+ * Spring's {@code TaskScheduler} on the timer. If it is the bean {@code taskScheduler},
+ * {@code @Scheduled} methods run on it.
  */
 public final class SpringTasks {
   private SpringTasks() {}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Other libraries with a timer of this one behind them: each takes a {@link
- * java.util.concurrent.ScheduledExecutorService}, and {@link
- * io.timewheel.concurrent.WheelScheduledExecutor} is one.
+ * Runs other libraries on a timer of this library. Each accepts a {@link
+ * java.util.concurrent.ScheduledExecutorService}, which {@link
+ * io.timewheel.concurrent.WheelScheduledExecutor} is.
  */
 @NullMarked
 package io.timewheel.examples.seams;

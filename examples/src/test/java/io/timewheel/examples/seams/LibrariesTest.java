@@ -60,8 +60,8 @@ import org.eclipse.jetty.util.thread.ScheduledExecutorScheduler;
 import org.junit.jupiter.api.Test;
 
 /**
- * Libraries that take a {@link ScheduledExecutorService} wait on the wheel: what they wait for
- * comes when the wheel's time is moved, and no other timer would see it move.
+ * Verifies that libraries with a {@link ScheduledExecutorService} wait on the wheel: their events
+ * happen when the test moves the wheel's time, which no other timer would notice.
  */
 class LibrariesTest {
   private final ManualTimer timer = ManualTimer.create();
@@ -138,7 +138,7 @@ class LibrariesTest {
     try (HikariDataSource pool = new HikariDataSource(config)) {
       assertThat(pool.isRunning()).isTrue();
 
-      timer.advanceBy(Duration.ofSeconds(30)); // later Hikari thinks that the clock went back
+      timer.advanceBy(Duration.ofSeconds(30)); // later, Hikari assumes that the clock went back
 
       closed.await();
     }
@@ -162,7 +162,7 @@ class LibrariesTest {
     assertThat(timer.pendingTimeouts()).isZero();
   }
 
-  /** In real time, for Jetty looks at a clock of its own whether a connection was idle. */
+  /** In real time, because Jetty reads its own clock to detect idle connections. */
   @Test
   void jettyClosesAnIdleConnection() throws Exception {
     ExecutorService workers = Executors.newCachedThreadPool();
@@ -178,7 +178,7 @@ class LibrariesTest {
       server.start();
 
       try (Socket client = new Socket(InetAddress.getLoopbackAddress(), connector.getLocalPort())) {
-        client.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes(UTF_8)); // and no more
+        client.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes(UTF_8)); // and nothing further
         while (client.getInputStream().read() >= 0) {
           // the answer to half a request
         }
@@ -220,7 +220,10 @@ class LibrariesTest {
     assertThat(timer.pendingTimeouts()).isZero();
   }
 
-  /** What gives the answers that are given, or else nothing, and counts how often it is closed. */
+  /**
+   * Returns a proxy that returns the given answers, or else nothing, and counts how often it is
+   * closed.
+   */
   private static <T> T answering(
       Class<T> type, Map<String, Object> answers, CountDownLatch closed) {
     return type.cast(

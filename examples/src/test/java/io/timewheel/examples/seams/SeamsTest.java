@@ -7,8 +7,8 @@ import io.timewheel.examples.Output;
 import org.junit.jupiter.api.Test;
 
 /**
- * Each library waits on the timer that it was given: the time of the tests is moved by hand, and no
- * other timer would see it pass.
+ * Verifies that each library waits on its timer: the tests move the time, which no other timer
+ * would notice.
  */
 class SeamsTest {
   @Test

@@ -4,7 +4,7 @@ package io.timewheel.examples.orders;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** An order, as the database has it. */
+/** An order, as stored in the database. */
 record Order(String id, State state, Instant placedAt, @Nullable Instant endedAt) {
   enum State {
     PLACED,

@@ -18,7 +18,7 @@ import org.springframework.stereotype.Service;
 
 /**
  * Places, pays and cancels orders. A row of the database decides between payment and cancellation,
- * so a cancellation that is attempted twice, or too late, changes nothing.
+ * so a repeated or late cancellation changes nothing.
  */
 @Service
 class Orders {
@@ -36,8 +36,8 @@ class Orders {
   }
 
   /**
-   * Places an order. The timer comes first: if the process dies in between, a timer fires for an
-   * order that is not there, which is harmless; the other way round an order would wait for ever.
+   * Places an order. The timer is scheduled first. If the process dies in between, a timer fires
+   * for a missing order, which is harmless. In the reverse order, an order would wait forever.
    */
   Order place() {
     String id = UUID.randomUUID().toString();

@@ -4,7 +4,7 @@ package io.timewheel.examples.orders;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** The shop; see README.md for how to run it. */
+/** The shop; README.md describes how to run it. */
 @SpringBootApplication(proxyBeanMethods = false)
 public class OrdersApplication {
   /** For Spring. */

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the shop is there to show: it is killed, and what it promised happens all the same. */
+/** Kills the shop, and verifies that it keeps its promises after the restart. */
 @Tag("proof")
 class KilledShopTest {
   @TempDir Path directory;
@@ -25,7 +25,9 @@ class KilledShopTest {
     }
   }
 
-  /** With more time, should the machine be so slow that the order was cancelled before the kill. */
+  /**
+   * With more time, in case the machine is so slow that the order was cancelled before the kill.
+   */
   @Test
   void cancelsAfterTheRestartWhatWasNotPaid() throws Exception {
     Duration payWithin = Duration.ofSeconds(5);

@@ -19,7 +19,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The shop in a JVM of its own, spoken to over HTTP. */
+/** The shop in a separate JVM, used over HTTP. */
 final class Shop {
   private static final Pattern STARTED = Pattern.compile("Tomcat started on port (\\d+)");
   private static final HttpClient HTTP = HttpClient.newHttpClient();
@@ -32,7 +32,7 @@ final class Shop {
     this.url = url;
   }
 
-  /** Starts it in a directory, on a free port, and waits until it is there. */
+  /** Starts the shop in a directory, on a free port, and waits until it is up. */
   static Shop start(Path directory, Duration payWithin) throws IOException {
     Process process =
         new ProcessBuilder(
@@ -59,7 +59,7 @@ final class Shop {
     throw new IOException("did not start:\n" + String.join("\n", log));
   }
 
-  /** Its pipe must not fill up. */
+  /** Reads on, so that the pipe does not fill up. */
   private static void discardRest(BufferedReader lines) {
     Thread reader =
         new Thread(
@@ -74,7 +74,7 @@ final class Shop {
     reader.start();
   }
 
-  /** Kills it, without any notice. */
+  /** Kills the shop without notice. */
   void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }

@@ -15,7 +15,7 @@ import org.springframework.jdbc.core.simple.JdbcClient;
 import org.springframework.stereotype.Service;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Places, pays and cancels orders, each time in one transaction with the timer. */
+/** Places, pays and cancels orders, each in one transaction with the timer. */
 @Service
 class Orders {
   private static final String NAMESPACE = "orders";
@@ -45,7 +45,7 @@ class Orders {
     return find(id).orElseThrow();
   }
 
-  /** Pays an order, if it is not too late. Then nothing is left that could cancel it. */
+  /** Pays an order, if it is not too late. Afterwards, no timer is left that could cancel it. */
   @Transactional
   Optional<Order> pay(String id) {
     if (end(id, Order.State.PAID)) {
@@ -55,9 +55,9 @@ class Orders {
   }
 
   /**
-   * Cancels an order, and leaves a note for whoever tells the customer. It may be called more than
-   * once for an order, or just after a payment; what it writes is committed at most once, with the
-   * end of the timer.
+   * Cancels an order, and writes a note for the notification of the customer. It may be called more
+   * than once for an order, or just after a payment. Its changes are committed at most once,
+   * together with the completion of the timer.
    */
   @OnTimer(value = "orders.cancel", transactional = true)
   void cancel(TransactionFiring firing) {

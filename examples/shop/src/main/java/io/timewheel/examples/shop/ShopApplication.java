@@ -9,7 +9,7 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.context.annotation.Bean;
 
-/** The shop; see README.md for how to run it, as often as you like beside each other. */
+/** The shop; README.md describes how to run it, in any number of processes. */
 @SpringBootApplication(proxyBeanMethods = false)
 public class ShopApplication {
   /** For Spring. */
@@ -25,8 +25,8 @@ public class ShopApplication {
   }
 
   /**
-   * Timers live where orders do, but on connections of their own: a process that has to wait for
-   * one, because its requests hold all of them, would lose its lease. It needs six.
+   * Timers are in the database of the orders, but have their own connections. If requests held all
+   * connections, a node would wait for one and lose its lease. A node needs six.
    */
   @Bean(defaultCandidate = false)
   static HikariDataSource timerConnections(DataSourceProperties database) {

@@ -25,15 +25,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/**
- * What the shop is there to show: wherever it is killed, nothing is lost, and nothing done twice.
- */
+/** Kills the shop at various points, and verifies that nothing is lost or done twice. */
 @Tag("proof")
 @Timeout(300)
 class KilledShopTest {
   private static final Duration LONG = Duration.ofMinutes(30);
 
-  /** Not the common pool: on two processors it has one thread, and customers would queue for it. */
+  /** Not the common pool: on two processors it has one thread, and customers would wait for it. */
   private static final Executor THREADS = task -> new Thread(task, "customer").start();
 
   private final Database database = TestDatabases.postgresql().createDatabase();
@@ -82,7 +80,7 @@ class KilledShopTest {
     assertThat(count("timewheel_timer")).isOne();
 
     shop = Shop.start(database, LONG);
-    awaitNone("timewheel_timer"); // when the lease of the one that was killed is over
+    awaitNone("timewheel_timer"); // once the lease of the killed node has expired
     assertThat(count("orders where state = 'CANCELLED'")).isOne();
     assertThat(count("notes")).isOne();
   }
@@ -103,7 +101,7 @@ class KilledShopTest {
       awaitSome("notes");
       shop.kill();
       customers.forEach(CompletableFuture::join);
-      // In any snapshot: who waits for payment has a timer, who was cancelled has none.
+      // In any snapshot, an order that waits for payment has a timer, and a cancelled one has none.
       assertThat(
               count(
                   "orders o left join timewheel_timer t on t.id = o.id"
@@ -140,12 +138,12 @@ class KilledShopTest {
     }
   }
 
-  // What is done to it
+  // Actions on the shop
 
   /**
-   * Kills it while it waits for a lock with work that it has not committed.
+   * Kills the shop while it waits for a lock with uncommitted changes.
    *
-   * @return what has become of the request
+   * @return the outcome of the request
    */
   private CompletableFuture<Order> killWhileBlocked(String lock, Callable<Order> request)
       throws Exception {
@@ -172,7 +170,7 @@ class KilledShopTest {
     }
   }
 
-  // What has become of it
+  // Queries
 
   private long count(String what) throws SQLException {
     return database.number("select count(*) from " + what);
