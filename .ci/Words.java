@@ -17,9 +17,9 @@ import java.util.regex.Pattern;
  * Counts turns of phrase that readers find hard, in the comments and strings of Java files, in
  * Markdown, in the OpenAPI description and in the console. CONTRIBUTING.md describes the rules.
  *
- * <p>The file {@code .ci/words.limits} holds the number of hits of each module. A module fails the
- * check if it has more hits, and also if it has fewer, until {@code --record} lowers the limit. No
- * option raises a limit.
+ * <p>The file {@code .ci/words.limits} contains the number of hits of each module. A module fails
+ * the check if it has more hits, and also if it has fewer, until {@code --record} lowers the limit.
+ * No option raises a limit.
  *
  * <p>A line is exempt if it contains the marker {@code words:} and a reason.
  */
@@ -124,7 +124,7 @@ final class Words {
         || isDurable && DURABLE_ONLY.matcher(line).find();
   }
 
-  /** The nearest directory with a pom.xml; the root is divided by its directories. */
+  /** Returns the nearest directory with a pom.xml. The root is divided by its directories. */
   private String moduleOf(Path file) {
     for (Path at = file.getParent(); !at.equals(root); at = at.getParent()) {
       if (Files.exists(at.resolve("pom.xml"))) {
@@ -135,10 +135,12 @@ final class Words {
     return relative.getNameCount() == 1 ? "." : relative.getName(0).toString();
   }
 
-  /** The comments and strings of a Java file, each at its line; all else is blank. */
+  /**
+   * Returns the comments and strings of a Java file, each at its line. Everything else is blank.
+   */
   private static String proseOf(String java) {
     StringBuilder prose = new StringBuilder(java.length());
-    String end = ""; // of the comment or string that this is in
+    String end = ""; // of the current comment or string
     for (int i = 0; i < java.length(); i++) {
       char c = java.charAt(i);
       if (end.isEmpty()) {
@@ -199,7 +201,7 @@ final class Words {
     return same;
   }
 
-  /** Lowers the limits; writes the first ones if there are none. */
+  /** Lowers the limits. Writes the first ones if there are none. */
   private boolean record(Path file) throws IOException {
     boolean isFirst = !Files.exists(file);
     Map<String, Integer> limits = limits(file);
