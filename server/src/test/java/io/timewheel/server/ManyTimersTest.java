@@ -213,6 +213,7 @@ class ManyTimersTest {
     assertThat(answer.json().at("/results/0/version").asLong()).isPositive();
     assertThat(answer.json().at("/results/2/error/type").asString()).contains("precondition");
     assertThat(answer.json().at("/results/6/error/field").asString()).isEqualTo("color");
+    assertThat(answer.json().at("/results/6/id").asString()).isEqualTo("wrong");
     assertThat(running.get("/v1/namespaces/batch/timers/last").status()).isEqualTo(200);
   }
 

@@ -198,6 +198,9 @@ class QueueListResourceTest {
             result -> {
               statuses.add(result.get("status").asString());
               assertThat(result.has("error")).isEqualTo(result.get("status").asInt() != 200);
+              if (result.at("/error/field").asString("").equals("color")) {
+                assertThat(body).contains(result.get("fireId").asString());
+              }
             });
     return statuses;
   }

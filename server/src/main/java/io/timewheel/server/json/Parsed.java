@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.json;
 
+import io.timewheel.api.ApiJson;
 import io.timewheel.server.problem.Problem;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,16 +18,25 @@ import tools.jackson.databind.exc.MismatchedInputException;
  * An element of an array that is read on its own: a value or the reason why it is refused.
  *
  * @param value the value; null if it is refused
+ * @param id the ID of a refused element; null if it has none or there is a value
  * @param problem the reason; null if there is a value
  */
-public record Parsed<T>(@Nullable T value, @Nullable Problem problem) {
+public record Parsed<T>(@Nullable T value, @Nullable String id, @Nullable Problem problem) {
 
   /** Reads an array. Only an element that is not JSON refuses the whole document. */
   public abstract static class Elements<T> extends ValueDeserializer<List<Parsed<T>>> {
     private final Class<T> type;
+    private final String id;
 
-    protected Elements(Class<T> type) {
+    /**
+     * Makes the reader.
+     *
+     * @param type the type of an element
+     * @param id the field that has the ID of an element
+     */
+    protected Elements(Class<T> type, String id) {
       this.type = type;
+      this.id = id;
     }
 
     @Override
@@ -39,16 +49,39 @@ public record Parsed<T>(@Nullable T value, @Nullable Problem problem) {
       TokenStreamContext array = parser.streamReadContext();
       List<Parsed<T>> elements = new ArrayList<>();
       while (parser.nextToken() != JsonToken.END_ARRAY) {
+        long from = parser.currentTokenLocation().getCharOffset();
         try {
-          elements.add(new Parsed<>(type.cast(reader.deserialize(parser, context)), null));
+          elements.add(new Parsed<>(type.cast(reader.deserialize(parser, context)), null, null));
         } catch (MismatchedInputException
             | InputCoercionException
             | UniqueNamesParser.DuplicateNameException e) {
-          elements.add(new Parsed<>(null, JsonReader.problem(e, parser, array)));
+          Problem problem = JsonReader.problem(e, parser, array);
           skipTo(array, parser);
+          elements.add(new Parsed<>(null, idFrom(from, parser, context), problem));
         }
       }
       return elements;
+    }
+
+    /** {@return the ID of the element between an offset of the document and the parser} */
+    private @Nullable String idFrom(long from, JsonParser parser, DeserializationContext context) {
+      if (!(context.getAttribute(ApiJson.DOCUMENT) instanceof String document)) {
+        return null;
+      }
+      int to = (int) parser.currentLocation().getCharOffset();
+      try (JsonParser element = Json.MAPPER.createParser(document.substring((int) from, to))) {
+        if (element.nextToken() != JsonToken.START_OBJECT) {
+          return null;
+        }
+        while (element.nextToken() == JsonToken.PROPERTY_NAME) {
+          boolean isId = element.currentName().equals(id);
+          if (element.nextToken() == JsonToken.VALUE_STRING && isId) {
+            return element.getString();
+          }
+          element.skipChildren();
+        }
+        return null;
+      }
     }
 
     private static void skipTo(TokenStreamContext array, JsonParser parser) {

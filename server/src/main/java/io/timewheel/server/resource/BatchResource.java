@@ -65,7 +65,7 @@ public final class BatchResource {
 
   private static final class Timers extends Parsed.Elements<BatchItem> {
     Timers() {
-      super(BatchItem.class);
+      super(BatchItem.class, "id");
     }
   }
 
@@ -130,7 +130,7 @@ public final class BatchResource {
       Parsed<BatchItem> sent) {
     BatchItem timer = sent.value();
     if (timer == null) {
-      return new Item(null, null, sent.problem());
+      return new Item(sent.id(), null, sent.problem());
     }
     String id = timer.id();
     try {

@@ -209,19 +209,19 @@ public final class LeaseResource {
 
   private static final class AckItems extends Parsed.Elements<LeaseBatch.Ack> {
     AckItems() {
-      super(LeaseBatch.Ack.class);
+      super(LeaseBatch.Ack.class, "fireId");
     }
   }
 
   private static final class NackItems extends Parsed.Elements<LeaseBatch.Nack> {
     NackItems() {
-      super(LeaseBatch.Nack.class);
+      super(LeaseBatch.Nack.class, "fireId");
     }
   }
 
   private static final class ExtendItems extends Parsed.Elements<LeaseBatch.Extend> {
     ExtendItems() {
-      super(LeaseBatch.Extend.class);
+      super(LeaseBatch.Extend.class, "fireId");
     }
   }
 
@@ -276,7 +276,7 @@ public final class LeaseResource {
       List<String> ids) {
     I item = sent.value();
     if (item == null) {
-      return new Item(null, null, sent.problem());
+      return new Item(sent.id(), null, sent.problem());
     }
     String text = item.fireId();
     try {

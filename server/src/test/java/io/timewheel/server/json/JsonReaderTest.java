@@ -22,7 +22,7 @@ class JsonReaderTest {
 
   private static final class Timers extends Parsed.Elements<BatchItem> {
     Timers() {
-      super(BatchItem.class);
+      super(BatchItem.class, "id");
     }
   }
 
@@ -112,6 +112,9 @@ class JsonReaderTest {
             null,
             "color",
             null);
+    assertThat(timers)
+        .map(Parsed::id)
+        .containsExactly(null, "b", "c", "f", null, null, null, "h", null);
     BatchItem last = requireNonNull(timers.get(8).value());
     assertThat(last.payload()).isEqualTo(new RawJson("[3]"));
     assertThat(last.ifMatch()).isEqualTo("\"4\"");
