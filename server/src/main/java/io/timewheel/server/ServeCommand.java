@@ -34,8 +34,6 @@ import picocli.CommandLine.Mixin;
     name = "serve",
     description = "Runs the server.",
     footer = {
-      "",
-      "Examples:",
       "  timewheel serve",
       "  timewheel serve --port 8080 --data /var/lib/timewheel",
       "  timewheel serve --store jdbc:postgresql://db.example/timewheel \\",

@@ -39,6 +39,10 @@ class HelpTest {
         .as(name)
         .hasSizeGreaterThan(3)
         .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(TERMINAL));
+    assertThat(lines)
+        .as("headings of " + name)
+        .filteredOn("Examples:"::equals)
+        .hasSizeLessThanOrEqualTo(1);
     // What is wider is wrapped, which breaks a command that somebody copies.
     assertThat(command.getCommandSpec().usageMessage().footer())
         .as("examples of " + name)

@@ -58,7 +58,10 @@ final class BulkOptions {
 
   /** {@return the fault of a command for many timers; null if there is none} */
   @Nullable String faultWithoutId() {
-    return (expect == null) == force
+    if (expect != null && force) {
+      return "--expect together with --force (expected: one of both)";
+    }
+    return expect != null || force
         ? null
         : "neither an ID nor the number of timers (expected: ID, --expect N or --force)";
   }

@@ -24,16 +24,14 @@ import picocli.CommandLine.Spec;
 /** Shows what a command would run with, and where each setting came from. Secrets are masked. */
 @Command(
     name = "config",
-    description = "Show each setting and where it came from.",
+    description = {
+      "Show each setting and where it came from.",
+      "Precedence: command line, environment (TIMEWHEEL_LOG_FORMAT for --log-format),",
+      "file of properties that TIMEWHEEL_CONFIG names (log-format=json), default."
+    },
     footer = {
-      "",
-      "An argument goes before the environment (--log-format is TIMEWHEEL_LOG_FORMAT",
-      "there), and that before the file of properties that TIMEWHEEL_CONFIG names",
-      "(log-format=json).",
-      "",
-      "Examples:",
       "  timewheel config",
-      "  timewheel config --port 8080     # what `serve --port 8080` would run with"
+      "  timewheel config --port 8080     # settings of `serve --port 8080`"
     })
 public final class ConfigCommand implements Callable<Integer> {
   private static final String MASK = "********";

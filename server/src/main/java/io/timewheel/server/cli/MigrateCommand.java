@@ -28,8 +28,6 @@ import picocli.CommandLine.Spec;
       "Nodes of an older one work on, until --finish."
     },
     footer = {
-      "",
-      "Examples:",
       "  timewheel store migrate --print \\",
       "      --store jdbc:postgresql://db.example/timewheel",
       "  timewheel store migrate --finish \\",

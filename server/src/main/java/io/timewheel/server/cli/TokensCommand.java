@@ -41,8 +41,6 @@ public final class TokensCommand implements Runnable {
       name = "create",
       description = "Create a token, print it once, append its hash to a file.",
       footer = {
-        "",
-        "Examples:",
         "  timewheel tokens create ops --role operate --tokens /etc/timewheel/tokens",
         "  timewheel tokens create shop-backend --role produce --role consume \\",
         "      --namespace shop --expires P90D --tokens tokens",
