@@ -35,9 +35,7 @@ final class StoreMaintenance {
     }
   }
 
-  /**
-   * Imports into a new or existing directory. Newer versions win, so the import can be repeated.
-   */
+  /** Imports into a new or existing directory. Newer versions win, so it can be repeated. */
   static long importInto(Path directory, Path file) throws IOException {
     try (RocksTimerStore store = RocksTimerStore.open(directory);
         InputStream in = Files.newInputStream(file)) {
