@@ -31,7 +31,7 @@ public final class DatabaseOptions {
       converter = UrlConverter.class)
   private @Nullable String store;
 
-  @Option(names = "--store-user", paramLabel = "USER", description = "Who has the database.")
+  @Option(names = "--store-user", paramLabel = "USER", description = "The user of the database.")
   private @Nullable String storeUser;
 
   @Option(

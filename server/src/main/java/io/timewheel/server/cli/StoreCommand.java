@@ -212,7 +212,7 @@ final class StoreCommand {
   int export(
       @Parameters(
               paramLabel = "FILE",
-              description = "Must not exist, but for a device or a pipe; - is standard output.")
+              description = "Must not exist, except a device or pipe; - is standard output.")
           Path file)
       throws IOException {
     if (database() != null) {
