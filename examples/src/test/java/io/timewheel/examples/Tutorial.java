@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * Follows a tutorial as a reader does, in an empty directory. It writes the files that the page
+ * shows and runs the commands of all blocks {@code sh} in one shell. If a block {@code text}
+ * follows a command, the command must print exactly this text, in which {@code …} stands for any
+ * characters.
+ *
+ * <p>Scripts stand in for Maven and for {@code ./timewheel}, because the tested modules are not
+ * installed: both use the class path of this test.
+ */
+final class Tutorial {
+  private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\w+)\\n(.*?)^```$");
+  private static final Pattern CLASS = Pattern.compile("(?m)^public class (\\w+)");
+  private static final Pattern SCRIPT = Pattern.compile("\\A# (\\w+\\.py)\\n");
+  private static final String END = "END OF BLOCK ";
+
+  /** A fenced block of the page. */
+  private record Block(String language, String text) {}
+
+  private final List<Block> blocks = new ArrayList<>();
+  private final Path directory;
+
+  Tutorial(String page, Path directory) throws IOException {
+    this(page, directory, Map.of());
+  }
+
+  /** Reads a page, in which some texts, such as ports, are replaced. */
+  Tutorial(String page, Path directory, Map<String, String> replaced) throws IOException {
+    this.directory = directory;
+    String text = Files.readString(Path.of("../docs/tutorials").resolve(page));
+    for (Map.Entry<String, String> each : replaced.entrySet()) {
+      assertThat(text).contains(each.getKey());
+      text = text.replace(each.getKey(), each.getValue());
+    }
+    for (MatchResult match : BLOCK.matcher(text).results().toList()) {
+      blocks.add(new Block(match.group(1), match.group(2)));
+    }
+  }
+
+  /** Follows the page to its end. */
+  void follow(Map<String, String> environment) throws IOException, InterruptedException {
+    writePrograms();
+    Path errors = directory.resolve("errors");
+    ProcessBuilder builder = new ProcessBuilder("bash").directory(directory.toFile());
+    builder.redirectError(errors.toFile());
+    builder.environment().putAll(environment);
+    Process shell = builder.start();
+    try (Writer input = shell.outputWriter();
+        BufferedReader output = shell.inputReader(StandardCharsets.UTF_8)) {
+      input.write("PATH=.:'" + Path.of(System.getProperty("java.home"), "bin") + "':$PATH\n");
+      for (int i = 0; i < blocks.size(); i++) {
+        Block block = blocks.get(i);
+        if (!block.language().equals("sh")) {
+          write(block);
+          continue;
+        }
+        // Commands must not read the script.
+        input.write("{\n" + block.text() + "} </dev/null\necho \"\n" + END + "$?\"\n");
+        input.flush();
+        String printed = readBlock(output);
+        if (i + 1 < blocks.size() && blocks.get(i + 1).language().equals("text")) {
+          assertThat(printed)
+              .as("%s\n%s", block.text(), Files.readString(errors))
+              .matches(expected(blocks.get(i + 1).text()));
+        } else {
+          assertThat(printed)
+              .as("%s\n%s", block.text(), Files.readString(errors))
+              .endsWith(END + "0");
+        }
+      }
+    } finally {
+      List<ProcessHandle> children = shell.descendants().toList();
+      children.forEach(ProcessHandle::destroyForcibly);
+      shell.destroyForcibly().waitFor();
+    }
+  }
+
+  /** Puts stand-ins for Maven and for the launcher, which would build the modules again. */
+  private void writePrograms() throws IOException {
+    String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+    String classPath = System.getProperty("java.class.path");
+    writeProgram(
+        "mvn",
+        "[ \"$*\" = '-q dependency:build-classpath -Dmdep.outputFile=cp.txt' ]\n"
+            + "echo '"
+            + classPath
+            + "' > cp.txt\n");
+    writeProgram(
+        "timewheel",
+        "exec "
+            + java
+            + " -XX:TieredStopAtLevel=1 -cp '"
+            + classPath
+            + "' io.timewheel.server.Main \"$@\"\n");
+  }
+
+  private void writeProgram(String name, String script) throws IOException {
+    Path file = directory.resolve(name);
+    Files.writeString(file, "#!/bin/sh\nset -e\n" + script);
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwx------"));
+  }
+
+  private static String readBlock(BufferedReader output) throws IOException {
+    StringBuilder text = new StringBuilder();
+    for (String line = output.readLine(); line != null; line = output.readLine()) {
+      text.append(line);
+      if (line.startsWith(END)) {
+        break;
+      }
+      text.append('\n');
+    }
+    return text.toString();
+  }
+
+  private static String expected(String text) {
+    return "(?s)"
+        + Stream.of(text.strip().split("…", -1))
+            .map(Pattern::quote)
+            .collect(Collectors.joining(".*"))
+        + "\\s*"
+        + END
+        + "\\d+";
+  }
+
+  /** Writes the file that a block shows, or leaves a block that is none. */
+  private void write(Block block) throws IOException {
+    String name =
+        switch (block.language()) {
+          case "java" -> first(CLASS, block.text()) + ".java";
+          case "python" -> first(SCRIPT, block.text());
+          case "xml" -> "pom.xml";
+          default -> "";
+        };
+    if (!name.isEmpty()) {
+      Files.writeString(directory.resolve(name), block.text());
+    }
+  }
+
+  private static String first(Pattern pattern, String text) {
+    return pattern.matcher(text).results().findFirst().orElseThrow().group(1);
+  }
+
+  /** {@return the text of the blocks in a language} */
+  List<String> texts(String language) {
+    return blocks.stream().filter(b -> b.language().equals(language)).map(Block::text).toList();
+  }
+}
