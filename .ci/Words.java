@@ -44,7 +44,8 @@ final class Words {
   private static final Pattern DURABLE_PATH =
       Pattern.compile(
           "(durable|server|examples/(orders|shop))/.*"
-              + "|docs/((DURABLE|CLUSTER|OPERATING|DURABLE-OPERATING|SPRING)\\.md"
+              + "|docs/((DURABLE|CLUSTER|OPERATING|DURABLE-OPERATING|concepts)\\.md"
+              + "|(guides/(spring|recurring|webhooks)|tutorials/(embedded|postgresql|http))\\.md"
               + "|adr/001[0-9].*|benchmarks/(cluster|consumers|durable|server).*)");
 
   private static final Pattern EXEMPT = Pattern.compile("\\bwords: \\w.*");

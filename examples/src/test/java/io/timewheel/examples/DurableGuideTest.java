@@ -40,7 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.ObjectMapper;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The code in docs/DURABLE.md; DocumentationTest compares the two. */
+/** The code in docs/concepts.md and docs/guides; DocumentationTest compares the two. */
 class DurableGuideTest {
   private final List<String> cancelled = new ArrayList<>();
   private final Shop shop = new Shop();

@@ -4,7 +4,7 @@
  *
  * <p>{@link io.timewheel.spring.boot.TimewheelAutoConfiguration} lists the beans and their
  * conditions. {@link io.timewheel.spring.boot.TimewheelMetricsAutoConfiguration} adds the meters.
- * {@code docs/SPRING.md} describes the properties.
+ * {@code docs/guides/spring.md} describes the properties.
  */
 @NullMarked
 package io.timewheel.spring.boot;

@@ -24,7 +24,7 @@ import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.EnableScheduling;
 
-/** Verifies that the snippets of docs/SPRING.md compile and work. */
+/** Verifies that the snippets of docs/guides/spring.md compile and work. */
 @ExtendWith(OutputCaptureExtension.class)
 class GuideTest {
   private static final Pattern SNIPPET =
@@ -38,7 +38,7 @@ class GuideTest {
             + Files.readString(tests.resolve("ManualTime.java"))
             + Files.readString(tests.resolve("Orders.java"))
             + Files.readString(tests.resolve("Purchases.java"));
-    String guide = Files.readString(Path.of("../../docs/SPRING.md"));
+    String guide = Files.readString(Path.of("../../docs/guides/spring.md"));
     List<String> snippets = new ArrayList<>();
     for (Matcher found = SNIPPET.matcher(code); found.find(); ) {
       snippets.add(found.group(1).stripIndent().strip());

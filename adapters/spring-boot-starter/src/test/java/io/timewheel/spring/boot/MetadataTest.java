@@ -57,7 +57,7 @@ class MetadataTest {
 
   @Test
   void guideHasEveryPropertyWithItsDefault() throws IOException {
-    String guide = Files.readString(Path.of("../../docs/SPRING.md"));
+    String guide = Files.readString(Path.of("../../docs/guides/spring.md"));
 
     for (Map<?, ?> property : properties()) {
       Object byDefault = property.get("defaultValue");
