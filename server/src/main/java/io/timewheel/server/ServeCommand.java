@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
@@ -26,8 +28,13 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
 
 /** Runs the server until it is told to end. */
 @Command(
@@ -56,10 +63,13 @@ final class ServeCommand implements Callable<Integer> {
   /** A database that is silent can hold up each of its connections for longer. */
   private static final Duration LAST_MOMENT = Duration.ofSeconds(19);
 
+  @Spec private @Nullable CommandSpec spec;
+
   @Mixin private ServeOptions options = new ServeOptions();
 
   @Override
   public Integer call() throws InterruptedException {
+    checkOneStore();
     @Nullable Tokens tokens;
     @Nullable WebhookSecrets secrets;
     ServerConfig config;
@@ -127,6 +137,16 @@ final class ServeCommand implements Callable<Integer> {
     System.out.flush();
     new CountDownLatch(1).await(); // the hook ends it
     return 0;
+  }
+
+  /** Refuses two stores on the command line. Settings may name a directory for other commands. */
+  private void checkOneStore() {
+    CommandLine line = requireNonNull(spec).commandLine();
+    ParseResult parsed = line.getParseResult();
+    if (parsed.hasMatchedOption("--data") && parsed.hasMatchedOption("--store")) {
+      throw new ParameterException(
+          line, "--data and --store exclude each other (expected: one of them)");
+    }
   }
 
   /** Without secrets no URL is called: what is due there is blocked. */

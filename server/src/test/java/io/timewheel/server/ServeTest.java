@@ -415,4 +415,13 @@ class ServeTest {
     assertThat(run("serve", "--port", "many").waitFor()).isEqualTo(2);
     assertThat(run("nonsense").waitFor()).isEqualTo(2);
   }
+
+  @Test
+  void refusesADirectoryTogetherWithADatabase() throws Exception {
+    String data = directory.resolve("data").toString();
+    Process server = run("serve", "--data", data, "--store", "jdbc:postgresql://db.example/timers");
+    String errors = new String(server.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(server.waitFor()).isEqualTo(2);
+    assertThat(errors).contains("--data and --store exclude each other");
+  }
 }
