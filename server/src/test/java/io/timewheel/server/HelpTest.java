@@ -40,6 +40,11 @@ class HelpTest {
         .hasSizeGreaterThan(3)
         .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(TERMINAL));
     assertThat(lines)
+        .as("exit codes of " + name)
+        .containsSequence("Exit codes:", "  0   done", "  1   failed", "  2   wrong usage")
+        .contains("  3   not found", "  5   server unreachable")
+        .anyMatch(line -> line.startsWith("  4   conflict"));
+    assertThat(lines)
         .as("headings of " + name)
         .filteredOn("Examples:"::equals)
         .hasSizeLessThanOrEqualTo(1);

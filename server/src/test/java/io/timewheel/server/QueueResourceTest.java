@@ -15,6 +15,7 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -63,6 +64,12 @@ class QueueResourceTest {
     return running.timer.get("shop", id).orElseThrow().state();
   }
 
+  private void awaitReady(String id) {
+    while (state(id) != TimerState.READY) {
+      Thread.onSpinWait();
+    }
+  }
+
   private CompletableFuture<HttpResponse<String>> waiting() {
     return running.client.sendAsync(
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + running.server.port() + CLAIM))
@@ -94,7 +101,11 @@ class QueueResourceTest {
             "late",
             "payload",
             "headers",
-            "leaseToken");
+            "leaseToken",
+            "leasedUntil");
+    assertThat(Instant.parse(firing.get("leasedUntil").asString()))
+        .as("30 s is the default")
+        .isEqualTo(Instant.parse(firing.get("firedAt").asString()).plusSeconds(30));
     assertThat(firing.get("id").asString()).isEqualTo("a");
     assertThat(firing.get("attempt").asInt()).isEqualTo(1);
     assertThat(firing.at("/payload/0").asInt()).isEqualTo(1);
@@ -102,6 +113,79 @@ class QueueResourceTest {
     assertThat(firing.get("late").isBoolean()).isTrue();
     assertThat(firing.get("fireId").asString()).matches("[A-Za-z0-9_-]+");
     assertThat(firing.get("leaseToken").asString()).matches("[A-Za-z0-9_-]{22,}");
+  }
+
+  @Test
+  void aFiringIsLateAfterMoreThanASecond() {
+    Answer put =
+        running.put(
+            "/v1/namespaces/shop/timers/a",
+            "{\"at\":\"2020-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}}");
+    assertThat(put.status()).isEqualTo(201);
+    JsonNode firing = claimed();
+    assertThat(firing.get("late").asBoolean()).isTrue();
+    assertThat(firing.get("scheduledAt").asString()).isEqualTo("2020-01-01T00:00:00Z");
+  }
+
+  @Test
+  void aDeleteDuringAnAttemptReturnsThatItIsRunning() {
+    due("a");
+    JsonNode firing = claimed();
+    Answer deleted = running.send("DELETE", "/v1/namespaces/shop/timers/a", null);
+    assertThat(deleted.status()).isEqualTo(200);
+    assertThat(deleted.text("outcome")).isEqualTo("running");
+    assertThat(end(firing, "ack", "").status()).isEqualTo(200);
+    assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
+  }
+
+  @Test
+  void aFiringLeavesTheETagUnchanged() {
+    due("a");
+    String tag = running.get("/v1/namespaces/shop/timers/a").header("ETag");
+    JsonNode firing = claimed();
+    assertThat(running.get("/v1/namespaces/shop/timers/a").header("ETag")).isEqualTo(tag);
+    assertThat(end(firing, "nack", ",\"after\":\"PT1H\"").status()).isEqualTo(200);
+    assertThat(running.get("/v1/namespaces/shop/timers/a").header("ETag")).isEqualTo(tag);
+  }
+
+  @Test
+  void aRunByHandLeavesTheScheduleOfARecurringTimerUnchanged() {
+    Answer put =
+        running.put(
+            "/v1/namespaces/shop/timers/a", "{\"every\":\"PT1H\",\"target\":{\"queue\":\"q\"}}");
+    Answer run = running.post("/v1/namespaces/shop/timers/a:run", null);
+    assertThat(run.status()).isEqualTo(200);
+    assertThat(run.text("dueAt")).isEqualTo(put.text("dueAt"));
+    assertThat(end(claimed(), "ack", "").status()).isEqualTo(200);
+    Answer after = running.get("/v1/namespaces/shop/timers/a");
+    assertThat(after.text("state")).isEqualTo("scheduled");
+    assertThat(after.text("dueAt")).isEqualTo(put.text("dueAt"));
+    assertThat(after.json().get("next")).isEqualTo(put.json().get("next"));
+  }
+
+  @Test
+  void anOverduePausedTimerFiresWhenItIsResumed() {
+    due("a");
+    String path = "/v1/namespaces/shop/timers/a";
+    assertThat(running.post(path + ":pause", null).text("state")).isEqualTo("paused");
+    assertThat(running.post(CLAIM, NOW).json().get("firings")).isEmpty();
+    assertThat(running.post(path + ":resume", null).status()).isEqualTo(200);
+    assertThat(claimed().get("id").asString()).isEqualTo("a");
+  }
+
+  @Test
+  void aRetryOfAFailedTimerFiresAtOnceAndCountsAttemptsFromOne() {
+    Answer put =
+        running.put(
+            "/v1/namespaces/shop/timers/a",
+            "{\"after\":\"PT0S\",\"target\":{\"queue\":\"q\"},"
+                + "\"retry\":{\"maxAttempts\":2,\"backoff\":\"PT0.01S\"}}");
+    assertThat(put.status()).isEqualTo(201);
+    assertThat(end(claimed(), "nack", "").status()).isEqualTo(200);
+    assertThat(end(claimed(), "nack", "").status()).isEqualTo(200);
+    assertThat(state("a")).isEqualTo(TimerState.FAILED);
+    assertThat(running.post("/v1/namespaces/shop/timers/a:retry", null).status()).isEqualTo(200);
+    assertThat(claimed().get("attempt").asInt()).isEqualTo(1);
   }
 
   @Test
@@ -167,6 +251,24 @@ class QueueResourceTest {
     Answer answer = running.post(CLAIM, body);
     assertThat(answer.status()).isEqualTo(422);
     assertThat(body).contains(answer.text("field"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"max\":1}",
+        "{\"max\":1000}",
+        "{\"leaseDuration\":\"PT1S\"}",
+        "{\"leaseDuration\":\"PT12H\"}",
+        "{\"wait\":\"PT0S\"}",
+        "{\"wait\":\"PT1M\"}"
+      })
+  void aClaimAtItsLimitsIsAccepted(String body) {
+    due("a");
+    awaitReady("a"); // so that no claim waits
+    Answer answer = running.post(CLAIM, body);
+    assertThat(answer.status()).isEqualTo(200);
+    assertThat(answer.json().get("firings")).hasSize(1);
   }
 
   @Test

@@ -89,6 +89,49 @@ class TimerResourceTest {
     assertThat(again.json()).isEqualTo(first.json());
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "\"at\":\"2099-01-01T00:00:00Z\"",
+        "\"every\":\"PT1H\"",
+        "\"cron\":\"0 9 * * *\",\"zone\":\"Europe/Berlin\""
+      })
+  void theSameTimerAgainIsUnchanged(String time) {
+    String body = "{" + time + ",\"target\":{\"queue\":\"q\"}}";
+    Answer first = running.put(path("same"), body);
+    Answer again = running.put(path("same"), body);
+    assertThat(again.status()).isEqualTo(200);
+    assertThat(again.header("ETag")).isEqualTo(first.header("ETag"));
+    assertThat(again.json()).isEqualTo(first.json());
+    running.send("DELETE", path("same"), null);
+    Answer finished = running.put(path("same"), body);
+    assertThat(finished.status()).isEqualTo(200);
+    assertThat(finished.text("state")).isEqualTo("cancelled");
+    assertThat(finished.header("ETag")).isEqualTo(first.header("ETag"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "\"every\":\"PT0.1S\"",
+        "\"after\":\"PT1H\",\"retry\":{\"maxAttempts\":1}",
+        "\"after\":\"PT1H\",\"retry\":{\"maxAttempts\":1000}",
+        "\"after\":\"PT1H\",\"retry\":{\"backoff\":\"PT0.01S\"}"
+      })
+  void aTimerAtItsLimitsIsAccepted(String fields) {
+    String body = "{" + fields + ",\"target\":{\"queue\":\"limits\"}}";
+    Answer made = running.put(path("limits"), body);
+    assertThat(made.status()).as(made.response().body()).isIn(200, 201);
+    running.send("DELETE", path("limits"), null);
+  }
+
+  @Test
+  void anInstantIsRoundedUpToMilliseconds() {
+    Answer made = running.put(path("rounded"), AT.replace("00Z", "00.0001Z"));
+    assertThat(made.text("at")).isEqualTo("2099-01-01T00:00:00.001Z");
+    assertThat(made.text("dueAt")).isEqualTo("2099-01-01T00:00:00.001Z");
+  }
+
   @Test
   void afterCountsFromArrivalSoThatRepeatingItMovesTheTimer() {
     Answer first = running.put(path("after"), AFTER);

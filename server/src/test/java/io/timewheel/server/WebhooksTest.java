@@ -178,6 +178,17 @@ class WebhooksTest {
     assertThat(await("a", COMPLETED).attempts()).hasSize(1);
   }
 
+  @Test
+  void measuresRequestsByTheStatusOfTheirAnswers() {
+    receiver.answering = Receiver.status(298);
+    due("a", SLOW);
+    await("a", COMPLETED);
+
+    assertThat(running.get("/metrics").response().body())
+        .containsPattern("\ntimewheel_webhook_requests_seconds_count\\{status=\"298\"\\} \\d+\n")
+        .containsPattern("\ntimewheel_lag_seconds_count\\{target=\"webhook\"\\} [1-9]\\d*\n");
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {301, 302, 307, 308, 400, 401, 404, 409, 429, 500, 503})
   void anythingElseIsRetriedUnderTheSameIdAndFailsInTheEnd(int status) throws Exception {

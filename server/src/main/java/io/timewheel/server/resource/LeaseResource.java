@@ -42,6 +42,7 @@ public final class LeaseResource {
   private static final int MAX_BATCH_BODY = 16 << 20;
   private static final int MAX_FIRINGS = 1_000;
   private static final int MAX_ERROR = 4_000;
+
   /** No fire ID is longer; one that is refused may be. */
   private static final int MAX_SHOWN_ID = 720;
 
@@ -294,9 +295,7 @@ public final class LeaseResource {
   }
 
   private static LeaseBatchAnswer answer(
-      Exchange exchange,
-      List<Item> items,
-      Iterator<BatchResult<LeaseResult>> results) {
+      Exchange exchange, List<Item> items, Iterator<BatchResult<LeaseResult>> results) {
     return new LeaseBatchAnswer(
         items.stream()
             .map(
