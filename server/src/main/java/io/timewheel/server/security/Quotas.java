@@ -100,9 +100,11 @@ public final class Quotas {
     if (ofToken != null) {
       limits.add(new Limit(new Holder(true, caller.name()), ofToken));
     }
-    Long ofNamespace = namespace == null ? null : which.apply(namespaces.apply(namespace));
-    if (ofNamespace != null) {
-      limits.add(new Limit(new Holder(false, namespace), ofNamespace));
+    if (namespace != null) {
+      Long ofNamespace = which.apply(namespaces.apply(namespace));
+      if (ofNamespace != null) {
+        limits.add(new Limit(new Holder(false, namespace), ofNamespace));
+      }
     }
     return limits;
   }
