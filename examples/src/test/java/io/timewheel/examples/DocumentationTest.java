@@ -57,9 +57,10 @@ class DocumentationTest {
 
   @Test
   void everyBlockIsCompiled() throws IOException {
-    for (String guide : List.of(
+    for (String guide :
+        List.of(
             "MIGRATING.md",
-            "DURABLE-OPERATING.md",
+            "operate/embedded.md",
             "concepts.md",
             "guides/patterns.md",
             "guides/recurring.md",
@@ -91,7 +92,7 @@ class DocumentationTest {
   void everyLogLineIsInTheSource() throws IOException {
     String texts = texts(durableSource());
 
-    assertThat(linesOf("## Log lines", "## Alerts"))
+    assertThat(linesOf("## Log lines", "## Damage"))
         .hasSizeGreaterThan(40)
         .allSatisfy(line -> assertThat(isIn(texts, line)).as(line).isTrue());
   }
@@ -112,7 +113,7 @@ class DocumentationTest {
 
   /** Returns the first column of the tables in the guide for operators. */
   private static List<String> linesOf(String heading, String nextHeading) throws IOException {
-    String guide = guide("DURABLE-OPERATING.md");
+    String guide = guide("operate/troubleshooting.md");
     String tables = guide.substring(guide.indexOf(heading), guide.indexOf(nextHeading));
     return found(QUOTED, String.join("\n", found(FIRST_COLUMN, tables)));
   }

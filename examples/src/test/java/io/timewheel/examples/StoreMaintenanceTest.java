@@ -22,7 +22,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The code in docs/DURABLE-OPERATING.md; DocumentationTest compares the two. */
+/** The code in docs/operate/embedded.md; DocumentationTest compares the two. */
 class StoreMaintenanceTest {
   @TempDir Path directory;
 
