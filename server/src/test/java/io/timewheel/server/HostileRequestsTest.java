@@ -63,6 +63,10 @@ class HostileRequestsTest {
         "Content-Length: -1",
         "Content-Length: 4x",
         "Transfer-Encoding: chunked, identity",
+        "Transfer-Encoding: x, chunked",
+        "Transfer-Encoding: gzip, chunked",
+        "Transfer-Encoding: chunked,",
+        "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked",
         "X: a\r\n folded",
         "X : a",
         "Host: second"
@@ -147,5 +151,50 @@ class HostileRequestsTest {
       })
   void valuesThatAreOutOfThisWorldAreRefused(String body) {
     assertThat(running.put(TIMER, body).status()).isBetween(400, 422);
+  }
+
+  @Test
+  void anIfMatchOfBlanksInABatchIsRefused() {
+    String blanks = " ".repeat(4 << 20);
+
+    Answer answer =
+        running.post(
+            "/v1/namespaces/shop/timers:batch",
+            "{\"timers\":[{\"id\":\"a\",\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"},\"ifMatch\":\"a"
+                + blanks
+                + "b\"}]}");
+
+    assertThat(answer.status()).isEqualTo(200);
+    assertThat(answer.response().body()).contains("\"status\":400", "If-Match");
+  }
+
+  @Test
+  void anIfMatchOfBlanksIsRefused() {
+    Answer answer =
+        running.send("DELETE", TIMER, "", "If-Match", "\"1\"" + " ".repeat(15_000) + "b");
+    assertThat(answer.status()).isEqualTo(400);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{}", "1", "[]", "null"})
+  void anArrayOfMillionsIsRefused(String element) {
+    String elements = (element + ",").repeat((15 << 20) / (element.length() + 1)) + element;
+
+    Answer timers =
+        running.post("/v1/namespaces/shop/timers:batch", "{\"timers\":[" + elements + "]}");
+    Answer firings =
+        running.post("/v1/namespaces/shop/firings:ack", "{\"firings\":[" + elements + "]}");
+
+    assertThat(timers.status()).isEqualTo(422);
+    assertThat(timers.response().body()).contains("timers: more than 1000 (expected: 1 to 1000)");
+    assertThat(firings.status()).isEqualTo(422);
+    assertThat(firings.response().body()).contains("firings: more than 1000 (expected: 1 to 1000)");
+  }
+
+  @Test
+  void aPrefixOfControlCharactersIs400() {
+    String bulk = "{\"filter\":{\"prefix\":\"a\\u0000\"},\"force\":true}";
+    assertThat(running.get("/v1/namespaces/shop/timers?prefix=a%00").status()).isEqualTo(400);
+    assertThat(running.post("/v1/namespaces/shop/timers:cancel", bulk).status()).isEqualTo(400);
   }
 }

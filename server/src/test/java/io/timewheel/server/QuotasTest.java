@@ -4,17 +4,28 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Quotas;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Quota;
+import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.webhook.SecretSource;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -233,6 +244,35 @@ class QuotasTest {
       running.send("DELETE", TIMERS + "/a", null, BEARER, pending);
       assertThat(running.put(TIMERS + "/c", AT, BEARER, pending).status()).isEqualTo(201);
       assertThat(running.get("/v1/stats", BEARER, reader).status()).isEqualTo(200);
+    }
+  }
+
+  @Test
+  void aStreamThatCannotBeginTakesUpNoQuota() throws Exception {
+    Path file = directory.resolve("tokens");
+    String reader = token(file, "reader", new Quota(null, null, 1L, null));
+    TimewheelServer server =
+        TimewheelServer.start(
+            ServerConfig.loopback(0), Tokens.open(file), SecretSource.NONE, InstantSource.system());
+    ForwardingTimerStore uncounted =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public Map<String, Map<TimerState, Long>> counts() {
+            throw new ArithmeticException("a fault");
+          }
+        };
+    try (server;
+        DurableTimer timer = DurableTimer.builder(server.watch("uncounted", uncounted)).start()) {
+      server.serve(timer);
+      HttpRequest events =
+          HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/v1/events"))
+              .header(BEARER, reader)
+              .timeout(Duration.ofMinutes(1))
+              .build();
+      HttpClient client = HttpClient.newHttpClient();
+
+      assertThat(client.send(events, BodyHandlers.discarding()).statusCode()).isEqualTo(500);
+      assertThat(client.send(events, BodyHandlers.discarding()).statusCode()).isEqualTo(500);
     }
   }
 

@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
  * names several is settled by a look at the timer first, and then compared likewise.
  */
 public final class Preconditions {
-  private static final Pattern TAGS = Pattern.compile("\\s*(W/)?\"([^\"]*)\"\\s*(,|$)");
+  private static final Pattern TAGS = Pattern.compile("\\G\\s*+(W/)?\"([^\"]*+)\"\\s*+(,|$)");
+
+  /** Longer than a header may be; the field of a batch has no other limit. */
+  private static final int MAX_LENGTH = 16 * 1024;
 
   private final boolean absent;
   private final boolean any;
@@ -49,10 +52,13 @@ public final class Preconditions {
   }
 
   private static Set<Long> versions(String tags) {
+    if (tags.length() > MAX_LENGTH) {
+      throw wrong("If-Match", "at most " + MAX_LENGTH + " characters");
+    }
     Set<Long> versions = new HashSet<>();
     Matcher matcher = TAGS.matcher(tags);
     int end = 0;
-    while (matcher.find() && matcher.start() == end) {
+    while (matcher.find()) {
       end = matcher.end();
       // A weak tag never matches, nor does one that this server never gave.
       if (matcher.group(1) == null && matcher.group(2).matches("[1-9][0-9]{0,17}")) {

@@ -2,6 +2,7 @@
 package io.timewheel.server.http;
 
 import io.micrometer.core.instrument.MeterRegistry;
+import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Authentication;
 import io.timewheel.server.security.Authenticator;
@@ -12,6 +13,7 @@ import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Handler;
@@ -91,6 +93,7 @@ public final class RequestPipeline extends Handler.Abstract {
 
   private void serve(Exchange exchange) {
     Request request = exchange.request();
+    checkFraming(request);
     String path = basePath.strip(request.getHttpURI().getPath());
     origins.check(request, basePath.isConsole(path));
     if (path != null && basePath.isRoot(path)) {
@@ -112,6 +115,20 @@ public final class RequestPipeline extends Handler.Abstract {
       exchange.work(() -> act(exchange, match.action()));
     } else {
       act(exchange, match.action()); // what follows the body waits for its turn
+    }
+  }
+
+  /**
+   * Refuses a transfer coding that the server does not decode, such as {@code gzip, chunked}: a
+   * proxy may see another end of the body. Jetty looks at the last coding alone.
+   */
+  private static void checkFraming(Request request) {
+    List<String> codings = request.getHeaders().getValuesList(HttpHeader.TRANSFER_ENCODING);
+    if (!codings.isEmpty()
+        && !(codings.size() == 1 && codings.get(0).strip().equalsIgnoreCase("chunked"))) {
+      throw Problem.malformed("Transfer-Encoding (expected: chunked, or none)")
+          .header("Connection", "close")
+          .failure();
     }
   }
 

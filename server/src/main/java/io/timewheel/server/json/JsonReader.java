@@ -32,11 +32,18 @@ public final class JsonReader {
   /** A document without fields. */
   private record Nothing() {}
 
+  /** No record has more fields. A short name takes far more memory than its text has bytes. */
+  static final int MAX_NAMES = 100;
+
   private JsonReader() {}
 
-  /** Reads a document that is an object. */
+  /** Reads a document that is an object. No object in it may have more than 100 fields. */
   public static <T> T read(String text, Class<T> type) {
-    try (JsonParser parser = new UniqueNamesParser(Json.MAPPER.createParser(text))) {
+    return read(text, type, MAX_NAMES);
+  }
+
+  private static <T> T read(String text, Class<T> type, int maxNames) {
+    try (JsonParser parser = new UniqueNamesParser(Json.MAPPER.createParser(text), maxNames)) {
       try {
         return read(parser, text, type);
       } catch (JacksonException e) {
@@ -67,7 +74,7 @@ public final class JsonReader {
 
   /** Reads an object as a tree. Numbers keep their digits. */
   public static ObjectNode tree(String text) {
-    return read(text, ObjectNode.class);
+    return read(text, ObjectNode.class, Integer.MAX_VALUE);
   }
 
   /** Reads a document that may be missing, which counts as an object without fields. */
@@ -104,7 +111,13 @@ public final class JsonReader {
     }
     String field = path.isEmpty() ? null : String.join(".", path);
     String last = path.isEmpty() ? "the body" : path.getLast();
-    if (e instanceof UniqueNamesParser.DuplicateNameException) {
+    if (e instanceof UniqueNamesParser.TooManyNamesException) {
+      path.pollLast(); // the name that is too many
+      String object = path.isEmpty() ? "the object" : path.getLast();
+      return Problem.invalid(
+          path.isEmpty() ? null : String.join(".", path),
+          object + ": too many fields (expected: at most " + MAX_NAMES + ")");
+    } else if (e instanceof UniqueNamesParser.DuplicateNameException) {
       return Problem.malformed("field " + last + " comes twice").at(field);
     } else if (e instanceof UnrecognizedPropertyException) {
       return Problem.malformed("unknown field " + last).at(field);

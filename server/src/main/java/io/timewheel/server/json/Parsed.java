@@ -23,7 +23,22 @@ import tools.jackson.databind.exc.MismatchedInputException;
  */
 public record Parsed<T>(@Nullable T value, @Nullable String id, @Nullable Problem problem) {
 
-  /** Reads an array. Only an element that is not JSON refuses the whole document. */
+  /** Refuses an array without elements, or with more than {@link #MAX_ELEMENTS}. */
+  public static void checkSize(String field, List<? extends Parsed<?>> elements) {
+    if (elements.isEmpty() || elements.size() > MAX_ELEMENTS) {
+      String size = elements.isEmpty() ? "none" : "more than " + MAX_ELEMENTS;
+      throw Problem.invalid(field, field + ": " + size + " (expected: 1 to " + MAX_ELEMENTS + ")")
+          .failure();
+    }
+  }
+
+  /** Of each array, this number of elements is kept at most. */
+  public static final int MAX_ELEMENTS = 1_000;
+
+  /**
+   * Reads an array. Only an element that is not JSON refuses the whole document. Elements after one
+   * more than {@link #MAX_ELEMENTS} are skipped: millions of small ones would fill the memory.
+   */
   public abstract static class Elements<T> extends ValueDeserializer<List<Parsed<T>>> {
     private final Class<T> type;
     private final String id;
@@ -49,11 +64,16 @@ public record Parsed<T>(@Nullable T value, @Nullable String id, @Nullable Proble
       TokenStreamContext array = parser.streamReadContext();
       List<Parsed<T>> elements = new ArrayList<>();
       while (parser.nextToken() != JsonToken.END_ARRAY) {
+        if (elements.size() > MAX_ELEMENTS) {
+          parser.skipChildren();
+          continue;
+        }
         long from = parser.currentTokenLocation().getCharOffset();
         try {
           elements.add(new Parsed<>(type.cast(reader.deserialize(parser, context)), null, null));
         } catch (MismatchedInputException
             | InputCoercionException
+            | UniqueNamesParser.TooManyNamesException
             | UniqueNamesParser.DuplicateNameException e) {
           Problem problem = JsonReader.problem(e, parser, array);
           skipTo(array, parser);

@@ -14,12 +14,23 @@ import tools.jackson.core.sym.PropertyNameMatcher;
 import tools.jackson.core.util.JsonParserDelegate;
 
 /**
- * Refuses an object with a duplicate name. The parser does not look into values that are skipped: a
- * payload is stored as it is.
+ * Refuses an object with a duplicate name, or with more names than memory should be spent on. The
+ * parser does not look into values that are skipped: a payload is stored as it is.
  */
 final class UniqueNamesParser extends JsonParserDelegate {
   /** The names so far of the object at each depth. */
   private final List<Set<String>> names = new ArrayList<>();
+
+  private final int maxNames;
+
+  /** More names than an object may have; the parser stands at the first of them. */
+  static final class TooManyNamesException extends StreamReadException {
+    private static final long serialVersionUID = 1;
+
+    TooManyNamesException(JsonParser parser) {
+      super(parser, "too many names");
+    }
+  }
 
   /** A duplicate name; the parser stands at it. */
   static final class DuplicateNameException extends StreamReadException {
@@ -30,8 +41,14 @@ final class UniqueNamesParser extends JsonParserDelegate {
     }
   }
 
-  UniqueNamesParser(JsonParser parser) {
+  /**
+   * Makes a parser.
+   *
+   * @param maxNames the number of names that an object may have
+   */
+  UniqueNamesParser(JsonParser parser, int maxNames) {
     super(parser);
+    this.maxNames = maxNames;
   }
 
   @Override
@@ -42,9 +59,14 @@ final class UniqueNamesParser extends JsonParserDelegate {
         names.add(Set.of());
       }
       names.set(depth(), new HashSet<>());
-    } else if (token == JsonToken.PROPERTY_NAME
-        && !names.get(depth()).add(delegate.currentName())) {
-      throw new DuplicateNameException(this);
+    } else if (token == JsonToken.PROPERTY_NAME) {
+      Set<String> present = names.get(depth());
+      if (!present.add(delegate.currentName())) {
+        throw new DuplicateNameException(this);
+      }
+      if (present.size() > maxNames) {
+        throw new TooManyNamesException(this);
+      }
     }
     return token;
   }

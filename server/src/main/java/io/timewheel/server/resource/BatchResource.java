@@ -37,7 +37,6 @@ import tools.jackson.databind.annotation.JsonDeserialize;
 /** Many timers put in one request, each on its own. */
 public final class BatchResource {
   private static final int MAX_BODY = 16 << 20;
-  private static final int MAX_ITEMS = 1_000;
 
   private final StoreReads reads;
   private final SecretSource secrets;
@@ -108,11 +107,7 @@ public final class BatchResource {
       String body) {
     List<Parsed<BatchItem>> timers =
         requireNonNullElse(JsonReader.read(body, Batch.class).timers, List.of());
-    if (timers.isEmpty() || timers.size() > MAX_ITEMS) {
-      throw Problem.invalid(
-              "timers", "timers: " + timers.size() + " (expected: 1 to " + MAX_ITEMS + ")")
-          .failure();
-    }
+    Parsed.checkSize("timers", timers);
     // A timer that a batch names again is scheduled again, and not answered as the first time.
     Map<String, Integer> times = new HashMap<>();
     SecretSource allowed = TimerResource.secrets(exchange, secrets);

@@ -126,16 +126,29 @@ public final class EventResource {
     }
 
     void begin() {
-      if (stream.tells(Topic.STATS)) {
-        stream.stats(figures(stream.scope()));
+      if (!open()) {
+        quota.run();
+        return;
       }
-      exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
-      exchange.begin(200);
       streams.add(this);
       hangup.watch();
       stream.begin();
       if (draining) {
         stream.end();
+      }
+    }
+
+    /** {@return false if the request was answered otherwise, as after the store timeout} */
+    private boolean open() {
+      try {
+        if (stream.tells(Topic.STATS)) {
+          stream.stats(figures(stream.scope()));
+        }
+        exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
+        return exchange.begin(200);
+      } catch (RuntimeException e) {
+        exchange.problem(Problem.of(e));
+        return false;
       }
     }
 

@@ -40,7 +40,6 @@ public final class LeaseResource {
   private static final String FIRINGS = "/v1/namespaces/{ns}/firings";
   private static final int MAX_BODY = 64 * 1024;
   private static final int MAX_BATCH_BODY = 16 << 20;
-  private static final int MAX_FIRINGS = 1_000;
   private static final int MAX_ERROR = 4_000;
 
   /** No fire ID is longer; one that is refused may be. */
@@ -241,12 +240,7 @@ public final class LeaseResource {
               MAX_BATCH_BODY,
               body -> {
                 List<Parsed<I>> sent = requireNonNullElse(reader.apply(body), List.of());
-                if (sent.isEmpty() || sent.size() > MAX_FIRINGS) {
-                  throw Problem.invalid(
-                          "firings",
-                          "firings: " + sent.size() + " (expected: 1 to " + MAX_FIRINGS + ")")
-                      .failure();
-                }
+                Parsed.checkSize("firings", sent);
                 List<String> ids = new ArrayList<>();
                 List<Item> items =
                     sent.stream()

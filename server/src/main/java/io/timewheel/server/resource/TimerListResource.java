@@ -203,6 +203,9 @@ public final class TimerListResource {
       filter = filter.states(states(states));
     }
     if (prefix != null) {
+      if (prefix.chars().anyMatch(Character::isISOControl)) {
+        throw Query.wrong("prefix", prefix, "no control characters, as no id has any");
+      }
       filter = filter.prefix(prefix);
     }
     if (dueFrom != null || dueTo != null) {

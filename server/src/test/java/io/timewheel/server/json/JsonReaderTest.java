@@ -10,6 +10,8 @@ import io.timewheel.api.RawJson;
 import io.timewheel.api.TimerRequest;
 import io.timewheel.server.problem.Problem;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -118,5 +120,34 @@ class JsonReaderTest {
     BatchItem last = requireNonNull(timers.get(8).value());
     assertThat(last.payload()).isEqualTo(new RawJson("[3]"));
     assertThat(last.ifMatch()).isEqualTo("\"4\"");
+  }
+
+  @Test
+  void ofAnArrayOnlyOneElementTooManyIsKept() {
+    String elements = "{},".repeat(5_000) + "{}";
+
+    List<Parsed<BatchItem>> timers =
+        requireNonNull(JsonReader.read("{\"timers\":[" + elements + "]}", Batch.class).timers);
+
+    assertThat(timers).hasSize(Parsed.MAX_ELEMENTS + 1);
+  }
+
+  @Test
+  void anObjectOfTooManyNamesIsRefused() {
+    String headers =
+        IntStream.rangeClosed(0, JsonReader.MAX_NAMES)
+            .mapToObj(number -> "\"" + number + "\":\"\"")
+            .collect(Collectors.joining(","));
+    String timer = "{\"id\":\"a\",\"headers\":{" + headers + "}}";
+
+    List<Parsed<BatchItem>> timers =
+        requireNonNull(
+            JsonReader.read("{\"timers\":[" + timer + ",{\"id\":\"b\"}]}", Batch.class).timers);
+
+    Problem problem = requireNonNull(timers.get(0).problem());
+    assertThat(problem.status()).isEqualTo(422);
+    assertThat(problem.field()).isEqualTo("headers");
+    assertThat(problem.detail()).isEqualTo("headers: too many fields (expected: at most 100)");
+    assertThat(requireNonNull(timers.get(1).value()).id()).isEqualTo("b");
   }
 }
