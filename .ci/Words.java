@@ -44,7 +44,7 @@ final class Words {
   private static final Pattern DURABLE_PATH =
       Pattern.compile(
           "(durable|server|examples/(orders|shop))/.*"
-              + "|docs/((DURABLE|CLUSTER|concepts)\\.md|operate/.*"
+              + "|docs/((DURABLE|concepts)\\.md|operate/.*"
               + "|(guides/(spring|recurring|webhooks)|tutorials/(embedded|postgresql|http))\\.md"
               + "|adr/001[0-9].*|benchmarks/(cluster|consumers|durable|server).*)");
 

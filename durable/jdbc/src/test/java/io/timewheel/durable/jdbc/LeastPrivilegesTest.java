@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  * another role has made.
  */
 class LeastPrivilegesTest extends TimerStoreContract {
-  private static final Path GUIDE = Path.of("../../docs/CLUSTER.md");
+  private static final Path GUIDE = Path.of("../../docs/operate/database.md");
   private static final String ROLE = "least_privileges";
   private static final List<HikariDataSource> POOLS = new ArrayList<>();
 

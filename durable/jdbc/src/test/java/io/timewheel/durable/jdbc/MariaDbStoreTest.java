@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
  * grants and nothing else, on tables that another user has made.
  */
 class MariaDbStoreTest extends TimerStoreContract {
-  private static final Path GUIDE = Path.of("../../docs/CLUSTER.md");
+  private static final Path GUIDE = Path.of("../../docs/operate/database.md");
   private static final String GRANT = "GRANT SELECT, INSERT, UPDATE, DELETE ON timers.* TO app";
   private static final String USER = "restricted";
   private static final List<HikariDataSource> POOLS = new ArrayList<>();
