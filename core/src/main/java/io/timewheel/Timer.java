@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
  * and to run the timeouts due before it.
  *
  * <p>All methods may be called from any thread, tasks included, unless they state otherwise. The
- * complete contract, with its races and limits, is in {@code docs/CONTRACT.md}.
+ * complete contract, with its races and limits, is in {@code docs/reference/guarantees.md}.
  *
  * @see HierarchicalWheelTimer
  * @see HashedWheelTimer
