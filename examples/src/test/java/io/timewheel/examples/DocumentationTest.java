@@ -61,7 +61,6 @@ class DocumentationTest {
         List.of(
             "MIGRATING.md",
             "operate/embedded.md",
-            "concepts.md",
             "guides/patterns.md",
             "guides/recurring.md",
             "guides/testing.md")) {
