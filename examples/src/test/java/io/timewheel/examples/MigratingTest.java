@@ -28,7 +28,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verifies the code and the statements about this library in docs/MIGRATING.md, except those about
+ * Verifies the code and the statements about this library in docs/migrate/memory.md, except those about
  * the adapters. DocumentationTest compares the code.
  */
 class MigratingTest {

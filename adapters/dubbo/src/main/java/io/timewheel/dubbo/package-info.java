@@ -8,7 +8,7 @@
  * timer.newTimeout(timeout -> reconnect(), 3, TimeUnit.SECONDS);
  * }</pre>
  *
- * {@code docs/MIGRATING.md} lists the differences from Dubbo's own timer.
+ * {@code docs/migrate/memory.md} lists the differences from Dubbo's own timer.
  */
 @NullMarked
 package io.timewheel.dubbo;

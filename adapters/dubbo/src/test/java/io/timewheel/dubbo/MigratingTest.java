@@ -7,7 +7,7 @@ import io.timewheel.HierarchicalWheelTimer;
 import org.apache.dubbo.common.timer.Timer;
 import org.junit.jupiter.api.Test;
 
-/** The code in docs/MIGRATING.md; a test of the examples compares the two. */
+/** The code in docs/migrate/memory.md; a test of the examples compares the two. */
 class MigratingTest {
   @Test
   void dubbosInterface() {

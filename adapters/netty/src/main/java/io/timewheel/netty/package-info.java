@@ -12,7 +12,7 @@
  *
  * {@link io.timewheel.netty.NettyTimer} is an {@link io.netty.util.Timer}; {@link
  * io.timewheel.netty.NettyHashedWheelTimer} is for code that requires the class {@link
- * io.netty.util.HashedWheelTimer} itself. {@code docs/MIGRATING.md} lists the differences from
+ * io.netty.util.HashedWheelTimer} itself. {@code docs/migrate/memory.md} lists the differences from
  * Netty's own timer.
  */
 @NullMarked

@@ -13,7 +13,7 @@ import org.asynchttpclient.DefaultAsyncHttpClientConfig;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The code in docs/MIGRATING.md; a test of the examples compares the two. */
+/** The code in docs/migrate/memory.md; a test of the examples compares the two. */
 @Tag("client")
 class MigratingTest {
   @Test
