@@ -46,7 +46,8 @@ final class Words {
           "(durable|server|examples/(orders|shop))/.*"
               + "|docs/((DURABLE|concepts)\\.md|operate/.*"
               + "|(guides/(spring|recurring|webhooks)|tutorials/(embedded|postgresql|http))\\.md"
-              + "|adr/001[0-9].*|benchmarks/(cluster|consumers|durable|server).*)");
+              + "|migrate/durable\\.md|internals/adr/001[0-9].*"
+              + "|internals/benchmarks/(cluster|consumers|durable|server).*)");
 
   private static final Pattern EXEMPT = Pattern.compile("\\bwords: \\w.*");
   private static final Set<String> TEXTS = Set.of("md", "json", "html", "js", "ftl");

@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * only if ticks are below 33 µs. With any tick, they hold timeouts that are never due.
  *
  * <p>More slots per level mean fewer levels, and fewer moves of a timeout on its way down.
- * docs/adr/0007 has the figures.
+ * docs/internals/adr/0007 has the figures.
  *
  * <h2>Two turns</h2>
  *
@@ -93,7 +93,7 @@ import org.jspecify.annotations.Nullable;
  * When the wheel returns to a place, it makes a new slot for it. A slot that is kept would soon be
  * in the old generation of a garbage collector. Each timeout added to it would be a reference from
  * old to young, which collectors record in tables that all threads write to. A timeout and a slot
- * of about the same age need no such record. docs/adr/0001 has the figures.
+ * of about the same age need no such record. docs/internals/adr/0001 has the figures.
  *
  * <p>So opening a slot may require new slots. If there is no memory for one, the wheel reuses the
  * empty slot of an earlier turn. It then reuses the next ones too, because each request to a full

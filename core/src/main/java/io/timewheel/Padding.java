@@ -9,7 +9,7 @@ package io.timewheel;
  * <p>A class whose fields are written by every operation also has padding behind them, with fields
  * of its own. These are references, because a JVM puts references last. Each garbage collection
  * gives objects new neighbours, so a shared cache line makes a timer slow only at times.
- * docs/adr/0001 has the figures.
+ * docs/internals/adr/0001 has the figures.
  */
 abstract class Padding {
   /** The same distance in an array of words. */

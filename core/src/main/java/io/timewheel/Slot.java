@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A timeout knows its place but has no reference to its slot. A slot is younger or older than
  * most of its timeouts, and garbage collectors record references across ages and regions.
- * Neighbours in a list were mostly made at the same time and lie close together. docs/adr/0007 has
- * the figures.
+ * Neighbours in a list were mostly made at the same time and lie close together.
+ * docs/internals/adr/0007 has the figures.
  *
  * <p>Timeouts that move down from a higher level to be due together are scattered in memory. A list
  * of them would have all those references, and a walk along it would be a series of cache misses.
  * If there are many, they are kept in an array. The array is as young as the slot, and {@link
- * #take} reads from many of its timeouts at once, so the misses overlap. docs/adr/0008 has the
- * figures.
+ * #take} reads from many of its timeouts at once, so the misses overlap. docs/internals/adr/0008
+ * has the figures.
  */
 class Slot {
   /** The bits of a place that number the slot, in a wheel that has arrays. */

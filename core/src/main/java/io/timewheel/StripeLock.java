@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
  * <p>A thread holds the lock for a few instructions, at most for {@link Wheel#POLL_BUDGET} moves,
  * and never while user code runs. So the lock needs no queue: one compare-and-set takes it, and one
  * release leaves it. No thread waits to be woken, so leaving needs no fence to look for waiters.
- * docs/adr/0002 has the figures, also for the rest of this text.
+ * docs/internals/adr/0002 has the figures, also for the rest of this text.
  *
  * <h2>Waiting</h2>
  *

@@ -28,8 +28,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verifies the code and the statements about this library in docs/migrate/memory.md, except those about
- * the adapters. DocumentationTest compares the code.
+ * Verifies the code and the statements about this library in docs/migrate/memory.md, except those
+ * about the adapters. DocumentationTest compares the code.
  */
 class MigratingTest {
   private final ManualTimer timer = ManualTimer.create();

@@ -26,7 +26,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Verifies the statements of docs/migrate/memory.md about Netty's own timer and its replacement. */
+/**
+ * Verifies the statements of docs/migrate/memory.md about Netty's own timer and its replacement.
+ */
 class NettyFactsTest {
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch mayEnd = new CountDownLatch(1);

@@ -13,8 +13,9 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of a checkout that contain figures: the README and {@code docs/BENCHMARKS.md}, each
- * with a generated part, and {@code docs/benchmarks/tables.md}, which is generated completely.
+ * The files of a checkout that contain figures: the README and {@code
+ * docs/internals/benchmarks.md}, each with a generated part, and {@code
+ * docs/internals/benchmarks/tables.md}, which is generated completely.
  *
  * <p>Their contents follow from the recording, or its absence, and from their hand-written parts.
  * Writing them and checking them is the same computation.
@@ -26,8 +27,8 @@ final class Documentation {
       """
       # The tables of the benchmarks
 
-      Generated from `benchmarks/results/latest.json`; do not edit. [BENCHMARKS.md](../BENCHMARKS.md) \
-      says what each workload does and how it is measured.
+      Generated from `benchmarks/results/latest.json`; do not edit. [Benchmarks](../benchmarks.md) \
+      describes the workloads and the method.
 
       """;
 
@@ -41,12 +42,12 @@ final class Documentation {
   /** Returns the checkout that contains the directory. */
   static Documentation around(Path directory) {
     for (Path root = directory.toAbsolutePath(); root != null; root = root.getParent()) {
-      if (Files.exists(root.resolve("docs/BENCHMARKS.md"))) {
+      if (Files.exists(root.resolve("docs/internals/benchmarks.md"))) {
         return new Documentation(root);
       }
     }
     throw new IllegalArgumentException(
-        directory + " is not in a checkout: no docs/BENCHMARKS.md above it");
+        directory + " is not in a checkout: no docs/internals/benchmarks.md above it");
   }
 
   Path root() {
@@ -58,11 +59,10 @@ final class Documentation {
    */
   Map<Path, String> expected(@Nullable Results recording) throws IOException {
     Sections readmeSections = new Sections("README.md", Files.readString(readme()));
-    Sections pageSections = new Sections("docs/BENCHMARKS.md", Files.readString(page()));
+    Sections pageSections = new Sections("docs/internals/benchmarks.md", Files.readString(page()));
     Text text = recording == null ? null : new Text(new Measurements(recording));
     readmeSections.replace("figures", text == null ? NOT_RECORDED : text.brief());
     pageSections.replace("headline", text == null ? NOT_RECORDED : text.headline());
-    pageSections.replace("targets", text == null ? NOT_RECORDED : text.targets());
     Map<Path, String> files = new TreeMap<>();
     files.put(readme(), readmeSections.text());
     files.put(page(), pageSections.text());
@@ -95,11 +95,11 @@ final class Documentation {
   }
 
   private Path page() {
-    return root.resolve("docs/BENCHMARKS.md");
+    return root.resolve("docs/internals/benchmarks.md");
   }
 
   private Path tables() {
-    return root.resolve("docs/benchmarks/tables.md");
+    return root.resolve("docs/internals/benchmarks/tables.md");
   }
 
   private static void write(Path file, String text) throws IOException {

@@ -32,19 +32,16 @@ final class Text {
     return warning() + new Headline(measurements).brief() + "\n" + where() + "\n";
   }
 
-  /** Returns the first figures of {@code docs/BENCHMARKS.md}. */
+  /** Returns the first figures of {@code docs/internals/benchmarks.md}. */
   String headline() {
     return warning() + new Headline(measurements).text() + "\n" + where() + "\n";
   }
 
-  /** Returns the targets of {@code docs/BENCHMARKS.md}. */
-  String targets() {
-    return warning() + where() + "\n\n" + tables.targets();
-  }
-
-  /** Returns everything except the targets. */
+  /** Returns everything, with a heading for the targets and for each workload. */
   String tables() {
     return circumstances()
+        + "\n## Targets\n\n"
+        + tables.targets()
         + Arrays.stream(Workload.values())
             .map(workload -> "\n## " + workload.id() + "\n\n" + section(workload))
             .collect(Collectors.joining());

@@ -33,11 +33,11 @@ class DocumentationTest {
   @BeforeEach
   void copyTheTexts() throws IOException {
     readme = root.resolve("README.md");
-    page = root.resolve("docs/BENCHMARKS.md");
-    tables = root.resolve("docs/benchmarks/tables.md");
-    Files.createDirectories(root.resolve("docs"));
+    page = root.resolve("docs/internals/benchmarks.md");
+    tables = root.resolve("docs/internals/benchmarks/tables.md");
+    Files.createDirectories(root.resolve("docs/internals"));
     Files.copy(COMMITTED.root().resolve("README.md"), readme);
-    Files.copy(COMMITTED.root().resolve("docs/BENCHMARKS.md"), page);
+    Files.copy(COMMITTED.root().resolve("docs/internals/benchmarks.md"), page);
   }
 
   private static Results latest() {
@@ -89,7 +89,7 @@ class DocumentationTest {
     Map<Path, String> figures =
         Map.of(
             page,
-            "| 2 times (1.25–2) | met |",
+            "Recorded on 2",
             readme,
             "Recorded on 2",
             tables,
@@ -118,6 +118,7 @@ class DocumentationTest {
     new Documentation(root).write(Results.read(Recordings.imaginary()));
 
     String text = Files.readString(tables);
+    assertThat(text).contains("\n## Targets\n\n", "| 2 times (1.25–2) | met |");
     assertThat(text).contains("\n## idle\n\n### idle, 6M pending\n");
     for (Workload workload : Workload.values()) {
       assertThat(text).contains("\n## " + workload.id() + "\n\n");
@@ -152,18 +153,19 @@ class DocumentationTest {
     Results recording = Results.read(Recordings.imaginary());
     Documentation documentation = new Documentation(root);
 
-    replace(page, "<!-- targets: end -->", "");
+    replace(page, "<!-- headline: end -->", "");
     Map<Path, String> before = documentation.actual();
     assertThatIllegalArgumentException()
         .isThrownBy(() -> documentation.write(recording))
-        .withMessage("docs/BENCHMARKS.md has no \"<!-- targets: end -->\"");
+        .withMessage("docs/internals/benchmarks.md has no \"<!-- headline: end -->\"");
     assertThat(documentation.actual()).isEqualTo(before);
 
-    replace(page, "<!-- targets: begin -->", "<!-- targets: end --><!-- targets: begin -->");
+    replace(page, "<!-- headline: begin -->", "<!-- headline: end --><!-- headline: begin -->");
     assertThatIllegalArgumentException()
         .isThrownBy(() -> documentation.write(recording))
         .withMessage(
-            "docs/BENCHMARKS.md has \"<!-- targets: end -->\" before \"<!-- targets: begin -->\"");
+            "docs/internals/benchmarks.md has \"<!-- headline: end -->\" before \"<!-- headline:"
+                + " begin -->\"");
 
     replace(readme, "<!-- figures: begin -->", "<!-- figures: begin --><!-- figures: begin -->");
     assertThatIllegalArgumentException()

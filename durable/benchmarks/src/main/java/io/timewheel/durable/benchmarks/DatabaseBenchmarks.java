@@ -18,7 +18,7 @@ import java.util.Map;
  */
 final class DatabaseBenchmarks {
   private static final Path RESULTS = Path.of("durable/benchmarks/results/database.json");
-  private static final Path PAGE = Path.of("docs/benchmarks/cluster.md");
+  private static final Path PAGE = Path.of("docs/internals/benchmarks/cluster.md");
   private static final String HELP =
       """
       durable/benchmarks/database [options]
@@ -34,7 +34,7 @@ final class DatabaseBenchmarks {
         --out FILE         the results (durable/benchmarks/target/database.json)
         --report FILE      measure nothing: print the tables of a file
         --write            results and tables replace durable/benchmarks/results/database.json
-                           and docs/benchmarks/cluster.md
+                           and docs/internals/benchmarks/cluster.md
       One of them alone: durable/benchmarks/database --server postgresql --only fire --subjects timewheel --rounds 1
       """;
 

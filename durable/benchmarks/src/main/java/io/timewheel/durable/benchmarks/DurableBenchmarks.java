@@ -23,7 +23,7 @@ final class DurableBenchmarks {
       durable/benchmarks/run [options]
         --quick            one short round, for a first look
         --only WORKLOADS   schedule,fire,lag,reopen,window,churn
-        --subjects NAMES   see docs/benchmarks/durable.md
+        --subjects NAMES   see docs/internals/benchmarks/durable.md
         --variants TEXT    only variants that contain this
         --rounds N         at most so many
         --churn-minutes N  how long churn runs (2)
@@ -31,7 +31,7 @@ final class DurableBenchmarks {
         --into FILE        adds to what that file has
         --out FILE         the results (durable/benchmarks/results/<time>.json)
         --report FILE      measure nothing: print the tables of a file
-        --write            the tables go to docs/benchmarks/durable.md too
+        --write            the tables go to docs/internals/benchmarks/durable.md too
       """;
 
   private static final int FILL_MEGABYTES = 1_024;
@@ -55,7 +55,7 @@ final class DurableBenchmarks {
             : measure(options);
     System.out.print(Report.text(results));
     if (options.has("write")) {
-      Files.writeString(Path.of("docs/benchmarks/durable.md"), Report.page(results));
+      Files.writeString(Path.of("docs/internals/benchmarks/durable.md"), Report.page(results));
     }
   }
 

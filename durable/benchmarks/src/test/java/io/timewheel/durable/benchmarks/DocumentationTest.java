@@ -14,7 +14,7 @@ final class DocumentationTest {
   void thePageShowsTheLatestRecordingToTheDigit() throws Exception {
     Results latest = Results.read(MODULE.resolve("results/latest.json"));
 
-    assertThat(MODULE.resolve("../../docs/benchmarks/durable.md").normalize())
+    assertThat(MODULE.resolve("../../docs/internals/benchmarks/durable.md").normalize())
         .as("to write it: durable/benchmarks/run --report FILE --write")
         .hasContent(Report.page(latest));
     assertThat(latest.runs()).isNotEmpty();
@@ -24,7 +24,7 @@ final class DocumentationTest {
   @Test
   void thePageOfTheSharedDatabaseShowsItsRecordingToTheDigit() throws Exception {
     Path recording = MODULE.resolve("results/database.json");
-    Path page = MODULE.resolve("../../docs/benchmarks/cluster.md").normalize();
+    Path page = MODULE.resolve("../../docs/internals/benchmarks/cluster.md").normalize();
 
     if (Files.exists(recording)) {
       assertThat(page)

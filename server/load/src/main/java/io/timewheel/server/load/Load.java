@@ -30,7 +30,7 @@ import picocli.CommandLine.Option;
       "workload after the other, and prints what it bore. Client and server share the machine."
     })
 final class Load implements Callable<Integer> {
-  private static final Path PAGE = Path.of("docs/benchmarks/server.md");
+  private static final Path PAGE = Path.of("docs/internals/benchmarks/server.md");
 
   @Option(
       names = "--seconds",
@@ -61,7 +61,7 @@ final class Load implements Callable<Integer> {
   @Option(names = "--report", description = "Measures nothing: shows a file.", paramLabel = "FILE")
   private @Nullable Path report;
 
-  @Option(names = "--write", description = "Writes docs/benchmarks/server.md, too.")
+  @Option(names = "--write", description = "Writes docs/internals/benchmarks/server.md, too.")
   private boolean write;
 
   /**

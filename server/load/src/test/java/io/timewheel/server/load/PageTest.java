@@ -11,7 +11,7 @@ class PageTest {
 
   @Test
   void theDocumentedFiguresAreTheRecordedOnes() {
-    assertThat(MODULE.resolve("../../docs/benchmarks/server.md").normalize())
+    assertThat(MODULE.resolve("../../docs/internals/benchmarks/server.md").normalize())
         .as("to write it: server/load/run --report server/load/results/latest.json --write")
         .hasContent(Page.of(Results.read(MODULE.resolve("results/latest.json"))));
   }
