@@ -19,7 +19,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,7 +26,6 @@ import org.junit.jupiter.api.Test;
 
 class HistogramScansTest {
   private static final long NOW = Instant.parse("2026-01-01T00:00:00Z").toEpochMilli();
-  private static final BooleanSupplier WAITS = () -> false;
 
   private final Queue<Runnable> threads = new ArrayDeque<>();
   private final List<String> scans = new ArrayList<>();
@@ -77,7 +75,7 @@ class HistogramScansTest {
 
   private CompletableFuture<long[]> count(String namespace, long from, long to, int buckets) {
     return histograms.count(
-        Caller.LOCAL, namespace, new Span(NOW + from, NOW + to, buckets), WAITS);
+        Caller.LOCAL, namespace, new Span(NOW + from, NOW + to, buckets), () -> false);
   }
 
   private void runAll() {
