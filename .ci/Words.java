@@ -44,7 +44,7 @@ final class Words {
   private static final Pattern DURABLE_PATH =
       Pattern.compile(
           "(durable|server|examples/(orders|shop))/.*"
-              + "|docs/((DURABLE|concepts)\\.md|operate/.*"
+              + "|docs/(concepts\\.md|operate/.*"
               + "|(guides/(spring|recurring|webhooks)|tutorials/(embedded|postgresql|http))\\.md"
               + "|migrate/durable\\.md|internals/adr/001[0-9].*"
               + "|internals/benchmarks/(cluster|consumers|durable|server).*)");
