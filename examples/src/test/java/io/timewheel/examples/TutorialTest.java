@@ -2,9 +2,11 @@
 package io.timewheel.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import java.io.File;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -46,6 +48,7 @@ class TutorialTest {
 
   @Test
   void postgresql() throws Exception {
+    assumeInstalled("psql");
     Database database = TestDatabases.postgresql().createDatabase();
     String url = database.with("user", database.user()).with("password", database.password()).url();
     new Tutorial("postgresql.md", directory).follow(Map.of("SHOP_DB", url));
@@ -53,6 +56,8 @@ class TutorialTest {
 
   @Test
   void http() throws Exception {
+    assumeInstalled("curl");
+    assumeInstalled("python3");
     int port;
     try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
       port = socket.getLocalPort();
@@ -74,6 +79,15 @@ class TutorialTest {
             found ->
                 assertThat(found.group(1).equals("io.timewheel") ? bom : parent)
                     .contains(expectedIn(found)));
+  }
+
+  /** Skips the test, and states the reason, if a program that the reader needs is absent. */
+  private static void assumeInstalled(String program) {
+    boolean installed =
+        Pattern.compile(File.pathSeparator)
+            .splitAsStream(System.getenv("PATH"))
+            .anyMatch(path -> Files.isExecutable(Path.of(path, program)));
+    assumeTrue(installed, () -> program + " is not installed");
   }
 
   private static String expectedIn(MatchResult found) {
