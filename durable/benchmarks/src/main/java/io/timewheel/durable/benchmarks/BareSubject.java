@@ -8,7 +8,10 @@ import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.util.Collections;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
@@ -30,6 +33,7 @@ final class BareSubject implements Subject {
   private final int batch;
   private final HikariDataSource source;
   private final ScheduledExecutorService handlers;
+  private final Queue<Future<?>> fires = new ConcurrentLinkedQueue<>();
 
   private BareSubject(ServerPlace place, OnFire onFire, int threads, int batch)
       throws SQLException {
@@ -85,7 +89,7 @@ final class BareSubject implements Subject {
       List<Order> part = orders.subList(from, Math.min(orders.size(), from + batch));
       long delayMillis = part.get(0).dueMillis() - System.currentTimeMillis();
       if (delayMillis < HANDLED_MILLIS) {
-        handlers.schedule(() -> fire(part), delayMillis, TimeUnit.MILLISECONDS);
+        fires.add(handlers.schedule(() -> fire(part), delayMillis, TimeUnit.MILLISECONDS));
       }
     }
   }
@@ -117,7 +121,11 @@ final class BareSubject implements Subject {
   }
 
   @Override
-  public long unfinished() throws SQLException {
+  public long unfinished() throws Exception {
+    for (Future<?> fire = fires.peek(); fire != null && fire.isDone(); fire = fires.peek()) {
+      fires.remove();
+      fire.get(); // fails as the transaction did
+    }
     return place.database().number("SELECT count(*) FROM bare_timer");
   }
 

@@ -21,6 +21,7 @@ import static io.timewheel.durable.benchmarks.ServerPlace.Server.POSTGRESQL;
 
 import io.timewheel.durable.benchmarks.ServerPlace.Server;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 
@@ -84,7 +85,7 @@ final class DatabaseReport {
       DatabaseSection section,
       String variant,
       DatabaseSubject subject,
-      String... names) {
+      List<String> names) {
     Figure of(DatabaseSubject other) {
       return new Figure(server, section, variant, other, names);
     }
@@ -99,7 +100,7 @@ final class DatabaseReport {
   }
 
   private static Figure rate(Server server, DatabaseSection section, String variant) {
-    return new Figure(server, section, variant, OURS, "perSecond");
+    return new Figure(server, section, variant, OURS, List.of("perSecond"));
   }
 
   private String text() {
@@ -151,20 +152,22 @@ final class DatabaseReport {
         effects.of(EFFECTS_JDBC_BATCH),
         fires);
 
-    Figure lag = new Figure(POSTGRESQL, LAG, "200 a second", OURS, "p99Millis");
+    Figure lag = new Figure(POSTGRESQL, LAG, "200 a second", OURS, List.of("p99Millis"));
     atMost(rows, "lag at 200 a second, p99" + than, 0.1, lag, lag.of(DB_SCHEDULER_BEST));
-    Figure cores = new Figure(POSTGRESQL, LAG, "200 a second", OURS, "serverCores", "clientCores");
+    Figure cores =
+        new Figure(POSTGRESQL, LAG, "200 a second", OURS, List.of("serverCores", "clientCores"));
     atMost(rows, "cores at 200 a second" + than, 1, cores, cores.of(DB_SCHEDULER_BEST));
-    Figure bytes = new Figure(POSTGRESQL, BYTES, "stored", OURS, "bytesPerTimer");
+    Figure bytes = new Figure(POSTGRESQL, BYTES, "stored", OURS, List.of("bytesPerTimer"));
     atMost(rows, "bytes a timer, of db-scheduler", 1.35, bytes, bytes.of(DB_SCHEDULER));
-    Figure snapshotLag = new Figure(POSTGRESQL, SNAPSHOT, "held open", OURS, "p99Millis");
+    Figure snapshotLag = new Figure(POSTGRESQL, SNAPSHOT, "held open", OURS, List.of("p99Millis"));
     atMost(
         rows,
         "lag with an old snapshot, p99, of without",
         2,
         snapshotLag,
         snapshotLag.of("without"));
-    Figure snapshotCores = new Figure(POSTGRESQL, SNAPSHOT, "held open", OURS, "serverCores");
+    Figure snapshotCores =
+        new Figure(POSTGRESQL, SNAPSHOT, "held open", OURS, List.of("serverCores"));
     atMost(
         rows,
         "server's cores with an old snapshot, of without",

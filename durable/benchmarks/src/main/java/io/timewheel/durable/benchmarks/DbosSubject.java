@@ -31,7 +31,6 @@ final class DbosSubject implements Subject {
         new DBOS(
             DBOSConfig.defaults("timers")
                 .withDataSource(source)
-                .withAdminServer(false)
                 .withAppVersion("1")
                 .withExecutorId("1"));
     dbos.registerQueue(queue);
