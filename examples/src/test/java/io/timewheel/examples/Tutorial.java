@@ -64,7 +64,7 @@ final class Tutorial {
     builder.redirectError(errors.toFile());
     builder.environment().putAll(environment);
     Process shell = builder.start();
-    try (Writer input = shell.outputWriter();
+    try (Writer input = shell.outputWriter(StandardCharsets.UTF_8);
         BufferedReader output = shell.inputReader(StandardCharsets.UTF_8)) {
       input.write("PATH=.:'" + Path.of(System.getProperty("java.home"), "bin") + "':$PATH\n");
       for (int i = 0; i < blocks.size(); i++) {
