@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc;
 
-import static io.timewheel.durable.jdbc.Fixture.NOW;
-import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
@@ -41,10 +39,10 @@ class ManagedServerTest {
 
       source.commits = 0;
       source.fates.add(Fate.ANSWER_LOST);
-      assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+      assertThat(node.commit(TransactionsTest.keyed("a")).answer()).isEqualTo(Answer.CREATED);
       assertThat(source.commits).isEqualTo(1);
       source.fates.add(Fate.COMMIT_LOST);
-      assertThat(node.commit(schedule("b", NOW)).answer()).isEqualTo(Answer.CREATED);
+      assertThat(node.commit(TransactionsTest.keyed("b")).answer()).isEqualTo(Answer.CREATED);
       assertThat(source.commits).isEqualTo(3);
       node.store.close();
     }

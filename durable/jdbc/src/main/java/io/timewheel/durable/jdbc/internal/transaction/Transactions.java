@@ -11,6 +11,7 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
 public final class Transactions {
   private static final int MAX_TRIES = 6;
   private static final int MAX_LOOKS = 40;
+
+  /** No look begins later than this, since a look may wait for the pool for half a minute. */
+  private static final long LAST_LOOK_NANOS = TimeUnit.SECONDS.toNanos(20);
 
   /** Each may take as long as the time limit of a connection. */
   private static final int MAX_CONFIRMATIONS = 3;
@@ -221,9 +225,13 @@ public final class Transactions {
   /** Asks until it is known what became of a commit whose answer was lost. */
   public boolean isCommitted(Exception lost, Look look) {
     AtomicInteger confirmations = new AtomicInteger();
+    long lostNanos = System.nanoTime();
     // Once closed, no connection opens.
     for (int looks = 1;
-        !closed && looks <= MAX_LOOKS && confirmations.get() < MAX_CONFIRMATIONS;
+        !closed
+            && looks <= MAX_LOOKS
+            && confirmations.get() < MAX_CONFIRMATIONS
+            && System.nanoTime() - lostNanos < LAST_LOOK_NANOS;
         looks++) {
       try {
         Boolean committed = look.look(confirmations);

@@ -240,6 +240,9 @@ public final class Database implements AutoCloseable {
 
   /** {@return the values of many keys, in the same order; null for a key without a value} */
   public List<byte @Nullable []> getAll(Family family, List<byte[]> keys) throws RocksDBException {
+    if (keys.isEmpty()) {
+      return List.of(); // RocksDB asserts that there are keys
+    }
     return db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
   }
 
