@@ -155,8 +155,7 @@ class PatternsGuideTest {
             .onLost((lock, how) -> lost.add(lock))
             .build();
     leases.hold("orders");
-    CompletableFuture<Boolean> unlocked =
-        leases.release("orders", () -> server.unlock("orders"));
+    CompletableFuture<Boolean> unlocked = leases.release("orders", () -> server.unlock("orders"));
     // end
     assertThat(unlocked.toCompletableFuture()).isCompleted();
     assertThat(server.unlocked).containsExactly("orders");
