@@ -61,9 +61,7 @@ public final class Main {
   }
 
   static CommandLine commandLine(Settings settings) {
-    CommandLine line =
-        Timewheel.commandLine(
-            Map.of("serve", new ServeCommand(), "config", new ConfigCommand(settings)));
+    CommandLine line = Timewheel.commandLine(new ServeCommand(), new ConfigCommand(settings));
     Timewheel.addSharedStore(line, new DatabaseOptions());
     requireNonNull(line.getSubcommands().get("store"))
         .addSubcommand("migrate", new MigrateCommand());

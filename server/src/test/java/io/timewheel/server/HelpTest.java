@@ -32,6 +32,12 @@ class HelpTest {
             "Logs:");
   }
 
+  @Test
+  void theCommandsHaveOneOrder() throws IOException {
+    assertThat(Main.commandLine(Settings.read(Map.of())).getSubcommands().keySet())
+        .endsWith("generate-completion", "serve", "config");
+  }
+
   private static void helps(CommandLine command) {
     String name = command.getCommandSpec().qualifiedName();
     List<String> lines = command.getUsageMessage().lines().toList();

@@ -91,12 +91,14 @@ public final class Timewheel implements Runnable {
   /**
    * Makes the command line. An error is one line; only wrong usage is followed by a hint.
    *
-   * @param more commands that are no clients, by name
+   * @param more commands that are no clients, in the order of the help
    * @return what executes a line
    */
-  public static CommandLine commandLine(java.util.Map<String, Object> more) {
+  public static CommandLine commandLine(Object... more) {
     CommandLine line = new CommandLine(new Timewheel());
-    more.forEach(line::addSubcommand);
+    for (Object command : more) {
+      line.addSubcommand(command);
+    }
     line.setCaseInsensitiveEnumValuesAllowed(true);
     line.registerConverter(Duration.class, text -> parsed(text, Durations::parse, "15m, or PT15M"));
     line.registerConverter(

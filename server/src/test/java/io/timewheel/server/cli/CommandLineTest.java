@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -439,7 +438,7 @@ final class CommandLineTest {
 
   /** Words, as a shell parts them; single quotes hold one together. */
   private int execute(String command) {
-    CommandLine line = Timewheel.commandLine(Map.of());
+    CommandLine line = Timewheel.commandLine();
     line.setOut(new PrintWriter(out, true));
     line.setErr(new PrintWriter(err, true));
     List<String> words = new ArrayList<>();

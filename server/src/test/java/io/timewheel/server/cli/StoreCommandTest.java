@@ -16,7 +16,6 @@ import java.nio.file.Path;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
@@ -48,7 +47,7 @@ class StoreCommandTest {
   }
 
   private CommandLine line() {
-    CommandLine line = Timewheel.commandLine(Map.of());
+    CommandLine line = Timewheel.commandLine();
     line.setOut(new PrintWriter(out, true));
     line.setErr(new PrintWriter(err, true));
     return line;
