@@ -149,6 +149,15 @@ class HungStoreTest {
   }
 
   @Test
+  void theNextRequestAfterAStoreTimeoutIsAnswered() throws Exception {
+    start(Duration.ofMillis(50));
+    Answer overdue = get(TIMERS + "/a").join();
+    assertThat(overdue.status()).isEqualTo(503);
+    assertThat(overdue.header("Connection")).isEqualTo("close");
+    assertThat(get("/healthz").join().status()).isEqualTo(200);
+  }
+
+  @Test
   void aWriteIsAnsweredThatItMayHaveBeenMade() throws Exception {
     start(Duration.ofMillis(50));
     for (Answer answer :

@@ -272,10 +272,12 @@ public final class Exchange {
   private void overdue() {
     String method = request.getMethod();
     boolean reads = method.equals("GET") || method.equals("HEAD");
-    problem(
+    Problem overdue =
         reads
             ? Problem.storeTimeout(shared.storeTimeout)
-            : Problem.unknownOutcome(shared.storeTimeout));
+            : Problem.unknownOutcome(shared.storeTimeout);
+    // The thread that would read the next request of the connection may wait for the store.
+    problem(overdue.header("Connection", "close"));
   }
 
   // For the audit log
