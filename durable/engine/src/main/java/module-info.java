@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Durable timers: safe in a store when they are acknowledged, fired at least once. */
-@SuppressWarnings("module") // the sister module is not there when this one is compiled
+/** Schedules durable timers, which are stored and fire at least once. */
+@SuppressWarnings("module") // the module rocksdb is compiled after this one
 module io.timewheel.durable {
   requires transitive io.timewheel.core;
-  requires static jdk.jfr; // its events are left out where it is missing
+  requires static jdk.jfr; // without it there are no events
   requires static org.jspecify;
 
   exports io.timewheel.durable;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Durable timers for tests, the contract of stores, and the checker of histories. */
+/** Provides durable timers for tests, the contract of stores, and the checker of histories. */
 module io.timewheel.durable.testkit {
   requires transitive io.timewheel.durable;
   requires transitive io.timewheel.testkit;
   requires static org.jspecify;
-  // Only for the contract of stores, which its users extend.
+  // Only for the contract of stores, which stores extend.
   requires static org.junit.jupiter.api;
 
   exports io.timewheel.durable.testkit;

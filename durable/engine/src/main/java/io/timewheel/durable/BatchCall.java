@@ -17,9 +17,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call for many timers: each is answered by itself, and the last answer completes the call. One
- * future serves all of them, since a future for each, and what hangs on it, would cost the thread
- * that commits as much as the commit does.
+ * A call for many timers. Each change gets its own answer, and the last answer completes the call.
+ * All changes share one future, because a future for each would cost the committing thread as much
+ * as the commit itself.
  */
 final class BatchCall<T> {
   private final Committer committer;
@@ -35,7 +35,7 @@ final class BatchCall<T> {
     left = new AtomicInteger(size);
   }
 
-  /** Adds the next change; what is wrong with it answers at once. */
+  /** Adds the next change. If it is invalid, its answer is the error. */
   <C extends Change> void add(
       int index, TimerKey key, Supplier<C> change, BiFunction<C, Outcome, T> result) {
     try {
@@ -53,7 +53,7 @@ final class BatchCall<T> {
     return future;
   }
 
-  /** Answers one of them, of which there is no change to make. */
+  /** Answers an item that needs no change. */
   void answered(int index, BatchResult<T> result) {
     results[index] = result;
     if (left.decrementAndGet() == 0) {
@@ -62,7 +62,7 @@ final class BatchCall<T> {
     }
   }
 
-  /** A change of the call, and the place of its answer. */
+  /** A change of the call, with the index of its answer. */
   private final class Slot<C extends Change> implements Committer.Call {
     private final int index;
     private final C change;

@@ -7,11 +7,11 @@ import io.timewheel.durable.model.TimerKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of one item of a batch: a result or an error.
+ * The result of one item of a batch: a value or an error.
  *
  * @param key the timer
  * @param result the result, or null
- * @param error why there is none, or null
+ * @param error the error, or null
  * @param <T> the type of the result
  */
 public record BatchResult<T>(TimerKey key, @Nullable T result, @Nullable RuntimeException error) {
@@ -20,14 +20,14 @@ public record BatchResult<T>(TimerKey key, @Nullable T result, @Nullable Runtime
    *
    * @param key the timer
    * @param result the result, or null
-   * @param error why there is none, or null
+   * @param error the error, or null
    */
   public BatchResult {
     requireNonNull(key, "key");
   }
 
   /**
-   * The result.
+   * Returns the result, or throws the error.
    *
    * @return the result
    * @throws RuntimeException the error, if there is none

@@ -7,31 +7,31 @@ import io.timewheel.durable.model.Attempt;
 import java.util.List;
 
 /**
- * What came of a cancel.
+ * The result of a cancel.
  *
- * @param outcome whether it was in time
+ * @param outcome whether the cancel was in time
  * @param version the version that was cancelled; 0 if there is no such timer
- * @param attempts the attempts that had ended before
+ * @param attempts the attempts that had ended before, oldest first
  */
 public record CancelResult(Outcome outcome, long version, List<Attempt> attempts) {
   /** Whether a cancel was in time. */
   public enum Outcome {
-    /** No attempt begins any more. */
+    /** The timer is cancelled. No further attempt begins. */
     CANCELLED,
-    /** An attempt was claimed, and its end is not recorded: it may run, and none does after it. */
+    /** An attempt is claimed and still open. It may run, but no attempt begins after it. */
     RUNNING,
-    /** The completion is recorded. */
+    /** The timer has completed. */
     COMPLETED,
-    /** There is no such timer, and none is remembered. */
+    /** The timer does not exist, and no finished one is retained. */
     NOT_FOUND
   }
 
   /**
    * Copies the list.
    *
-   * @param outcome whether it was in time
+   * @param outcome whether the cancel was in time
    * @param version the version that was cancelled; 0 if there is no such timer
-   * @param attempts the attempts that had ended before
+   * @param attempts the attempts that had ended before, oldest first
    */
   public CancelResult {
     requireNonNull(outcome, "outcome");

@@ -4,33 +4,34 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 /**
- * What a {@link DurableTimer} has done since it was started, and how it stands. It asks the store
- * nothing; how many timers are retrying, failed or blocked is in {@link DurableTimer#counts}.
+ * The counters of a {@link DurableTimer} since its start, and its present state. They need no call
+ * to the store. {@link DurableTimer#counts} returns the numbers of retrying, failed and blocked
+ * timers.
  *
  * @param fired attempts that began
- * @param succeeded attempts that ended well
+ * @param succeeded attempts that succeeded
  * @param failed attempts that failed
- * @param exhausted runs whose attempts were exhausted, or that a handler gave up
- * @param blocked timers whose handler was not known
- * @param lost attempts that died with their process, and leases that ran out
- * @param skipped missed runs that were dropped; of one timer at a time, 10,000 are counted at most
- * @param staleOwner times that a shard was found to have another owner
- * @param unknownOutcomes changes whose outcome the store could not tell
- * @param failedCommits tries of the store to commit that failed, rejections not counted
- * @param rejected changes of this timer's own, claims and ends of attempts, that the store
- *     rejected; each is asked for again within a minute or so
- * @param clockJumps times that the clock went back and was believed, or jumped ahead
- * @param shards how many shards this timer fires
- * @param window how many entries are on the wheel, or due and not begun
- * @param backlog how many of those were overdue when their shard was acquired or the clock jumped,
- *     and are held to their rate
- * @param waiting how many are due and wait for a place of their handler
- * @param running how many attempts run
- * @param queued how many changes of callers wait for the store
- * @param ownQueued how many claims and ends of attempts wait for the store
- * @param storeAvailable whether the store can be read and written: false from a failure until it
- *     answers, or until nothing was asked of it for 10 s
- * @param lag how long attempts of handlers took to begin once they were due
+ * @param exhausted runs whose attempts were exhausted, or whose handler gave up
+ * @param blocked timers that were blocked because their handler was not known
+ * @param lost attempts that died with their process, and claim leases that expired
+ * @param skipped missed runs that were dropped; at most 10,000 are counted for a timer at a time
+ * @param staleOwner changes that were refused because the shard had another owner
+ * @param unknownOutcomes changes whose outcome the store could not determine
+ * @param failedCommits commits that failed, without rejections
+ * @param rejected claims and ends of attempts that the store rejected; each is retried within about
+ *     a minute
+ * @param clockJumps accepted backward steps of the clock, and forward jumps
+ * @param shards the number of shards that this timer owns
+ * @param window the number of entries on the wheel, or due but not begun
+ * @param backlog the number of those that were overdue when their shard was acquired or the clock
+ *     jumped, and that wait because of the overdue rate
+ * @param waiting the number of due timers that wait for a concurrency slot
+ * @param running the number of running attempts
+ * @param queued the number of changes of callers that wait for the store
+ * @param ownQueued the number of claims and ends of attempts that wait for the store
+ * @param storeAvailable true if the store can be read and written; false from a failure until the
+ *     store answers, or until it has had no call for 10 s
+ * @param lag the lag of attempts of handlers: the time from due to begin
  */
 public record DurableStats(
     long fired,
@@ -59,36 +60,35 @@ public record DurableStats(
    * Checks that there is a histogram.
    *
    * @param fired attempts that began
-   * @param succeeded attempts that ended well
+   * @param succeeded attempts that succeeded
    * @param failed attempts that failed
-   * @param exhausted runs whose attempts were exhausted, or that a handler gave up
-   * @param blocked timers whose handler was not known
-   * @param lost attempts that died with their process, and leases that ran out
-   * @param skipped missed runs that were dropped; of one timer at a time, 10,000 are counted at
-   *     most
-   * @param staleOwner times that a shard was found to have another owner
-   * @param unknownOutcomes changes whose outcome the store could not tell
-   * @param failedCommits tries of the store to commit that failed, rejections not counted
-   * @param rejected changes of this timer's own, claims and ends of attempts, that the store
-   *     rejected; each is asked for again within a minute or so
-   * @param clockJumps times that the clock went back and was believed, or jumped ahead
-   * @param shards how many shards this timer fires
-   * @param window how many entries are on the wheel, or due and not begun
-   * @param backlog how many of those were overdue when their shard was acquired or the clock
-   *     jumped, and are held to their rate
-   * @param waiting how many are due and wait for a place of their handler
-   * @param running how many attempts run
-   * @param queued how many changes of callers wait for the store
-   * @param ownQueued how many claims and ends of attempts wait for the store
-   * @param storeAvailable whether the store can be read and written: false from a failure until it
-   *     answers, or until nothing was asked of it for 10 s
-   * @param lag how long attempts of handlers took to begin once they were due
+   * @param exhausted runs whose attempts were exhausted, or whose handler gave up
+   * @param blocked timers that were blocked because their handler was not known
+   * @param lost attempts that died with their process, and claim leases that expired
+   * @param skipped missed runs that were dropped; at most 10,000 are counted for a timer at a time
+   * @param staleOwner changes that were refused because the shard had another owner
+   * @param unknownOutcomes changes whose outcome the store could not determine
+   * @param failedCommits commits that failed, without rejections
+   * @param rejected claims and ends of attempts that the store rejected; each is retried within
+   *     about a minute
+   * @param clockJumps accepted backward steps of the clock, and forward jumps
+   * @param shards the number of shards that this timer owns
+   * @param window the number of entries on the wheel, or due but not begun
+   * @param backlog the number of those that were overdue when their shard was acquired or the clock
+   *     jumped, and that wait because of the overdue rate
+   * @param waiting the number of due timers that wait for a concurrency slot
+   * @param running the number of running attempts
+   * @param queued the number of changes of callers that wait for the store
+   * @param ownQueued the number of claims and ends of attempts that wait for the store
+   * @param storeAvailable true if the store can be read and written; false from a failure until the
+   *     store answers, or until it has had no call for 10 s
+   * @param lag the lag of attempts of handlers: the time from due to begin
    */
   public DurableStats {
     requireNonNull(lag, "lag");
   }
 
-  /** {@return the longest time from due to the begin of an attempt} */
+  /** {@return the longest time from the due time to the begin of an attempt, in milliseconds} */
   public long maxLagMillis() {
     return lag.max().toMillis();
   }

@@ -27,8 +27,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Timers that survive the process. What a call has acknowledged is safe in the store, and fires at
- * least once from then on, whatever is killed.
+ * Schedules timers that survive the process. Once a call returns, its timer is in the store and
+ * fires at least once, even after a process crash or the loss of a node.
  *
  * <pre>{@code
  * DurableTimer timer = DurableTimer.builder(store)
@@ -41,18 +41,20 @@ import org.jspecify.annotations.Nullable;
  * timer.cancel("shop", "order-42"); // CANCELLED, RUNNING, COMPLETED or NOT_FOUND
  * }</pre>
  *
- * <p>Methods may be called from any thread, handlers included. Those that change something return
- * after the commit; their asynchronous twins complete after it. They throw {@link
- * io.timewheel.durable.model.DurableTimerException} with the reason, {@link
- * IllegalArgumentException} for what no store could do, and {@link IllegalStateException} after
- * {@link #close}. A stage that they return fails with the first of these; the other two are thrown
- * at once. While as many changes wait for the store as may, a call waits with them, asynchronous or
- * not, unless the timer was built to {@linkplain DurableTimerBuilder#queueCapacity refuse}.
+ * <p>All methods are thread-safe, and handlers may call them. Methods that change timers block
+ * until the commit. Each has an {@code Async} variant, whose stage completes after the commit.
+ * Failed operations throw {@link io.timewheel.durable.model.DurableTimerException} with the reason,
+ * and returned stages fail with it. Invalid arguments throw {@link IllegalArgumentException}, and
+ * calls after {@link #close} throw {@link IllegalStateException}; both are thrown at once, also by
+ * {@code Async} variants. If the write queue is full, a call blocks, even an {@code Async} one,
+ * unless the timer was built to {@linkplain DurableTimerBuilder#queueCapacity refuse} it.
  *
- * <p>A thread that is interrupted stays so, and waits no longer: for room, it gets {@link
- * io.timewheel.durable.model.DurableTimerException.Reason#BUSY}, and nothing was done; for its
- * answer, {@link io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN}, and what it
- * asked for may be done or not.
+ * <p>An interrupted call stops waiting, and the thread keeps its interrupt status. If the call was
+ * waiting for room in the queue, it fails with {@link
+ * io.timewheel.durable.model.DurableTimerException.Reason#BUSY} and nothing was changed. If it was
+ * waiting for its answer, it fails with {@link
+ * io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN}, and the change may be committed
+ * or not.
  */
 public final class DurableTimer implements AutoCloseable {
   static final Duration MIN_LEASE = Duration.ofSeconds(1);
@@ -75,9 +77,9 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Begins to build a timer.
+   * Returns a builder for a scheduler that fires timers.
    *
-   * @param store where its timers are kept; closed with it
+   * @param store the store of the timers; the scheduler closes it
    * @return a builder
    */
   public static DurableTimerBuilder builder(TimerStore store) {
@@ -85,11 +87,11 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Begins to build a client: a timer that owns no shards and runs no handlers. It schedules,
-   * cancels, lists and retries timers, and serves consumers of queues; other nodes of the same
-   * store fire the timers. It purges no history.
+   * Returns a builder for a client: a scheduler that owns no shards and runs no handlers. It
+   * schedules, cancels, lists and retries timers, and serves consumers of queues. Other nodes of
+   * the same store fire the timers. It purges no history.
    *
-   * @param store where its timers are kept; closed with it
+   * @param store the store of the timers; the scheduler closes it
    * @return a builder, which refuses handlers
    * @throws IllegalArgumentException if the store has one owner and cannot be shared
    */
@@ -98,7 +100,7 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Begins to fire, if this timer was built without being started. Idempotent.
+   * Begins to fire timers, if this scheduler was built without being started. Idempotent.
    *
    * @throws IllegalArgumentException if the executor of handlers runs tasks on the calling thread
    * @throws IllegalStateException if it is closed
@@ -110,7 +112,7 @@ public final class DurableTimer implements AutoCloseable {
   // Schedule
 
   /**
-   * Schedules a timer, or replaces the one of the same identity.
+   * Schedules a timer, or replaces the timer with the same key.
    *
    * @param spec the timer
    * @return the outcome
@@ -123,17 +125,17 @@ public final class DurableTimer implements AutoCloseable {
    * Schedules a timer, as {@link #schedule} does.
    *
    * @param spec the timer
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<ScheduleResult> scheduleAsync(TimerSpec spec) {
     return requests.stage(() -> requests.schedule(spec));
   }
 
   /**
-   * Schedules many timers, each by itself; as few commits as there can be.
+   * Schedules many timers in as few commits as possible. Each timer succeeds or fails on its own.
    *
    * @param specs the timers
-   * @return what came of each, in the same order
+   * @return the result of each, in the same order
    */
   public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
     return requests.await(requests.scheduleAll(specs));
@@ -143,7 +145,7 @@ public final class DurableTimer implements AutoCloseable {
    * Schedules many timers, as {@link #scheduleAll} does.
    *
    * @param specs the timers
-   * @return completed when all are answered
+   * @return a stage that completes when all are answered
    */
   public CompletionStage<List<BatchResult<ScheduleResult>>> scheduleAllAsync(
       Collection<TimerSpec> specs) {
@@ -166,7 +168,7 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Cancels a timer if it has a certain version.
    *
-   * @param key its identity
+   * @param key its key
    * @param version the version; 0 for any
    * @return whether it was in time
    */
@@ -179,7 +181,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<CancelResult> cancelAsync(String namespace, String id) {
     return cancelAsync(Limits.key(namespace, id), 0);
@@ -188,21 +190,21 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Cancels a timer, as {@link #cancel(TimerKey, long)} does.
    *
-   * @param key its identity
+   * @param key its key
    * @param version the version; 0 for any
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<CancelResult> cancelAsync(TimerKey key, long version) {
     return requests.stage(() -> requests.cancel(key, version, null));
   }
 
   /**
-   * Cancels a timer, once for each request.
+   * Cancels a timer. A repeated request changes nothing.
    *
-   * @param key its identity
+   * @param key its key
    * @param version the version; 0 for any
-   * @param request what a repetition is recognised by; null if it is done again
-   * @return completed after the commit
+   * @param request recognises a repetition; null if a repetition takes effect again
+   * @return a stage that completes after the commit
    */
   public CompletionStage<CancelResult> cancelAsync(
       TimerKey key, long version, @Nullable RequestId request) {
@@ -210,10 +212,10 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Cancels many timers, each by itself.
+   * Cancels many timers. Each cancel succeeds or fails on its own.
    *
-   * @param keys their identities
-   * @return what came of each, in the same order
+   * @param keys their keys
+   * @return the result of each, in the same order
    */
   public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
     return requests.await(requests.cancelAll(keys, null));
@@ -222,8 +224,8 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Cancels many timers, as {@link #cancelAll} does.
    *
-   * @param keys their identities
-   * @return completed when all are answered
+   * @param keys their keys
+   * @return a stage that completes when all are answered
    */
   public CompletionStage<List<BatchResult<CancelResult>>> cancelAllAsync(
       Collection<TimerKey> keys) {
@@ -231,18 +233,18 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Cancels many timers, each once for each request.
+   * Cancels many timers. A repeated request changes nothing.
    *
-   * @param keys their identities
-   * @param request what a repetition is recognised by; null if it is done again
-   * @return completed when all are answered
+   * @param keys their keys
+   * @param request recognises a repetition; null if a repetition takes effect again
+   * @return a stage that completes when all are answered
    */
   public CompletionStage<List<BatchResult<CancelResult>>> cancelAllAsync(
       Collection<TimerKey> keys, @Nullable RequestId request) {
     return requests.stage(() -> requests.cancelAll(keys, request));
   }
 
-  // What a person asks for
+  // Commands of operators
 
   /**
    * Pauses a timer. No attempt starts until it is resumed, except one that was claimed before.
@@ -255,7 +257,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return what came of it
+   * @return the result
    */
   public VerbResult pause(String namespace, String id) {
     return requests.await(requests.verb(Limits.key(namespace, id), Verb.PAUSE, 0, null));
@@ -266,18 +268,18 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> pauseAsync(String namespace, String id) {
     return verbAsync(Limits.key(namespace, id), Verb.PAUSE, 0);
   }
 
   /**
-   * Ends the pause of a timer; if it is overdue it fires.
+   * Ends the pause of a timer. An overdue timer fires.
    *
    * @param namespace its namespace
    * @param id its id
-   * @return what came of it
+   * @return the result
    */
   public VerbResult resume(String namespace, String id) {
     return requests.await(requests.verb(Limits.key(namespace, id), Verb.RESUME, 0, null));
@@ -288,7 +290,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> resumeAsync(String namespace, String id) {
     return verbAsync(Limits.key(namespace, id), Verb.RESUME, 0);
@@ -299,7 +301,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return what came of it
+   * @return the result
    */
   public VerbResult runNow(String namespace, String id) {
     return requests.await(requests.verb(Limits.key(namespace, id), Verb.RUN, 0, null));
@@ -310,18 +312,18 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> runNowAsync(String namespace, String id) {
     return verbAsync(Limits.key(namespace, id), Verb.RUN, 0);
   }
 
   /**
-   * Fires failed or blocked timers, with attempts counted anew.
+   * Fires a failed or blocked timer. Its attempts are counted from 1 again.
    *
    * @param namespace its namespace
    * @param id its id
-   * @return what came of it
+   * @return the result
    */
   public VerbResult retry(String namespace, String id) {
     return requests.await(requests.verb(Limits.key(namespace, id), Verb.RETRY, 0, null));
@@ -332,7 +334,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> retryAsync(String namespace, String id) {
     return verbAsync(Limits.key(namespace, id), Verb.RETRY, 0);
@@ -342,22 +344,22 @@ public final class DurableTimer implements AutoCloseable {
    * Pauses, resumes, runs or retries a timer.
    *
    * @param key the timer
-   * @param verb what to do
-   * @param version only if it has this version; 0 for any
-   * @return completed after the commit
+   * @param verb the command
+   * @param version the version that the timer must have; 0 for any
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> verbAsync(TimerKey key, Verb verb, long version) {
     return requests.stage(() -> requests.verb(key, verb, version, null));
   }
 
   /**
-   * Pauses, resumes, runs or retries a timer, once for each request.
+   * Pauses, resumes, runs or retries a timer. A repeated request changes nothing.
    *
    * @param key the timer
-   * @param verb what to do
-   * @param version only if it has this version; 0 for any
-   * @param request what a repetition is recognised by; null if it is done again
-   * @return completed after the commit
+   * @param verb the command
+   * @param version the version that the timer must have; 0 for any
+   * @param request recognises a repetition; null if a repetition takes effect again
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> verbAsync(
       TimerKey key, Verb verb, long version, @Nullable RequestId request) {
@@ -365,11 +367,11 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Pauses, resumes, runs or retries many timers, each by itself.
+   * Pauses, resumes, runs or retries many timers. Each command succeeds or fails on its own.
    *
    * @param keys the timers
-   * @param verb what to do
-   * @return what came of each, in the same order
+   * @param verb the command
+   * @return the result of each, in the same order
    */
   public List<BatchResult<VerbResult>> verbAll(Collection<TimerKey> keys, Verb verb) {
     return requests.await(requests.verbAll(keys, verb, null));
@@ -379,8 +381,8 @@ public final class DurableTimer implements AutoCloseable {
    * Pauses, resumes, runs or retries many timers, as {@link #verbAll} does.
    *
    * @param keys the timers
-   * @param verb what to do
-   * @return completed when all are answered
+   * @param verb the command
+   * @return a stage that completes when all are answered
    */
   public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
       Collection<TimerKey> keys, Verb verb) {
@@ -388,12 +390,12 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Pauses, resumes, runs or retries many timers, each once for each request.
+   * Pauses, resumes, runs or retries many timers. A repeated request changes nothing.
    *
    * @param keys the timers
-   * @param verb what to do
-   * @param request what a repetition is recognised by; null if it is done again
-   * @return completed when all are answered
+   * @param verb the command
+   * @param request recognises a repetition; null if a repetition takes effect again
+   * @return a stage that completes when all are answered
    */
   public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
       Collection<TimerKey> keys, Verb verb, @Nullable RequestId request) {
@@ -401,13 +403,13 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Moves the present or next run of a timer to another time; a new version. A past time is now:
-   * that run was not missed, unless the timer is paused.
+   * Moves the present or next run of a timer to another time. The timer gets a new version. A past
+   * time means now: the run does not count as missed, unless the timer is paused.
    *
    * @param namespace its namespace
    * @param id its id
    * @param at the time
-   * @return what came of it
+   * @return the result
    */
   public VerbResult move(String namespace, String id, Instant at) {
     return move(Limits.key(namespace, id), at, 0);
@@ -418,8 +420,8 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param key the timer
    * @param at the time
-   * @param version only if it has this version; 0 for any
-   * @return what came of it
+   * @param version the version that the timer must have; 0 for any
+   * @return the result
    */
   public VerbResult move(TimerKey key, Instant at, long version) {
     return requests.await(requests.move(key, at, version, null));
@@ -431,7 +433,7 @@ public final class DurableTimer implements AutoCloseable {
    * @param namespace its namespace
    * @param id its id
    * @param at the time
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> moveAsync(String namespace, String id, Instant at) {
     return moveAsync(Limits.key(namespace, id), at, 0);
@@ -442,21 +444,21 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param key the timer
    * @param at the time
-   * @param version only if it has this version; 0 for any
-   * @return completed after the commit
+   * @param version the version that the timer must have; 0 for any
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> moveAsync(TimerKey key, Instant at, long version) {
     return requests.stage(() -> requests.move(key, at, version, null));
   }
 
   /**
-   * Moves a run, once for each request.
+   * Moves a run. A repeated request changes nothing.
    *
    * @param key the timer
    * @param at the time
-   * @param version only if it has this version; 0 for any
-   * @param request what a repetition is recognised by; null if it is done again
-   * @return completed after the commit
+   * @param version the version that the timer must have; 0 for any
+   * @param request recognises a repetition; null if a repetition takes effect again
+   * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> moveAsync(
       TimerKey key, Instant at, long version, @Nullable RequestId request) {
@@ -464,13 +466,13 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Keeps a number as the answer of a request that is no change of one timer, unless that request
-   * has an answer.
+   * Stores a number as the answer to a request that does not change one timer, unless the request
+   * already has an answer.
    *
-   * @param key what the request is about; there need not be such a timer
+   * @param key the subject of the request; a timer with this key need not exist
    * @param request the request
-   * @param answer the number; empty to keep none, and to read the one that is kept
-   * @return completed with the number that is kept; empty if there is none
+   * @param answer the number; empty to read the stored one
+   * @return a stage that completes with the stored number; empty if there is none
    */
   public CompletionStage<OptionalLong> keepAnswerAsync(
       TimerKey key, RequestId request, OptionalLong answer) {
@@ -479,11 +481,12 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Moves the present or next runs of many timers to one time, each by itself.
+   * Moves the present or next runs of many timers to one time. Each move succeeds or fails on its
+   * own.
    *
    * @param keys the timers
    * @param at the time
-   * @return what came of each, in the same order
+   * @return the result of each, in the same order
    */
   public List<BatchResult<VerbResult>> moveAll(Collection<TimerKey> keys, Instant at) {
     return requests.await(requests.moveAll(keys, at));
@@ -494,7 +497,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param keys the timers
    * @param at the time
-   * @return completed when all are answered
+   * @return a stage that completes when all are answered
    */
   public CompletionStage<List<BatchResult<VerbResult>>> moveAllAsync(
       Collection<TimerKey> keys, Instant at) {
@@ -504,14 +507,14 @@ public final class DurableTimer implements AutoCloseable {
   // Pauses of namespaces
 
   /**
-   * Pauses a namespace. Once this returns, no attempt begins in it on any node until it is resumed.
-   * Attempts that run already may end.
+   * Pauses a namespace. Once this method returns, no attempt begins in it on any node until it is
+   * resumed. Running attempts continue to their end.
    *
    * @param namespace the namespace
-   * @return how many attempts of handlers run in the namespace, on all nodes
+   * @return the number of attempts of handlers that run in the namespace, on all nodes
    * @throws io.timewheel.durable.model.DurableTimerException with {@link
-   *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the namespace is
-   *     paused, and a live node has not confirmed it in time. The message names it
+   *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the namespace is paused
+   *     but a live node did not confirm it in time. The message names the node
    */
   public int pause(String namespace) {
     return requests.pause(Limits.name("namespace", namespace));
@@ -521,7 +524,8 @@ public final class DurableTimer implements AutoCloseable {
    * Pauses a namespace, as {@link #pause(String)} does.
    *
    * @param namespace the namespace
-   * @return completed with the number of attempts that run, when all nodes have confirmed the pause
+   * @return a stage that completes with the number of running attempts when all nodes have
+   *     confirmed the pause
    */
   public CompletionStage<Integer> pauseAsync(String namespace) {
     Limits.name("namespace", namespace);
@@ -529,7 +533,7 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Ends the pause of a namespace; overdue timers fire.
+   * Ends the pause of a namespace. Overdue timers fire.
    *
    * @param namespace the namespace
    */
@@ -541,7 +545,7 @@ public final class DurableTimer implements AutoCloseable {
    * Resumes a namespace, as {@link #resume(String)} does.
    *
    * @param namespace the namespace
-   * @return completed when the store has it
+   * @return a stage that completes after the commit
    */
   public CompletionStage<Void> resumeAsync(String namespace) {
     Limits.name("namespace", namespace);
@@ -549,30 +553,32 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Pauses everything, as {@link #pause(String)} does a namespace, until {@link #resumeAll}.
+   * Pauses all namespaces until {@link #resumeAll}, in the same way as {@link #pause(String)}.
    *
-   * @return how many attempts of handlers run, on all nodes
+   * @return the number of attempts of handlers that run, on all nodes
    */
   public int pauseAll() {
     return requests.pause(TimerStore.EVERYTHING);
   }
 
-  /** {@return as {@link #pauseAll}; completed when all nodes have confirmed the pause} */
+  /**
+   * {@return as {@link #pauseAll}: a stage that completes when all nodes have confirmed the pause}
+   */
   public CompletionStage<Integer> pauseAllAsync() {
     return requests.later(this::pauseAll);
   }
 
-  /** Ends {@link #pauseAll}; namespaces that were paused by themselves stay so. */
+  /** Ends {@link #pauseAll}. Namespaces that were paused individually stay paused. */
   public void resumeAll() {
     requests.resume(TimerStore.EVERYTHING);
   }
 
-  /** {@return as {@link #resumeAll}; completed when the store has it} */
+  /** {@return as {@link #resumeAll}: a stage that completes after the commit} */
   public CompletionStage<Void> resumeAllAsync() {
     return requests.later(() -> requests.resume(TimerStore.EVERYTHING));
   }
 
-  /** {@return the namespaces that are paused; an empty text among them means all are} */
+  /** {@return the paused namespaces; contains the empty string if everything is paused} */
   public Set<String> paused() {
     return requests.ask(store::paused).stream()
         .filter(scope -> !Scopes.isQueue(scope))
@@ -582,15 +588,15 @@ public final class DurableTimer implements AutoCloseable {
   // Pauses of queues
 
   /**
-   * Pauses a queue. Once this returns, no claim on any node takes a timer of it until it is
-   * resumed. Timers become ready as before, and claimed ones may be acked. The pause is stored.
+   * Pauses a queue. Once this method returns, no node claims a timer of the queue until it is
+   * resumed. Timers still become ready, and consumers may ack claimed ones. The pause is stored.
    *
    * @param namespace the namespace of the queue
    * @param queue its name
-   * @return how many timers of the queue consumers have claimed
+   * @return the number of timers of the queue that consumers have claimed
    * @throws io.timewheel.durable.model.DurableTimerException with {@link
-   *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the queue is paused,
-   *     and a live node has not confirmed it in time. The message names it
+   *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the queue is paused but
+   *     a live node did not confirm it in time. The message names the node
    */
   public long pauseQueue(String namespace, String queue) {
     Limits.name("namespace", namespace);
@@ -602,7 +608,8 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace the namespace of the queue
    * @param queue its name
-   * @return completed with the number of claimed timers, when all nodes have confirmed the pause
+   * @return a stage that completes with the number of claimed timers when all nodes have confirmed
+   *     the pause
    */
   public CompletionStage<Long> pauseQueueAsync(String namespace, String queue) {
     Limits.name("namespace", namespace);
@@ -611,7 +618,7 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Ends the pause of a queue. Waiting claims take its ready timers at once.
+   * Ends the pause of a queue. Waiting claims get its ready timers at once.
    *
    * @param namespace the namespace of the queue
    * @param queue its name
@@ -626,7 +633,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace the namespace of the queue
    * @param queue its name
-   * @return completed when the store has it
+   * @return a stage that completes after the commit
    */
   public CompletionStage<Void> resumeQueueAsync(String namespace, String queue) {
     Limits.name("namespace", namespace);
@@ -634,10 +641,10 @@ public final class DurableTimer implements AutoCloseable {
     return requests.later(() -> requests.resume(Scopes.queue(namespace, queue)));
   }
 
-  // Looking
+  // Lookups
 
   /**
-   * Looks a timer up, also one that is finished and remembered.
+   * Looks up a timer, including a retained finished one.
    *
    * @param namespace its namespace
    * @param id its id
@@ -649,14 +656,15 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Lists timers, in the order of namespace and id unless the filter asks for another. Timers added
-   * or removed meanwhile may be missing. All others are returned, each once.
+   * Lists timers, in the order of namespace and id unless the filter sets another order. Timers
+   * that are added or removed during the listing may be missing. All others are returned exactly
+   * once.
    *
-   * @param filter which
-   * @param pageSize how many at most, 1 to 10,000
+   * @param filter selects the timers
+   * @param pageSize the largest number of timers on the page, 1 to 10,000
    * @param page the token of a page of the same list, or null for the first page
-   * @return a page; it may hold fewer timers, even none, and not be the last
-   * @throws IllegalArgumentException if the token is none, or one of another list
+   * @return a page; a page that is not the last may contain fewer timers, or none
+   * @throws IllegalArgumentException if the token is invalid or belongs to another list
    */
   public TimerList list(TimerFilter filter, int pageSize, @Nullable String page) {
     Limits.count("pageSize", pageSize, MAX_PAGE);
@@ -669,12 +677,12 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Counts what fires when: timers that wait for their time or for their next attempt.
+   * Counts the timers that wait for their time or for their next attempt, in equal spans of time.
    *
-   * @param namespace of which namespace; null for all
-   * @param from the beginning
-   * @param to the end, not part of it
-   * @param buckets in how many spans of equal length, 1 to 100,000
+   * @param namespace the namespace; null for all
+   * @param from the beginning, inclusive
+   * @param to the end, exclusive
+   * @param buckets the number of spans of equal length, 1 to 100,000
    * @return the exact count of each span
    */
   public long[] histogram(@Nullable String namespace, Instant from, Instant to, int buckets) {
@@ -691,8 +699,8 @@ public final class DurableTimer implements AutoCloseable {
    * fire.
    *
    * @param namespace the namespace; null for all
-   * @param bounds 2 to 100,001 ascending times: bucket i begins at the i-th and ends before the
-   *     next
+   * @param bounds 2 to 100,001 ascending times; bucket i begins at the i-th time and ends before
+   *     the next
    * @return the exact count of each bucket, one fewer than there are bounds
    */
   public long[] histogram(@Nullable String namespace, List<Instant> bounds) {
@@ -704,10 +712,10 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * When a timer would run if it were scheduled now.
+   * Returns the times at which a timer would run if it were scheduled now.
    *
-   * @param spec what would be asked for
-   * @param count how many runs at most
+   * @param spec the timer
+   * @param count the largest number of runs
    * @return their times
    */
   public List<Instant> preview(TimerSpec spec, int count) {
@@ -715,17 +723,17 @@ public final class DurableTimer implements AutoCloseable {
     return requests.preview(spec, count);
   }
 
-  /** {@return how many timers each namespace has in each state; what is missing is zero} */
+  /** {@return the number of timers of each namespace in each state; a missing entry is zero} */
   public Map<String, Map<TimerState, Long>> counts() {
     return requests.ask(store::counts);
   }
 
-  /** {@return the time by the clock that decides what is due, in whole milliseconds} */
+  /** {@return the time of the clock that decides which timers are due, in whole milliseconds} */
   public Instant now() {
     return Instant.ofEpochMilli(engine.clock.nowMillis());
   }
 
-  /** {@return what this timer has done since it was started, and how it stands} */
+  /** {@return the counters since the start, and the present state} */
   public DurableStats stats() {
     return requests.stats();
   }
@@ -733,12 +741,12 @@ public final class DurableTimer implements AutoCloseable {
   // Queues
 
   /**
-   * Lists queues in the order of namespace and name: those that have unfinished timers or waiting
-   * claims, or are paused.
+   * Lists the queues that have unfinished timers or waiting claims, or are paused, in the order of
+   * namespace and name.
    *
    * @param namespace only the queues of this namespace, or null
-   * @param after only queues behind this namespace and name; null to begin at the first
-   * @param limit how many at most, 1 to 10,000
+   * @param after only queues after this namespace and name; null to begin at the first
+   * @param limit the largest number of queues, 1 to 10,000
    * @return the queues
    */
   public List<QueueInfo> queues(@Nullable String namespace, @Nullable TimerKey after, int limit) {
@@ -762,15 +770,16 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Claims what is due for a queue, and waits for it if there is nothing.
+   * Claims ready timers of a queue, or waits if there are none.
    *
    * @param namespace the namespace of the queue
    * @param queue its name
-   * @param max how many firings at most, 1 to 1,000
-   * @param lease how long they are one's own: a second to twelve hours
-   * @param wait how long to wait for the first one: zero to a minute
-   * @return completed with what was claimed; with nothing if there was nothing. A consumer that
-   *     cancels it claims nothing: what was leased for it meanwhile is given back, uncounted
+   * @param max the largest number of firings, 1 to 1,000
+   * @param lease the duration of the claim lease, from a second to twelve hours
+   * @param wait the longest wait for the first timer, from zero to a minute
+   * @return a stage that completes with the claimed timers, or with an empty list if none became
+   *     ready. If the consumer cancels the stage, timers that were leased for it are given back and
+   *     the attempt does not count
    */
   public CompletionStage<List<QueueFiring>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
@@ -784,9 +793,9 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Gives back what was claimed and not touched, as when the answer to its consumer could not be
-   * sent: it does not count as an attempt, and is ready again. One whose lease has ended stays as
-   * it is.
+   * Gives back claimed timers that were not processed, for example because the response to the
+   * consumer could not be sent. They are ready again, and the attempt does not count. A timer whose
+   * claim lease has ended is not changed.
    *
    * @param firings the claimed timers
    */
@@ -796,24 +805,24 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Ends a lease well.
+   * Ends a claim lease: the attempt succeeded.
    *
    * @param fireId the claimed run
-   * @param lease the lease
-   * @return completed after the commit
+   * @param lease the token of the claim lease
+   * @return a stage that completes after the commit
    */
   public CompletionStage<LeaseResult> ack(FireId fireId, String lease) {
     return changeLease(LeaseChange.ack(fireId, lease));
   }
 
   /**
-   * Ends a lease badly: the attempt failed.
+   * Ends a claim lease: the attempt failed.
    *
    * @param fireId the claimed run
-   * @param lease the lease
-   * @param error why
-   * @param after when to try again; by the timer's retry policy if null
-   * @return completed after the commit
+   * @param lease the token of the claim lease
+   * @param error the reason
+   * @param after the wait for the next attempt; null for that of the retry policy
+   * @return a stage that completes after the commit
    */
   public CompletionStage<LeaseResult> nack(
       FireId fireId, String lease, String error, @Nullable Duration after) {
@@ -821,32 +830,34 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Extends a lease.
+   * Extends a claim lease.
    *
    * @param fireId the claimed run
-   * @param lease the lease
-   * @param by how long it lasts from now on, a second to twelve hours; it is never shortened
-   * @return completed after the commit
+   * @param lease the token of the claim lease
+   * @param by the new duration from now on, from a second to twelve hours; the lease is never
+   *     shortened
+   * @return a stage that completes after the commit
    */
   public CompletionStage<LeaseResult> extend(FireId fireId, String lease, Duration by) {
     return changeLease(LeaseChange.extend(fireId, lease, by));
   }
 
   /**
-   * Ends or extends a lease.
+   * Ends or extends a claim lease.
    *
    * @param change the end or the extension
-   * @return completed after the commit
+   * @return a stage that completes after the commit
    */
   public CompletionStage<LeaseResult> changeLease(LeaseChange change) {
     return requests.stage(() -> requests.lease(change));
   }
 
   /**
-   * Ends or extends many leases, each by itself. Their timers are read together.
+   * Ends or extends many claim leases. Each change succeeds or fails on its own. Their timers are
+   * read together.
    *
    * @param changes the ends and extensions
-   * @return completed with the result of each, in the same order, after all commits
+   * @return a stage that completes after all commits with the result of each, in the same order
    */
   public CompletionStage<List<BatchResult<LeaseResult>>> changeLeases(
       Collection<LeaseChange> changes) {
@@ -860,9 +871,9 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param name the name of the limit
    * @param limit the limit
-   * @param holder names the permit; unique
-   * @param lease the time after which the permit ends by itself
-   * @return zero if it was taken, otherwise the time after which to try again
+   * @param holder a unique name of the permit
+   * @param lease the time after which the permit expires
+   * @return zero if it was taken, otherwise the time to wait before the next try
    */
   public Duration acquire(String name, SharedLimit limit, String holder, Duration lease) {
     long now = engine.clock.nowMillis();
@@ -874,7 +885,7 @@ public final class DurableTimer implements AutoCloseable {
    * Gives a permit back.
    *
    * @param name the name of the limit
-   * @param holder names the permit
+   * @param holder the name of the permit
    */
   public void release(String name, String holder) {
     String unused =
@@ -885,35 +896,35 @@ public final class DurableTimer implements AutoCloseable {
             });
   }
 
-  // The end
+  // Close
 
-  /** Closes this timer with a patience of ten seconds. */
+  /** Closes this scheduler with a shutdown timeout of ten seconds. */
   @Override
   public void close() {
     close(Duration.ofSeconds(10));
   }
 
   /**
-   * Lets nothing begin any more, waits for what runs, records how it ended, and closes the store.
+   * Starts no further attempts, waits for running ones, records their ends and closes the store.
    *
    * <ul>
-   *   <li>Changes that were accepted before are committed. A caller that still waits for room in a
-   *       full queue is told at once that the timer is closed, and nothing of its call was done.
-   *   <li>What was claimed and has not begun is given back.
-   *   <li>Handlers that run may use this timer until they end.
-   *   <li>When the patience is over, handlers that run are interrupted, or their stages cancelled,
-   *       and count as lost: their timers fire again after the next start. What the store has not
-   *       answered by then fails as {@link
-   *       io.timewheel.durable.model.DurableTimerException.Reason#STORE_UNAVAILABLE}, or as {@link
-   *       io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if it may have been
-   *       done.
+   *   <li>Changes that were accepted before are committed. A call that still waits for room in a
+   *       full queue fails at once with an {@link IllegalStateException}, and nothing was changed.
+   *   <li>Attempts that are claimed but not started are given back.
+   *   <li>Running handlers may use this scheduler until they end.
+   *   <li>After the shutdown timeout, running handlers are interrupted, or their stages cancelled.
+   *       Their attempts count as lost, and their timers fire again after the next start. Changes
+   *       that the store has not answered by then fail with {@link
+   *       io.timewheel.durable.model.DurableTimerException.Reason#STORE_UNAVAILABLE}, or with
+   *       {@link io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if they may have
+   *       been committed.
    * </ul>
    *
-   * A second call waits until the first has ended, within its own patience.
+   * A second call waits for the first one, up to its own shutdown timeout.
    *
-   * @param patience how long to wait; zero or less to not wait at all
-   * @throws IllegalStateException if called by a handler, which would wait for its own end; close
-   *     on another thread instead
+   * @param patience the shutdown timeout; zero or less to not wait at all
+   * @throws IllegalStateException if a handler calls it, because it would wait for its own end;
+   *     close on another thread instead
    */
   public void close(Duration patience) {
     requireNonNull(patience, "patience");

@@ -40,13 +40,13 @@ import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The settings of a {@link DurableTimer}. Not thread-safe; used once. */
+/** Builds a {@link DurableTimer}. Not thread-safe. A builder can be used once. */
 public final class DurableTimerBuilder {
   private static final int DEFAULT_LIMIT = 256;
 
   private final TimerStore store;
 
-  /** Whether the timer takes no shards and runs no handlers. */
+  /** True if the scheduler owns no shards and runs no handlers. */
   private final boolean client;
 
   private final Map<String, HandlerQueue.Config> handlers = new HashMap<>();
@@ -80,9 +80,9 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Adds a handler, of which up to 256 attempts run at a time.
+   * Adds a handler with a maximum concurrency of 256 attempts.
    *
-   * @param name its name, which timers refer to
+   * @param name its name, to which timers refer
    * @param handler the handler
    * @return this builder
    */
@@ -91,13 +91,13 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Adds a handler with a limit.
+   * Adds a handler with a maximum concurrency and a timeout.
    *
-   * @param name its name, which timers refer to
+   * @param name its name, to which timers refer
    * @param handler the handler
-   * @param limit how many attempts run at a time, at most
-   * @param timeLimit how long an attempt may take before its thread is interrupted, or its stage
-   *     cancelled, and it has failed; null for no limit
+   * @param limit the largest number of concurrent attempts
+   * @param timeLimit the timeout of an attempt, after which its thread is interrupted, or its stage
+   *     cancelled, and it fails; null for none
    * @return this builder
    */
   public DurableTimerBuilder handler(
@@ -110,15 +110,16 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Adds a handler for every name that begins with a prefix. Each name has a limit of its own, so
-   * that a name that stands still holds up no other: for instance one for each host that is called.
+   * Adds a handler for every name that begins with a prefix, for example a name for each host that
+   * is called. Each name has its own maximum concurrency, so that a stalled name delays no other.
    *
-   * @param prefix what the names begin with; of several that fit, the longest counts, and a handler
-   *     of just that name before all of them
+   * @param prefix the prefix of the names. If several match, the longest one is used; a handler
+   *     with exactly the name takes precedence
    * @param handler the handler
-   * @param limit how many attempts run at a time for each name, at most
-   * @param slots the slots that all names share; each name claims up to twice its limit ahead
-   * @param timeLimit how long an attempt may take; null for no limit
+   * @param limit the largest number of concurrent attempts of each name
+   * @param slots the concurrency slots that all names share; each name claims up to twice its limit
+   *     ahead
+   * @param timeLimit the timeout of an attempt; null for none
    * @return this builder
    */
   public DurableTimerBuilder handlers(
@@ -148,7 +149,7 @@ public final class DurableTimerBuilder {
   /**
    * Adds a handler that gets the payload as an object, from a {@linkplain #codec codec}.
    *
-   * @param name its name, which timers refer to
+   * @param name its name, to which timers refer
    * @param type the type of the payload
    * @param handler the handler
    * @param <T> the type of the payload
@@ -165,7 +166,7 @@ public final class DurableTimerBuilder {
     return this;
   }
 
-  /** Without a codec each attempt of a typed handler would fail. */
+  /** Throws if a typed handler has no codec, because each of its attempts would fail. */
   private void checkCodec() {
     if (codec instanceof NoCodec && !typed.isEmpty()) {
       Map.Entry<String, Class<?>> first = typed.entrySet().iterator().next();
@@ -179,11 +180,11 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Adds a handler that records its own success, as stores with transactions offer them.
+   * Adds a handler that records its own success. Stores with transactions offer such handlers.
    *
-   * @param name its name, which timers refer to
+   * @param name its name, to which timers refer
    * @param handler the handler
-   * @param limit how many attempts run at a time, at most
+   * @param limit the largest number of concurrent attempts
    * @return this builder
    */
   public DurableTimerBuilder finishingHandler(String name, FinishingHandler handler, int limit) {
@@ -193,10 +194,10 @@ public final class DurableTimerBuilder {
   /**
    * Adds a handler that holds no thread while it waits.
    *
-   * @param name its name, which timers refer to
+   * @param name its name, to which timers refer
    * @param handler the handler
-   * @param limit how many attempts run at a time, at most, those included that wait
-   * @param timeLimit how long an attempt may take; null for no limit
+   * @param limit the largest number of concurrent attempts, including those that wait
+   * @param timeLimit the timeout of an attempt; null for none
    * @return this builder
    */
   public DurableTimerBuilder asyncHandler(
@@ -205,7 +206,7 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets what turns payloads into objects and back: bytes only, unless set.
+   * Sets the codec that converts objects to payloads and back (default: none, payloads are bytes).
    *
    * @param payloadCodec the codec
    * @return this builder
@@ -216,8 +217,8 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets the timer whose wheel holds what is due soon; a new one unless set. It is not closed with
-   * the durable timer.
+   * Sets the in-memory timer for the timers that are due soon (default: a new one). The scheduler
+   * does not close it.
    *
    * @param wheel the timer
    * @return this builder
@@ -228,7 +229,7 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets the wall clock: the machine's, unless set.
+   * Sets the wall clock (default: the clock of the machine).
    *
    * @param instants the clock
    * @return this builder
@@ -239,33 +240,35 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets the executor of store work, instead of threads of the timer's own. It must run tasks in
-   * the order in which they come if the store is used by one committer. It runs each task on
-   * another thread than the caller's, or throws; {@link #build} refuses one that does not, as with
-   * {@code Runnable::run}. The timer hands a rejected task over again in a second. It waits for
-   * ever for one that is dropped, and reports that each minute.
+   * Sets the executor for work on the store (default: threads of the scheduler). If the store has
+   * one committer, the executor must run tasks in the order of submission. It must run each task on
+   * another thread than the caller's, or throw; {@link #build} refuses an executor like {@code
+   * Runnable::run}. The scheduler submits a rejected task again after a second. It waits forever
+   * for a dropped task, and logs a warning every minute.
    *
-   * @param executor the executor; a {@link StepExecutor} makes the timer single-threaded
+   * @param executor the executor; a {@link StepExecutor} makes the scheduler single-threaded
    * @return this builder
    */
   public DurableTimerBuilder storeExecutor(Executor executor) {
     requireNonNull(executor, "executor");
     storeExecutor =
         executor instanceof StepExecutor
-            ? executor // which runs a task when somebody calls runOne
+            ? executor // runs a task only when runOne is called
             : new OtherThreads("storeExecutor", executor);
     return this;
   }
 
   /**
-   * Sets what runs handlers: virtual threads where there are some, otherwise a pool of daemons.
+   * Sets the executor of handlers (default: virtual threads if the JVM has them, otherwise a pool
+   * of daemon threads).
    *
-   * <p>It runs each task on another thread than the caller's, or throws. The timer hands it an
-   * empty task at its start, and refuses to start if that runs on the calling thread, as with
-   * {@code Runnable::run}. An attempt that it rejects, or runs on the calling thread later, as a
-   * full pool with {@code CallerRunsPolicy} does, is logged, stays claimed, and is handed over
-   * again in a while. One that it drops without a word takes a place of its handler until the timer
-   * is closed, and is logged every minute; its timer fires again after the next start.
+   * <p>The executor must run each task on another thread than the caller's, or throw. The scheduler
+   * submits an empty task at its start, and refuses to start if the task runs on the calling
+   * thread, as with {@code Runnable::run}. If the executor rejects an attempt, the attempt is
+   * logged, stays claimed and is submitted again later. The same holds if the executor later runs
+   * it on the calling thread, as a full pool with {@code CallerRunsPolicy} does. A silently dropped
+   * attempt occupies a concurrency slot of its handler until the scheduler is closed, and is logged
+   * every minute. Its timer fires again after the next start.
    *
    * @param executor the executor
    * @return this builder
@@ -278,7 +281,7 @@ public final class DurableTimerBuilder {
   /**
    * Sets the source of the jitter of retries.
    *
-   * @param numbers gives numbers from 0 to 1
+   * @param numbers supplies numbers from 0 to 1
    * @return this builder
    */
   public DurableTimerBuilder random(DoubleSupplier numbers) {
@@ -287,12 +290,12 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Limits the claims of queues: how many begin each second, and how many are open. All nodes that
-   * share the store should have the same limits, which hold for them together. A claim over a limit
-   * waits.
+   * Limits the claims of queues: how many begin per second, and how many are open. The limits apply
+   * to all nodes of the store together, so all nodes should set the same ones. A claim above a
+   * limit waits.
    *
-   * @param limits returns the present limit of a queue, by its namespace and its name, or null; it
-   *     is called for each claim
+   * @param limits returns the present limit of a queue, by its namespace and name, or null; called
+   *     for each claim
    * @return this builder
    */
   public DurableTimerBuilder queueLimits(Function<TimerKey, @Nullable SharedLimit> limits) {
@@ -301,11 +304,11 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets how many changes may wait for the store, in each lane: 10,000 unless set. A call that
-   * finds as many waits, or is refused.
+   * Sets the largest number of changes that wait for the store in each commit lane (default:
+   * 10,000). If the queue is full, a call blocks or is refused.
    *
-   * @param capacity how many
-   * @param refuse whether to refuse, with {@link
+   * @param capacity the number of changes
+   * @param refuse true to refuse calls, with {@link
    *     io.timewheel.durable.model.DurableTimerException.Reason#BUSY}
    * @return this builder
    */
@@ -316,10 +319,10 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets how many timers the wheel holds at most: 200,000 unless set. The others stay in the store
+   * Sets the largest number of timers in memory (default: 200,000). The others stay in the store
    * until there is room.
    *
-   * @param entries how many
+   * @param entries the number of timers
    * @return this builder
    */
   public DurableTimerBuilder maxWindow(int entries) {
@@ -328,11 +331,11 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets at what rate timers fire that became due while nothing ran: before a shard was acquired,
-   * as at a restart, or before the clock jumped ahead or the machine was resumed. 10,000 a second
-   * unless set. What becomes due in the meantime fires at its time.
+   * Limits the rate of timers that became due while no node could fire them: before a shard was
+   * acquired, for example by a restart, before the clock jumped ahead, or before the machine was
+   * resumed (default: 10,000 per second). Other timers fire at their time.
    *
-   * @param perSecond how many a second
+   * @param perSecond the number of timers per second
    * @return this builder
    */
   public DurableTimerBuilder overdueRate(int perSecond) {
@@ -341,9 +344,9 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets how many unfinished timers a namespace may have: any number, unless set.
+   * Sets the largest number of unfinished timers in a namespace (default: no limit).
    *
-   * @param timers how many
+   * @param timers the number of timers
    * @return this builder
    */
   public DurableTimerBuilder maxPendingPerNamespace(long timers) {
@@ -356,11 +359,11 @@ public final class DurableTimerBuilder {
 
   /**
    * Sets whether to refuse a timer whose handler no live node has, with an {@link
-   * IllegalArgumentException}; unless set, the timer is taken, and a warning is logged once for
-   * each handler. The check begins when this timer is started. Timers that are scheduled in a
-   * transaction of the user are not checked.
+   * IllegalArgumentException}. By default the timer is accepted, and a warning is logged once for
+   * each handler. The check begins when this scheduler is started. Timers that are scheduled in a
+   * transaction of the application are not checked.
    *
-   * @param strict whether to refuse
+   * @param strict true to refuse such timers
    * @return this builder
    */
   public DurableTimerBuilder strictHandlers(boolean strict) {
@@ -369,10 +372,11 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets how long finished timers are remembered: a day and a million at most, unless set.
+   * Sets how long, and how many, finished timers are retained (default: one day, at most
+   * 1,000,000).
    *
-   * @param time how long
-   * @param atMost how many
+   * @param time the longest time
+   * @param atMost the largest number
    * @return this builder
    */
   public DurableTimerBuilder remember(Duration time, long atMost) {
@@ -394,8 +398,8 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Makes the timer and {@linkplain DurableTimer#start starts} it. If that fails it is closed, and
-   * its store with it.
+   * Builds the scheduler and {@linkplain DurableTimer#start starts} it. If the start fails, the
+   * scheduler and its store are closed.
    *
    * @return the timer
    * @throws IllegalArgumentException if the executor of handlers runs tasks on the calling thread
@@ -430,8 +434,9 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Makes the timer without starting it: it does all that it is asked for, but fires nothing until
-   * {@link DurableTimer#start}. Handlers may be added here until then, and nothing else.
+   * Builds the scheduler without starting it. It accepts all calls, but fires no timers until
+   * {@link DurableTimer#start}. Until then, handlers may still be added to this builder; all other
+   * settings are fixed.
    *
    * @return the timer
    */
@@ -452,12 +457,12 @@ public final class DurableTimerBuilder {
           storeExecutor != null ? storeExecutor : owned(owned, "timewheel-durable-committer-" + i));
     }
     Executor teller = storeExecutor;
-    Executor upkeeper = storeExecutor;
+    Executor maintainer = storeExecutor;
     Executor claimer = storeExecutor;
-    if (reader == null || teller == null || upkeeper == null || claimer == null) {
+    if (reader == null || teller == null || maintainer == null || claimer == null) {
       teller = owned(owned, "timewheel-durable-outcomes");
       reader = owned(owned, "timewheel-durable-store");
-      upkeeper = owned(owned, "timewheel-durable-upkeep");
+      maintainer = owned(owned, "timewheel-durable-maintenance");
       claimer = owned(owned, "timewheel-durable-consumers");
     }
     Executor runner = handlerExecutor;
@@ -468,7 +473,8 @@ public final class DurableTimerBuilder {
     }
     Executor answers = runner;
     if (handlerExecutor != null && waiting.hasOtherThreads()) {
-      // It may be bounded, and full of handlers that wait for an answer.
+      // Not the handlers' executor, which may be bounded and full of handlers that wait for an
+      // answer.
       ExecutorService threads = HandlerThreads.create();
       owned.add(threads);
       answers = threads;
@@ -480,7 +486,7 @@ public final class DurableTimerBuilder {
             wheel,
             new EngineClock(clock, store::clockOffsetMillis),
             new EngineExecutors(
-                new StoreTasks.Executors(reader, upkeeper, claimer), committers, teller, runner),
+                new StoreTasks.Executors(reader, maintainer, claimer), committers, teller, runner),
             new EngineSettings(
                 handlers,
                 families,
@@ -511,7 +517,7 @@ public final class DurableTimerBuilder {
     return service;
   }
 
-  /** Stands in where no codec was given. */
+  /** Replaces a missing codec, and throws. */
   private static final class NoCodec implements PayloadCodec {
     @Override
     public byte[] encode(Object payload) {

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class HandlerCheck {
   private static final System.Logger LOG = GuardedLog.LOG;
 
-  /** Callers choose the names: they must fill neither the memory nor the log. */
+  /** Bounds memory and log, because callers choose the names. */
   private static final int MAX_WARNED = 1_000;
 
   private final KnownHandlers known;

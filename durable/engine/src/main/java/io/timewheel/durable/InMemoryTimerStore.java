@@ -34,11 +34,11 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in memory, for tests and for trying things out: nothing in it survives the process.
+ * Stores timers in memory, for tests and experiments. The timers do not survive the process.
  *
- * <p>The data outlives a session, so a test can close a {@link DurableTimer} and open the data
- * again with {@link #reopen}, as after a restart. And several sessions can share the data, as the
- * nodes of a cluster share a database: see {@link #join} and {@link #takeShard}.
+ * <p>The data outlives a session. A test can close a {@link DurableTimer} and open the data again
+ * with {@link #reopen}, as after a restart. Several sessions can share the data, as the nodes of a
+ * cluster share a database: see {@link #join} and {@link #takeShard}.
  */
 public final class InMemoryTimerStore implements TimerStore {
   private final Data data;
@@ -46,7 +46,7 @@ public final class InMemoryTimerStore implements TimerStore {
   private volatile boolean closed;
   private volatile @Nullable StoreListener listener;
 
-  /** What the sessions have in common; guards itself. */
+  /** The data that the sessions share. Its own lock guards it. */
   private static final class Data {
     final StoreTraits traits;
     final MemoryTables tables;
@@ -74,7 +74,7 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   /**
-   * Makes an empty store with certain traits.
+   * Creates an empty store with the given traits.
    *
    * @param traits the traits
    * @return the store
@@ -84,8 +84,8 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   /**
-   * A new session on the same data that takes all shards, as a process does that is started again.
-   * The present owners are refused from the moment at which the new session starts.
+   * Returns a new session on the same data that takes all shards, like a restarted process. From
+   * its start on, changes of the previous owners are refused.
    *
    * @return the session
    */
@@ -94,8 +94,8 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   /**
-   * A new session on the same data that owns nothing until it takes a shard, as a node does that
-   * joins others.
+   * Returns a new session on the same data, like a node that joins a cluster. It owns no shards
+   * until {@link #takeShard}.
    *
    * @return the session
    */
@@ -104,7 +104,8 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   /**
-   * Gives a shard to this session, whoever owns it; under a new epoch, even if it owned it before.
+   * Gives a shard to this session, whatever its present owner. The epoch is new even if this
+   * session owned the shard before.
    *
    * @param shard the shard
    */
@@ -124,10 +125,9 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   /**
-   * Sets whether sessions are given hints about what others have added: they are, unless told
-   * otherwise.
+   * Sets whether sessions are notified of timers that other sessions add (default: true).
    *
-   * @param hints whether
+   * @param hints true to notify sessions
    */
   public void hints(boolean hints) {
     data.hints = hints;
@@ -142,7 +142,7 @@ public final class InMemoryTimerStore implements TimerStore {
   public void start(StoreListener engine) {
     listener = engine;
     if (!shared) {
-      data.sessions.clear(); // it takes the place of all others
+      data.sessions.clear(); // it replaces all other sessions
     }
     data.sessions.add(this);
     if (shared) {
@@ -154,7 +154,7 @@ public final class InMemoryTimerStore implements TimerStore {
     }
   }
 
-  /** Tells all sessions which handlers they know together. */
+  /** Reports to all sessions the handlers that at least one of them knows. */
   private void tellHandlers() {
     List<StoreListener> live = new ArrayList<>();
     for (InMemoryTimerStore session : data.sessions) {

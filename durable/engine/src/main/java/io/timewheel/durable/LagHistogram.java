@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * How long attempts took to begin once they were due, as counts in fixed buckets: 1, 2 and 5 times
+ * Counts the lag of attempts, from due to begin, in fixed buckets. The bounds are 1, 2 and 5 times
  * the powers of ten from a millisecond on, and coarser above ten seconds. Immutable.
  */
 public final class LagHistogram {
@@ -18,18 +18,16 @@ public final class LagHistogram {
     this.maxMillis = maxMillis;
   }
 
-  /**
-   * {@return the upper bounds of the buckets, each part of its bucket; the last bucket has none}
-   */
+  /** {@return the inclusive upper bounds of the buckets; the last bucket has none} */
   public static List<Duration> bounds() {
     return LagRecorder.BOUNDS;
   }
 
   /**
-   * How many attempts began within a bound.
+   * Returns the number of attempts that began within a bound.
    *
-   * @param bucket the place of the bound in {@link #bounds()}; one more for all
-   * @return the count of this bucket and of those below it
+   * @param bucket the index of the bound in {@link #bounds()}; one more for all attempts
+   * @return the count of this bucket and all lower ones
    */
   public long countWithin(int bucket) {
     if (bucket < 0 || bucket >= counts.length) {
@@ -43,7 +41,7 @@ public final class LagHistogram {
     return count;
   }
 
-  /** {@return how many attempts were counted} */
+  /** {@return the number of counted attempts} */
   public long total() {
     return countWithin(counts.length - 1);
   }
@@ -54,7 +52,8 @@ public final class LagHistogram {
   }
 
   /**
-   * The bound within which a share of the attempts began; the longest lag if that is shorter.
+   * Returns the bound within which a share of the attempts began, or the longest lag if that is
+   * shorter.
    *
    * @param percent the share in percent: more than 0, at most 100
    * @return an upper bound of the percentile; zero if nothing was counted

@@ -39,16 +39,16 @@ final class LeaseCalls {
     this.store = store;
   }
 
-  /** The timers of leases, as far as they have been read. */
+  /** The timers of claim leases that have been read. */
   private interface Timers {
     @Nullable TimerRecord get(TimerKey key);
   }
 
   /**
-   * A change of a lease.
+   * A change of a claim lease.
    *
    * @param end the end of an attempt that it records, or null
-   * @param ifNotFound the result if the store finds neither the timer nor a kept answer
+   * @param ifNotFound the result if the store finds neither the timer nor a stored answer
    */
   private record Step(Change change, @Nullable AttemptEnd end, LeaseResult ifNotFound) {}
 
@@ -125,7 +125,7 @@ final class LeaseCalls {
       if (e.kind() != StoreException.Kind.REJECTED || keys.size() == 1) {
         throw failed(e);
       }
-      return this::readAlone; // one of them is damaged, and concerns no other
+      return this::readAlone; // one of them is damaged; the others can be read alone
     }
   }
 
@@ -143,7 +143,7 @@ final class LeaseCalls {
 
   // Steps
 
-  /** {@return the change; null if nothing is to be changed, and no answer can have been kept} */
+  /** {@return the change; null if there is nothing to change and no answer can be stored} */
   private @Nullable Step step(LeaseChange asked, @Nullable TimerRecord record) {
     TimerKey key = asked.fireId.key();
     if (asked.kind == LeaseChange.Kind.EXTEND) {
@@ -162,7 +162,7 @@ final class LeaseCalls {
       return new Step(end.change().with(asked.request), end, LeaseResult.NOT_FOUND);
     }
     if (asked.kind == LeaseChange.Kind.ACK) {
-      // Not open: the answer is that of the former end, if it was this one.
+      // The claim has ended. If this change ended it, the answer is the same as before.
       return new Step(
           ConsumerEnds.repeatedSuccess(attempts, key, asked.token).with(asked.request),
           null,

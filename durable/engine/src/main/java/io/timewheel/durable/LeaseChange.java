@@ -10,7 +10,7 @@ import io.timewheel.durable.spi.ClaimToken;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** The end or the extension of a claim lease, as its consumer asks for it. Immutable. */
+/** The end or the extension of a claim lease that a consumer requests. Immutable. */
 public final class LeaseChange {
   /** Ends and extensions. */
   enum Kind {
@@ -23,7 +23,7 @@ public final class LeaseChange {
   final FireId fireId;
   final ClaimToken token;
 
-  /** Why the attempt failed; empty unless it is a {@link Kind#NACK}. */
+  /** The reason for the failure; empty unless it is a {@link Kind#NACK}. */
   final String error;
 
   /** The wait for the next attempt, or the duration of the lease from now. */
@@ -47,10 +47,10 @@ public final class LeaseChange {
   }
 
   /**
-   * Ends a lease: the attempt succeeded.
+   * Creates the end of a claim lease: the attempt succeeded.
    *
    * @param fireId the claimed run
-   * @param leaseToken the token of the lease
+   * @param leaseToken the token of the claim lease
    * @return the change
    */
   public static LeaseChange ack(FireId fireId, String leaseToken) {
@@ -59,11 +59,11 @@ public final class LeaseChange {
   }
 
   /**
-   * Ends a lease: the attempt failed.
+   * Creates the end of a claim lease: the attempt failed.
    *
    * @param fireId the claimed run
-   * @param leaseToken the token of the lease
-   * @param error why
+   * @param leaseToken the token of the claim lease
+   * @param error the reason
    * @param after the wait for the next attempt, zero or more; null for that of the retry policy
    * @return the change
    */
@@ -79,12 +79,12 @@ public final class LeaseChange {
   }
 
   /**
-   * Extends a lease.
+   * Creates the extension of a claim lease.
    *
    * @param fireId the claimed run
-   * @param leaseToken the token of the lease
-   * @param by the duration of the lease from now on, from a second to twelve hours; a lease is
-   *     never shortened
+   * @param leaseToken the token of the claim lease
+   * @param by the new duration from now on, from a second to twelve hours; the lease is never
+   *     shortened
    * @return the change
    */
   public static LeaseChange extend(FireId fireId, String leaseToken, Duration by) {
@@ -94,12 +94,12 @@ public final class LeaseChange {
   }
 
   /**
-   * Makes a repetition answer as the first one did, for {@link RequestId#KEPT_HOURS} hours. Without
-   * it, a repeated end of a lease that was ended is {@link LeaseResult#LOST}, except that an ack is
-   * done until the timer is claimed again.
+   * Adds a request ID: for {@link RequestId#KEPT_HOURS} hours, a repetition gets the first answer.
+   * Without an ID, a repeated end returns {@link LeaseResult#LOST}, except that a repeated ack
+   * returns {@link LeaseResult#DONE} until the timer is claimed again.
    *
-   * @param id what a repetition is recognised by, or null
-   * @return the change with it
+   * @param id recognises a repetition, or null
+   * @return the change with the ID
    */
   public LeaseChange requestId(@Nullable RequestId id) {
     return new LeaseChange(kind, fireId, token, error, time, id);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-/** What came of ending or extending a lease. */
+/** The result of ending or extending a claim lease. */
 public enum LeaseResult {
-  /** It was done, now or by the same call before. */
+  /** The change was applied, now or by an earlier identical call. */
   DONE,
-  /** The lease is not open any more: it ran out, or was ended in another way. */
+  /** The claim lease is no longer open: it expired, or it ended in another way. */
   LOST,
-  /** There is no such timer. */
+  /** The timer does not exist. */
   NOT_FOUND
 }

@@ -9,7 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
 
-/** How large the parts of a timer may be. */
+/** Checks the size and content of the parts of a timer. */
 final class Limits {
   static final int MAX_NAME_BYTES = 256;
   static final int MAX_PAYLOAD_BYTES = 64 * 1024;
@@ -55,11 +55,11 @@ final class Limits {
     name("id", key.id());
   }
 
-  /** Checks a version that a call is for, where zero stands for any. */
+  /** Checks a required version, where zero means any. */
   static void version(long version) {
     if (version < 0) {
       throw new InvalidArgumentException(
-          "version: " + version + " (expected: one that a result has named, or 0 for any)");
+          "version: " + version + " (expected: a version from a result, or 0 for any)");
     }
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-/** Turns objects into the bytes of payloads and back. */
+/** Converts objects to the bytes of payloads and back. */
 public interface PayloadCodec {
   /**
-   * Writes an object.
+   * Encodes an object.
    *
    * @param payload the object
    * @return its bytes
@@ -12,11 +12,11 @@ public interface PayloadCodec {
   byte[] encode(Object payload);
 
   /**
-   * Reads an object.
+   * Decodes an object.
    *
    * @param payload the bytes
-   * @param type what they are to be
-   * @param <T> what they are to be
+   * @param type the type of the object
+   * @param <T> the type of the object
    * @return the object
    */
   <T> T decode(byte[] payload, Class<T> type);

@@ -10,7 +10,7 @@ import io.timewheel.durable.spi.ClaimToken;
 import java.time.Instant;
 import java.util.HexFormat;
 
-/** A firing that was claimed from a queue, with the lease that proves it. */
+/** A firing that a consumer has claimed from a queue, with its claim lease. */
 public final class QueueFiring {
   private static final int LEASE_LENGTH = 32;
 
@@ -36,7 +36,7 @@ public final class QueueFiring {
     return hex.toHexDigits(token.high()) + hex.toHexDigits(token.low());
   }
 
-  /** {@return when the lease ends, unless it is extended} */
+  /** {@return the expiry of the claim lease, unless it is extended} */
   public Instant leasedUntil() {
     return Instant.ofEpochMilli(claimed.claim().until());
   }

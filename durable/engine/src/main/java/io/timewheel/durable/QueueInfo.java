@@ -22,12 +22,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespace the namespace of the queue
  * @param name the name of the queue
- * @param ready the number of due timers that nobody has claimed
- * @param oldestReadyAt when the longest ready timer became ready; empty if none is ready
+ * @param ready the number of due timers that no consumer has claimed
+ * @param oldestReadyAt the time at which the longest ready timer became ready; empty if none is
+ *     ready
  * @param running the number of timers that consumers have claimed
  * @param waitingClaims the number of claims that wait at this node
- * @param paused whether claims take nothing, because of a pause of the queue, of its namespace or
- *     of everything
+ * @param paused true if the queue, its namespace or everything is paused, so that claims get no
+ *     timers
  */
 public record QueueInfo(
     String namespace,
@@ -42,11 +43,12 @@ public record QueueInfo(
    *
    * @param namespace the namespace of the queue
    * @param name the name of the queue
-   * @param ready the number of due timers that nobody has claimed
-   * @param oldestReadyAt when the longest ready timer became ready; empty if none is ready
+   * @param ready the number of due timers that no consumer has claimed
+   * @param oldestReadyAt the time at which the longest ready timer became ready; empty if none is
+   *     ready
    * @param running the number of timers that consumers have claimed
    * @param waitingClaims the number of claims that wait at this node
-   * @param paused whether claims take nothing
+   * @param paused true if claims get no timers
    */
   public QueueInfo {
     requireNonNull(namespace, "namespace");

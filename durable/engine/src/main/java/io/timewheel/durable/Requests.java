@@ -39,7 +39,7 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Makes changes of what callers ask for, and results of what the store answers. */
+/** Converts calls into changes, and answers of the store into results. */
 final class Requests {
   private final Engine engine;
   private final AttemptContext attempts;
@@ -111,7 +111,7 @@ final class Requests {
               outcome,
               "namespace "
                   + change.key().namespace()
-                  + " has as many timers as it may (expected: fewer than "
+                  + " has reached its limit of pending timers (expected: fewer than "
                   + change.maxPending()
                   + ")");
       case REQUEST_DIFFERS -> throw requestDiffers(change, outcome);
@@ -188,7 +188,7 @@ final class Requests {
     };
   }
 
-  /** Keeps the answer of a request, unless it has one. {@return the answer that is kept} */
+  /** Stores the answer to a request, unless it has one. {@return the stored answer} */
   CompletableFuture<OptionalLong> keep(TimerKey key, RequestId request, OptionalLong answer) {
     Limits.key(key);
     Change.Keep change =
@@ -210,7 +210,7 @@ final class Requests {
     return refused(
         Reason.REQUEST_DIFFERS,
         outcome,
-        change.key() + ": the request ID belongs to an earlier request of another content");
+        change.key() + ": the request ID belongs to an earlier request with different content");
   }
 
   private static DurableTimerException versionDiffers(TimerKey key, long version, Outcome outcome) {
@@ -224,7 +224,7 @@ final class Requests {
     return new DurableTimerException(reason, outcome.version(), message, null);
   }
 
-  // Looking ahead
+  // Previews and counts
 
   long[] histogram(@Nullable String namespace, Instant from, Instant to, int buckets) {
     long fromMillis = EpochMillis.ceil(from);
@@ -272,7 +272,10 @@ final class Requests {
     return leases.changeAll(changes);
   }
 
-  /** A consumer that completes the stage itself, as by cancelling it, takes nothing. */
+  /**
+   * Claims timers of a queue. A consumer that completes the stage itself, for example by cancelling
+   * it, gets no timers.
+   */
   CompletionStage<List<QueueFiring>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
     var waiting = engine.consumers.claim(namespace, queue, max, lease, wait);
@@ -357,7 +360,10 @@ final class Requests {
     return all(keys, "key", key -> key, key -> moving(key, at, 0, null), Requests::verbResult);
   }
 
-  /** Makes a change of each item, and completes when all are answered, each by itself. */
+  /**
+   * Submits a change for each item. Completes when all are answered; each succeeds or fails on its
+   * own.
+   */
   private <A, C extends Change, T> CompletableFuture<List<BatchResult<T>>> all(
       Collection<A> items,
       String name,
@@ -375,9 +381,9 @@ final class Requests {
     return call.submit();
   }
 
-  // Ways to be answered
+  // Answers
 
-  /** Asks the store something at once. */
+  /** Calls the store on the thread of the caller. */
   <T extends @Nullable Object> T ask(Supplier<T> question) {
     engine.committer.checkOpen();
     try {
@@ -404,12 +410,12 @@ final class Requests {
     return null;
   }
 
-  /** Does something with the store on a thread for that. */
+  /** Calls the store on a thread for store work. */
   <T extends @Nullable Object> CompletionStage<T> later(Supplier<T> work) {
     engine.committer.checkOpen();
     CompletableFuture<T> done = new CompletableFuture<>();
     boolean accepted =
-        engine.tasks.upkeep( // all nodes may have to confirm it
+        engine.tasks.maintain( // may wait for all nodes to confirm it
             () -> {
               try {
                 done.complete(work.get());
@@ -454,8 +460,8 @@ final class Requests {
   }
 
   /**
-   * What a call fails with completes the stage, but for bad arguments and a closed timer, which the
-   * caller is told at once.
+   * Returns a stage that fails with the failure of a call. Invalid arguments and a closed scheduler
+   * throw at once.
    */
   <T> CompletionStage<T> stage(Supplier<CompletableFuture<T>> call) {
     try {
@@ -465,7 +471,10 @@ final class Requests {
     }
   }
 
-  /** Completes on a thread for answers: what hangs on it must not hold up commits. */
+  /**
+   * Returns a stage that completes on a thread for answers, because dependent stages must not delay
+   * commits.
+   */
   <T> CompletionStage<T> stage(CompletableFuture<T> future) {
     return future.whenCompleteAsync((result, error) -> {}, this::executeAnswer);
   }
@@ -474,7 +483,7 @@ final class Requests {
     try {
       answers.execute(answer);
     } catch (RuntimeException | Error e) {
-      answer.run(); // closed, or no thread is to be had: an answer is never lost
+      answer.run(); // closed, or no thread is available: an answer must not be lost
     }
   }
 }

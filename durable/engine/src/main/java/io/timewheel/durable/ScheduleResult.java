@@ -4,27 +4,27 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 /**
- * What came of a schedule.
+ * The result of scheduling a timer.
  *
- * @param outcome what was done
- * @param version the version that the timer has since
+ * @param outcome the effect of the call
+ * @param version the version of the timer after the call
  */
 public record ScheduleResult(Outcome outcome, long version) {
-  /** What was done. */
+  /** The effects of the call. */
   public enum Outcome {
     /** The timer is new. */
     CREATED,
-    /** It took the place of an unfinished one. */
+    /** The timer replaced an unfinished one. */
     REPLACED,
-    /** It was scheduled just so already. */
+    /** The timer was already scheduled in the same way. */
     UNCHANGED
   }
 
   /**
    * Checks that there is an outcome.
    *
-   * @param outcome what was done
-   * @param version the version that the timer has since
+   * @param outcome the effect of the call
+   * @param version the version of the timer after the call
    */
   public ScheduleResult {
     requireNonNull(outcome, "outcome");

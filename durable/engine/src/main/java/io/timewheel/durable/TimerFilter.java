@@ -13,7 +13,7 @@ import java.util.EnumSet;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Which timers to list. Immutable. */
+/** Selects timers to list. Immutable. */
 public final class TimerFilter {
   private static final Set<TimerState> UNFINISHED =
       EnumSet.complementOf(EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED));
@@ -26,12 +26,12 @@ public final class TimerFilter {
     this.order = order;
   }
 
-  /** {@return all timers, finished ones that are remembered too} */
+  /** {@return a filter for all timers, including retained finished ones} */
   public static TimerFilter all() {
     return unfinished().states(EnumSet.allOf(TimerState.class));
   }
 
-  /** {@return the timers that are neither done nor cancelled} */
+  /** {@return a filter for timers that are neither completed nor cancelled} */
   public static TimerFilter unfinished() {
     return new TimerFilter(
         new TimerQuery(null, "", UNFINISHED, Long.MIN_VALUE, Long.MAX_VALUE, null, true),
@@ -66,7 +66,7 @@ public final class TimerFilter {
   }
 
   /**
-   * The same timers without their payloads, as far as the store can leave them out.
+   * Omits the payloads, if the store can omit them.
    *
    * @return a filter for the same timers
    */
@@ -82,10 +82,10 @@ public final class TimerFilter {
   }
 
   /**
-   * Only those of a namespace.
+   * Selects only timers of a namespace.
    *
    * @param namespace the namespace
-   * @return a filter that also asks for this
+   * @return a filter with this condition in addition
    */
   public TimerFilter namespace(String namespace) {
     Limits.name("namespace", namespace);
@@ -100,10 +100,10 @@ public final class TimerFilter {
   }
 
   /**
-   * Only those whose id begins so.
+   * Selects only timers whose id begins with a prefix.
    *
-   * @param prefix the beginning
-   * @return a filter that also asks for this
+   * @param prefix the prefix
+   * @return a filter with this condition in addition
    */
   public TimerFilter prefix(String prefix) {
     requireNonNull(prefix, "prefix");
@@ -118,10 +118,10 @@ public final class TimerFilter {
   }
 
   /**
-   * Only those in certain states, instead of those in which they were.
+   * Selects only timers in the given states. Replaces the present condition on states.
    *
    * @param states the states
-   * @return a filter that asks for this
+   * @return a filter with this condition
    */
   public TimerFilter states(Set<TimerState> states) {
     requireNonNull(states, "states");
@@ -139,11 +139,11 @@ public final class TimerFilter {
   }
 
   /**
-   * Only those that are due within a span.
+   * Selects only timers that are due within a span of time.
    *
-   * @param from its beginning
-   * @param to its end, not part of it
-   * @return a filter that also asks for this
+   * @param from the beginning, inclusive
+   * @param to the end, exclusive
+   * @return a filter with this condition in addition
    */
   public TimerFilter dueBetween(Instant from, Instant to) {
     requireNonNull(from, "from");
@@ -161,10 +161,10 @@ public final class TimerFilter {
   }
 
   /**
-   * Only those for a handler or queue.
+   * Selects only timers of a handler or queue.
    *
    * @param handler its name
-   * @return a filter that also asks for this
+   * @return a filter with this condition in addition
    */
   public TimerFilter handler(String handler) {
     Limits.name("handler", handler);
@@ -179,28 +179,28 @@ public final class TimerFilter {
   }
 
   /**
-   * Only those of a queue.
+   * Selects only timers of a queue.
    *
    * @param queue its name
-   * @return a filter that also asks for this
+   * @return a filter with this condition in addition
    */
   public TimerFilter queue(String queue) {
     return of(Limits.name("queue", queue), true);
   }
 
   /**
-   * Only those of queues, or only those of handlers.
+   * Selects only timers of queues, or only timers of handlers.
    *
-   * @param queues true for those of queues
-   * @return a filter that also asks for this
+   * @param queues true for timers of queues, false for timers of handlers
+   * @return a filter with this condition in addition
    */
   public TimerFilter queues(boolean queues) {
     return of(query.handler(), queues);
   }
 
   /**
-   * Lists in another order than by namespace and id. Such a list is of one namespace; each of its
-   * pages may read all timers of the namespace.
+   * Sets another order than by namespace and id. Such a list needs a namespace, and each of its
+   * pages may read all timers of that namespace.
    *
    * @param newOrder the order
    * @return a filter for the same timers
@@ -210,8 +210,8 @@ public final class TimerFilter {
   }
 
   /**
-   * Makes the token of the page behind a timer, for a caller that shows only the first timers of a
-   * page.
+   * Returns the token of the page that follows a timer, for a caller that shows only the first
+   * timers of a page.
    *
    * @param last the last timer that is shown
    * @return the token, for {@link DurableTimer#list} with this filter

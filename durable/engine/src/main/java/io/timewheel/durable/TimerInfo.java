@@ -18,9 +18,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** A durable timer as it was at one moment. */
+/** A snapshot of a durable timer. Immutable. */
 public final class TimerInfo {
-  /** How a stored recurrence begins if it has a jitter: the limit, then the offset. */
+  /** The beginning of a stored recurrence with a jitter: the limit, then the offset. */
   private static final Pattern JITTER =
       Pattern.compile(
           "^jitter (PT(?=\\d)(?:\\d{1,2}H)?(?:\\d{1,2}M)?(?:\\d{1,2}(?:\\.\\d{1,3})?S)?) \\S+ ");
@@ -31,7 +31,7 @@ public final class TimerInfo {
     this.record = requireNonNull(record, "record");
   }
 
-  /** {@return its identity} */
+  /** {@return its key} */
   public TimerKey key() {
     return record.key();
   }
@@ -41,36 +41,38 @@ public final class TimerInfo {
     return record.version();
   }
 
-  /** {@return what it is doing} */
+  /** {@return its state} */
   public TimerState state() {
     return record.state();
   }
 
-  /** {@return when its present or next run is due} */
+  /** {@return the due time of its present or next run} */
   public Instant dueAt() {
     return Instant.ofEpochMilli(record.dueAt());
   }
 
-  /** {@return when it is looked at next; empty if it is not waiting for a time} */
+  /**
+   * {@return the time at which the scheduler handles it next; empty if it does not wait for a time}
+   */
   public Optional<Instant> fireAt() {
     return record.isIndexed()
         ? Optional.of(Instant.ofEpochMilli(record.fireAt()))
         : Optional.empty();
   }
 
-  /** {@return how many attempts of the present run have begun} */
+  /** {@return the number of attempts of the present run that have begun} */
   public int attempt() {
     return record.attempt();
   }
 
-  /** {@return the handler; empty if it is for a queue} */
+  /** {@return the handler; empty for a timer of a queue} */
   public Optional<String> handler() {
     return record.definition().queue()
         ? Optional.empty()
         : Optional.of(record.definition().handler());
   }
 
-  /** {@return the queue; empty if it is for a handler} */
+  /** {@return the queue; empty for a timer of a handler} */
   public Optional<String> queue() {
     return record.definition().queue()
         ? Optional.of(record.definition().handler())
@@ -78,7 +80,7 @@ public final class TimerInfo {
   }
 
   /**
-   * {@return how it recurs, such as {@code every PT10S}, {@code delay PT1M} or {@code cron 0 9 * *
+   * {@return the recurrence, such as {@code every PT10S}, {@code delay PT1M} or {@code cron 0 9 * *
    * * Europe/Berlin}, without its jitter; empty if it fires once}
    */
   public String recurrence() {
@@ -86,30 +88,30 @@ public final class TimerInfo {
   }
 
   /**
-   * {@return the limit of the offset by which each run is later, see {@link TimerSpec#jitter};
-   * empty if there is none}
+   * {@return the limit of the offset that delays each run, see {@link TimerSpec#jitter}; empty if
+   * there is none}
    */
   public Optional<Duration> jitter() {
     Matcher stored = JITTER.matcher(record.definition().recurrence());
     return stored.lookingAt() ? Optional.of(Duration.parse(stored.group(1))) : Optional.empty();
   }
 
-  /** {@return what becomes of missed runs} */
+  /** {@return the rule for missed runs} */
   public MissedRuns missed() {
     return record.definition().missed();
   }
 
-  /** {@return how late a run may begin before it counts as missed, as it was asked for} */
+  /** {@return the requested grace: how late a run may begin before it counts as missed} */
   public Duration grace() {
     return Duration.ofMillis(record.definition().graceMillis());
   }
 
-  /** {@return how often a run is attempted} */
+  /** {@return the retry policy} */
   public RetryPolicy retry() {
     return record.definition().retry();
   }
 
-  /** {@return its payload; not copied, and must not be changed} */
+  /** {@return its payload; not copied, so the caller must not change it} */
   public byte[] payload() {
     return record.definition().payload();
   }
@@ -119,12 +121,12 @@ public final class TimerInfo {
     return record.definition().headers();
   }
 
-  /** {@return when this version was scheduled} */
+  /** {@return the time at which this version was scheduled} */
   public Instant createdAt() {
     return Instant.ofEpochMilli(record.createdAt());
   }
 
-  /** {@return when it last changed} */
+  /** {@return the time of its last change} */
   public Instant changedAt() {
     return Instant.ofEpochMilli(record.changedAt());
   }
@@ -134,7 +136,7 @@ public final class TimerInfo {
     return record.attempts();
   }
 
-  /** {@return why the last attempt that failed did, or why the timer is blocked} */
+  /** {@return the error of the last failed attempt, or the reason why the timer is blocked} */
   public Optional<String> lastError() {
     if (record.note() != null) {
       return Optional.of(record.note());
@@ -149,9 +151,9 @@ public final class TimerInfo {
   }
 
   /**
-   * When a recurring timer runs next, as far as that is known.
+   * Returns the next runs of a timer, as far as they are known.
    *
-   * @param count how many runs at most
+   * @param count the largest number of runs
    * @return their scheduled times, the present or next one first; none if it is finished
    */
   public List<Instant> next(int count) {

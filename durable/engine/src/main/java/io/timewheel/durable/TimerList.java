@@ -17,24 +17,24 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page of a list of timers, in the order that its filter asks for.
+ * A page of a list of timers, in the order of its filter.
  *
  * @param timers the timers
- * @param nextPage where the list goes on, an opaque text; empty on the last page
+ * @param nextPage the opaque token of the next page; empty on the last page
  */
 public record TimerList(List<TimerInfo> timers, Optional<String> nextPage) {
   /**
    * Copies the list.
    *
    * @param timers the timers
-   * @param nextPage where the list goes on, an opaque text; empty on the last page
+   * @param nextPage the opaque token of the next page; empty on the last page
    */
   public TimerList {
     timers = List.copyOf(timers);
     requireNonNull(nextPage, "nextPage");
   }
 
-  /** The token of the page behind a position, good for this list alone. */
+  /** Returns the token of the page after a position. It is valid only for this list. */
   static Optional<String> token(TimerFilter filter, @Nullable DuePosition next) {
     if (next == null) {
       return Optional.empty();
@@ -49,7 +49,7 @@ public record TimerList(List<TimerInfo> timers, Optional<String> nextPage) {
             .encodeToString(text.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** Tells lists apart: all that a filter asks for, except the payload. */
+  /** Returns a text that identifies a list: all conditions of a filter, except the payload. */
   private static String list(TimerFilter filter) {
     TimerQuery query = filter.query();
     List<Object> parts = new ArrayList<>(new TreeSet<>(query.states()));

@@ -22,9 +22,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is asked for when a durable timer is scheduled. Needs a time ({@link #after}, {@link #at},
- * {@link #every}, {@link #fixedDelay} or {@link #cron}) and a target ({@link #handler} or {@link
- * #queue}). Not thread-safe; may be used again once it was scheduled.
+ * Describes a durable timer to schedule. It needs a time ({@link #after}, {@link #at}, {@link
+ * #every}, {@link #fixedDelay} or {@link #cron}) and a target ({@link #handler} or {@link #queue}).
+ * Not thread-safe. It may be scheduled more than once.
  */
 public final class TimerSpec {
   private static final Duration MIN_PERIOD = Duration.ofMillis(100);
@@ -53,10 +53,10 @@ public final class TimerSpec {
   }
 
   /**
-   * Begins to describe a timer.
+   * Creates the description of a timer.
    *
-   * @param namespace whose timer it is; 1 to 256 bytes of UTF-8, no control characters
-   * @param id unique in the namespace; likewise
+   * @param namespace the namespace; 1 to 256 bytes of UTF-8 without control characters
+   * @param id unique within the namespace; the same range
    * @return the description
    */
   public static TimerSpec of(String namespace, String id) {
@@ -64,9 +64,9 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires once, this long after the call that schedules it.
+   * Fires once, after a delay from the call that schedules it.
    *
-   * @param delay how long; zero or less is at once
+   * @param delay the delay; zero or less fires at once
    * @return this
    */
   public TimerSpec after(Duration delay) {
@@ -75,12 +75,12 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires once, at this time; at once if it has passed. A timer that recurs runs for the first time
-   * then; one with a cron, at the first time of its cron that is not before. First runs that are
-   * past were {@linkplain #missed missed}. Another first time is another timer: scheduled again
-   * with it, the timer is replaced.
+   * Fires once at a time, or at once if it has passed. For a recurring timer, it sets the first
+   * run; for a cron, the first run is the first time of the cron that is not earlier. Runs in the
+   * past count as {@linkplain #missed missed}. If a timer is scheduled again with another first
+   * time, it is replaced.
    *
-   * @param time when
+   * @param time the time
    * @return this
    */
   public TimerSpec at(Instant time) {
@@ -89,8 +89,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires at a fixed rate, for the first time after one period, or at {@link #at} if that is given
-   * too.
+   * Fires at a fixed rate. The first run is after one period, or at {@link #at} if that is also
+   * set.
    *
    * @param period the time from one run to the next, at least 100 ms
    * @return this
@@ -100,7 +100,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires with a fixed delay, for the first time after one, or at {@link #at} if that is given too.
+   * Fires with a fixed delay. The first run is after one delay, or at {@link #at} if that is also
+   * set.
    *
    * @param delay the time from the end of a run to the next one, at least 100 ms
    * @return this
@@ -110,10 +111,10 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires by a cron, at no other time; not before {@link #at} if that is given too.
+   * Fires at the times of a cron expression, and not before {@link #at} if that is also set.
    *
    * @param cron five or six fields
-   * @param zone whose local time they are in
+   * @param zone the time zone of the fields
    * @return this
    */
   public TimerSpec cron(String cron, ZoneId zone) {
@@ -121,13 +122,13 @@ public final class TimerSpec {
   }
 
   /**
-   * Spreads the runs of timers that recur at the same times: each run of this timer is later by one
-   * offset, which is at least zero and shorter than the jitter. The offset depends on the key and
-   * the jitter alone, so it is the same on each node and after a repeated call. Not with {@link
-   * #fixedDelay}.
+   * Spreads the runs of timers that recur at the same times. Each run of this timer is delayed by
+   * the same offset, which is at least zero and shorter than the jitter. The offset depends only on
+   * the key and the jitter, so it is the same on each node and after a repeated call. It cannot be
+   * combined with {@link #fixedDelay}.
    *
-   * @param limit the limit of the offset: over zero, at most 24 hours, and at most the period of
-   *     {@link #every}
+   * @param limit the limit of the offset; more than zero, at most 24 hours, and at most the period
+   *     of {@link #every}
    * @return this
    */
   public TimerSpec jitter(Duration limit) {
@@ -154,7 +155,7 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires for a handler.
+   * Sets the handler of the timer.
    *
    * @param name its name
    * @return this
@@ -165,7 +166,7 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires into a queue, from which consumers claim it.
+   * Sets the queue of the timer, from which consumers claim it.
    *
    * @param name its name, within the namespace
    * @return this
@@ -188,7 +189,7 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets the payload as an object, which the timer's codec turns into bytes.
+   * Sets the payload as an object, which the codec of the scheduler encodes.
    *
    * @param object the object
    * @return this
@@ -199,10 +200,10 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets small texts that go with the payload, such as a {@code traceparent}, which does not count
-   * when the same timer is scheduled again.
+   * Sets short texts that accompany the payload. If the same timer is scheduled again, a different
+   * {@code traceparent} does not count as a change.
    *
-   * @param texts the headers, 8 KB in all at most
+   * @param texts the headers, at most 8 KB in total
    * @return this
    */
   public TimerSpec headers(Map<String, String> texts) {
@@ -211,7 +212,7 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets how often a run is attempted.
+   * Sets the retry policy.
    *
    * @param policy the policy
    * @return this
@@ -222,7 +223,7 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets what becomes of missed runs of a timer that recurs: one for all, unless told otherwise.
+   * Sets the rule for the missed runs of a recurring timer (default: {@link MissedRuns#FIRE_ONCE}).
    *
    * @param rule the rule
    * @return this
@@ -233,11 +234,11 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets how late a run may begin before it counts as missed: a minute, unless told otherwise. A
-   * timer that fires once fires all the same.
+   * Sets how late a run may begin before it counts as missed (default: one minute). A timer that
+   * fires once is never missed.
    *
-   * @param lateness how late; less than a second, or than twice the lease of the store's owners, is
-   *     taken for that
+   * @param lateness the grace; raised to at least one second, and to at least twice the node lease
+   *     of the store
    * @return this
    */
   public TimerSpec grace(Duration lateness) {
@@ -250,7 +251,7 @@ public final class TimerSpec {
   }
 
   /**
-   * Refuses to replace a timer.
+   * Refuses to replace an existing timer.
    *
    * @return this
    */
@@ -260,8 +261,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Replaces only a certain version of a timer that has not finished: to one that has fired or was
-   * cancelled nothing is done, unless {@link #evenIfFinished} is asked for too.
+   * Replaces only the given version of an unfinished timer. A timer that has fired or was cancelled
+   * is not changed, unless {@link #evenIfFinished} is also set.
    *
    * @param expected the version
    * @return this
@@ -269,7 +270,7 @@ public final class TimerSpec {
   public TimerSpec onlyIfVersion(long expected) {
     if (expected <= 0) {
       throw new InvalidArgumentException(
-          "version: " + expected + " (expected: one that a result has named)");
+          "version: " + expected + " (expected: a version from a result)");
     }
     condition = Change.Condition.VERSION;
     version = expected;
@@ -277,9 +278,9 @@ public final class TimerSpec {
   }
 
   /**
-   * Counts a finished timer that is still remembered as present: the same again is then unchanged,
-   * though it has fired, {@link #onlyIfAbsent} refuses, and {@link #onlyIfVersion} has it fire
-   * again.
+   * Counts a retained finished timer as present. Then scheduling the same timer again changes
+   * nothing although it has fired, {@link #onlyIfAbsent} refuses, and {@link #onlyIfVersion} fires
+   * it again.
    *
    * @return this
    */
@@ -289,10 +290,10 @@ public final class TimerSpec {
   }
 
   /**
-   * Refuses a new timer while its namespace has so many unfinished ones, on all nodes together.
-   * Commits of the same moment on a shared database may exceed the limit once by their timers.
+   * Refuses a new timer if its namespace has reached a number of unfinished ones, on all nodes
+   * together. Concurrent commits on a shared database may exceed the limit once by their timers.
    *
-   * @param timers how many there may be, this one included
+   * @param timers the largest number, including this timer
    * @return this
    */
   public TimerSpec maxPending(long timers) {
@@ -304,8 +305,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Makes a repeated call answer as the first one did, even after the timer fired, for {@link
-   * RequestId#KEPT_HOURS} hours.
+   * Adds a request ID: for {@link RequestId#KEPT_HOURS} hours, a repeated call gets the first
+   * answer, even after the timer fired.
    *
    * @param id an id that no other request has
    * @return this
@@ -315,7 +316,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Makes a repeated call answer as the first one did, and refuses one with another content.
+   * Adds a request ID with a digest: a repeated call gets the first answer, and one with different
+   * content is refused.
    *
    * @param id the id and the digest of the request
    * @return this
@@ -335,9 +337,9 @@ public final class TimerSpec {
   }
 
   /**
-   * The change that is asked for.
+   * Returns the change that schedules the timer.
    *
-   * @param minGraceMillis the least grace there is
+   * @param minGraceMillis the least grace, in milliseconds
    */
   Change.Schedule toChange(
       long nowMillis, long minGraceMillis, long maxPendingOfAll, PayloadCodec codec) {
@@ -385,7 +387,10 @@ public final class TimerSpec {
     }
   }
 
-  /** A timer that fires once is never missed: it always fires, however late. */
+  /**
+   * Refuses a rule for missed runs on a timer that fires once: such a timer always fires, however
+   * late.
+   */
   private void checkMissed() {
     if (recurrence == null && missed != null && missed != MissedRuns.FIRE_ONCE) {
       throw new InvalidArgumentException(

@@ -3,15 +3,15 @@ package io.timewheel.durable;
 
 import io.timewheel.durable.spi.Change;
 
-/** What a person may ask for, of one timer or of many. */
+/** The commands of an operator, for one timer or for many. */
 public enum Verb {
-  /** Starts no attempt that is not claimed yet. */
+  /** Pauses the timer: no attempt starts, except one that is already claimed. */
   PAUSE,
-  /** Ends a pause; overdue timers fire. */
+  /** Ends the pause. An overdue timer fires. */
   RESUME,
-  /** Fires now, and leaves the schedule of a recurring timer alone. */
+  /** Fires the timer now. The schedule of a recurring timer stays the same. */
   RUN,
-  /** Fires failed or blocked timers, with attempts counted anew. */
+  /** Fires a failed or blocked timer. Its attempts are counted from 1 again. */
   RETRY;
 
   Change.Verb.What what() {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-/** What came of pausing, resuming, running, retrying or moving a timer. */
+/** The result of pausing, resuming, running, retrying or moving a timer. */
 public enum VerbResult {
-  /** It was done. */
+  /** The change was applied. */
   DONE,
-  /** There was nothing to do. */
+  /** There was nothing to change. */
   UNCHANGED,
-  /** The state of the timer does not allow it. */
+  /** The state of the timer does not allow the change. */
   WRONG_STATE,
-  /** The timer has another version than the call asked for. */
+  /** The timer does not have the version that the call requires. */
   VERSION_DIFFERS,
-  /** There is no such timer. */
+  /** The timer does not exist. */
   NOT_FOUND
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Durable timers: acknowledged when they are safe in a store, and fired at least once from then on.
- * The entry is {@link io.timewheel.durable.DurableTimer}; a {@code DurableTimerBuilder} makes one,
- * and {@code Requests} makes changes of its calls.
+ * Schedules durable timers. Once a call returns, its timer is in the store and fires at least once.
+ * The entry is {@link io.timewheel.durable.DurableTimer}. {@code DurableTimerBuilder} builds one,
+ * and {@code Requests} converts its calls into changes.
  *
- * <p>The packages below, bottom up, each knowing only those before it: {@code model}, {@code spi},
+ * <p>The packages, bottom up; each depends only on those before it: {@code model}, {@code spi},
  * {@code internal.health}, {@code internal.time}, {@code internal.commit}, {@code internal.due},
  * {@code internal.attempt}, {@code internal.queue}, {@code internal.dispatch}, {@code
  * internal.maintenance}, {@code internal.memory}, {@code internal.engine}. A timer passes {@code

@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The shape of durable timers: what users name, what stores name, and what nobody may. */
+/** Verifies the dependencies of packages, and the public API. */
 class ArchitectureTest {
   private static final JavaClasses MAIN =
       new ClassFileImporter()
@@ -32,7 +32,7 @@ class ArchitectureTest {
 
   private static final String ROOT = "io.timewheel.durable";
 
-  /** Bottom up, as the page of the root package lists them. */
+  /** Bottom up, as the documentation of the root package lists them. */
   private static final List<String> PACKAGES =
       Stream.of(
               ".model",
@@ -71,7 +71,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void commitKnowsNoShardAndDueKnowsNoHandler() {
+  void commitUsesNoShardsAndDueUsesNoHandlers() {
     noClasses()
         .that()
         .resideInAPackage(ROOT + ".internal.commit")
@@ -89,7 +89,7 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
-  /** An internal class in a public signature could not be named by users. */
+  /** Users could not name an internal class in a public signature. */
   @Test
   void thePublicApiNamesNoInternalClass() {
     for (JavaClass type : MAIN) {
@@ -136,7 +136,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void flightRecorderIsNamedInOnePlace() {
+  void oneClassUsesFlightRecorder() {
     noClasses()
         .that()
         .haveNameNotMatching(".*\\.internal\\.health\\.JfrEvents(\\$.*)?")
@@ -146,7 +146,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void nothingReadsAClockByItself() {
+  void noOtherClassReadsAClock() {
     noClasses()
         .should()
         .callMethod(System.class, "nanoTime")
@@ -159,7 +159,7 @@ class ArchitectureTest {
         .check(MAIN);
   }
 
-  /** A class that becomes public by accident is noticed here. */
+  /** Detects classes that become public by accident. */
   @Test
   void thePublicClassesAreThese() {
     assertThat(publicClasses(ROOT))

@@ -24,13 +24,13 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Handlers that hold no thread while they wait. */
+/** Verifies handlers that hold no thread while they wait. */
 class AsyncHandlerTest {
   private static final Duration LIMIT = Duration.ofSeconds(10);
 
   private final Map<String, CompletableFuture<Void>> calls = new LinkedHashMap<>();
 
-  /** What the handler answers with. */
+  /** Creates the stage that the handler returns. */
   private Function<Firing, CompletionStage<?>> answer = this::call;
 
   private final AsyncHandler handler = firing -> answer.apply(firing);
@@ -81,7 +81,7 @@ class AsyncHandlerTest {
   // The end of an attempt
 
   @Test
-  void aQuarterThatHasEndedIsClaimedAnewAtOnce() {
+  void aQuarterThatHasEndedIsReplacedByNewClaimsAtOnce() {
     for (int i = 100; i < 120; i++) {
       start(spec("t" + i).handler("many"));
     }
@@ -120,14 +120,14 @@ class AsyncHandlerTest {
   @Test
   void holdsNoThreadMeanwhile() {
     start("a");
-    // The kit has one thread, and is back.
+    // The only thread of the kit has returned.
     scene.schedule("b", 0);
     scene.kit.settle();
     assertThat(scene.fired).hasSize(1);
   }
 
   @Test
-  void mayBeCompleteFromTheStart() {
+  void acceptsACompleteStage() {
     answer = firing -> CompletableFuture.completedStage("done");
     start("a");
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
@@ -144,7 +144,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void failsWithWhatItsStageFailsWith() {
+  void failsWithTheErrorOfItsStage() {
     answer = firing -> call(firing).thenApply(nothing -> "wrapped, if the call fails");
     start("a");
     fail("a1", new IOException("connection reset"));
@@ -152,7 +152,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void failsWithWhatItThrows() {
+  void failsWithItsException() {
     answer =
         firing -> {
           throw new IllegalStateException("not configured");
@@ -169,7 +169,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void failsWithAStageThatIsOnlyHalfAStage() {
+  void failsWithAFaultyStage() {
     answer =
         firing ->
             new CompletableFuture<Void>() {
@@ -196,17 +196,17 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void decidesUntilItsStageIsComplete() {
+  void decisionsCountUntilItsStageIsComplete() {
     answer = firing -> call(firing).thenRun(() -> firing.giveUp("410 Gone"));
     start("a");
     complete("a1");
     hasFailed("a", "410 Gone");
   }
 
-  // One end for each attempt
+  // Each attempt ends once
 
   @Test
-  void endsOnceThoughItsStageSaysSoTwice() {
+  void endsOnceIfItsStageNotifiesTwice() {
     answer =
         firing ->
             new CompletableFuture<Void>() {
@@ -231,7 +231,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void whatComesAfterItsEndChangesNothing() {
+  void laterCompletionsChangeNothing() {
     List<Firing> firings = new ArrayList<>();
     answer =
         firing -> {
@@ -258,7 +258,7 @@ class AsyncHandlerTest {
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
-  /** The stage is complete then, but nobody could be told. */
+  /** The stage is complete, but the notification was lost. */
   @Test
   void endsWithinAMinuteIfItCompletesOnAStackThatIsFull() {
     start(spec("a").handler("patient"));
@@ -272,7 +272,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void hasNotFailedIfItWasCompleteWhenItsTimeWasUp() {
+  void succeedsIfItIsCompleteAtItsTimeout() {
     start("a");
     completeOnAFullStack("a1", 0);
     scene.advance(10_000);
@@ -283,15 +283,15 @@ class AsyncHandlerTest {
     try {
       return depth == Integer.MAX_VALUE ? 0 : completeOnAFullStack(call, depth + 1);
     } catch (StackOverflowError e) {
-      calls.get(call).complete(null); // throws again, until there is just enough room
+      calls.get(call).complete(null); // throws again, until there is just enough stack
       return 0;
     }
   }
 
-  // Time limits
+  // Timeouts
 
   @Test
-  void isCancelledWhenItIsOutOfTime() {
+  void isCancelledAtItsTimeout() {
     start("a");
     scene.advance(9_999);
     assertThat(calls.get("a1")).isNotDone();
@@ -301,7 +301,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void endsWhenItIsOutOfTimeThoughItsStageNeverDoes() {
+  void endsAtItsTimeoutEvenIfItsStageDoesNot() {
     answer =
         firing ->
             new CompletableFuture<Void>() {
@@ -312,7 +312,7 @@ class AsyncHandlerTest {
             };
     start("a");
     start("b");
-    start("c"); // waits for a place
+    start("c"); // waits for a slot
     scene.advance(10_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
     assertThat(scene.timer.stats().running()).isEqualTo(1);
@@ -321,7 +321,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void isCancelledOnceThereIsAThreadForWhatListens() {
+  void isCancelledOnceAThreadForItsListenersIsAvailable() {
     Stand stand = new Stand();
     DurableTimer timer =
         stand.start(
@@ -339,7 +339,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void takesBackItsTimeLimitAtTheEnd() {
+  void cancelsItsTimeoutAtTheEnd() {
     start("a");
     complete("a1");
     List<Throwable> late = new ArrayList<>();
@@ -354,19 +354,19 @@ class AsyncHandlerTest {
   // Cancel and close
 
   @Test
-  void isLeftToItselfByACancel() {
+  void continuesAfterACancel() {
     start("a");
     assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
     scene.kit.settle();
     assertThat(calls.get("a1")).isNotDone();
     fail("a1", new IOException("503"));
     scene.advance(60_000);
-    assertThat(calls).containsOnlyKeys("a1"); // none after it
+    assertThat(calls).containsOnlyKeys("a1"); // no further attempt
     assertThat(scene.state("a")).isEqualTo(TimerState.CANCELLED);
   }
 
   @Test
-  void isCancelledByACloseThatHasNoPatienceLeft() {
+  void isCancelledByACloseAfterItsShutdownTimeout() {
     start(spec("a"));
     scene.timer.close();
     scene.kit.settle();
@@ -427,7 +427,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void recordsNothingOnceAnotherOwnsItsShard() {
+  void recordsNoEndOnceAnotherSessionOwnsItsShard() {
     DurableTestkit kit = DurableTestkit.create();
     InMemoryTimerStore data =
         InMemoryTimerStore.create(

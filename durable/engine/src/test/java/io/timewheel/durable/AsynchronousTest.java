@@ -17,7 +17,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Each operation that changes something, asked for as a stage. */
+/** Verifies the asynchronous variant of each operation. */
 class AsynchronousTest {
   private static final Instant LATER = DurableTestkit.START.plusSeconds(3_600);
   private static final TimerKey A = new TimerKey("ns", "a");
@@ -34,7 +34,9 @@ class AsynchronousTest {
     return TimerSpec.of(key.namespace(), key.id()).handler("h").at(LATER);
   }
 
-  /** Nothing is done by the call itself; all is once the stage is completed. */
+  /**
+   * Verifies that the call itself changes nothing, and that the stage completes after the change.
+   */
   private <T> T done(Supplier<CompletionStage<T>> call) {
     var future = call.get().toCompletableFuture();
     assertThat(future).isNotDone();
@@ -58,7 +60,7 @@ class AsynchronousTest {
   }
 
   @Test
-  void doesWhatAPersonAsksFor() {
+  void appliesCommandsOfOperators() {
     done(() -> timer.scheduleAsync(spec(A)));
     assertThat(done(() -> timer.pauseAsync("ns", "a"))).isEqualTo(VerbResult.DONE);
     assertThat(state(A)).isEqualTo(TimerState.PAUSED);
@@ -72,7 +74,7 @@ class AsynchronousTest {
   }
 
   @Test
-  void doesBatchesEachItemByItself() {
+  void appliesEachItemOfABatchOnItsOwn() {
     assertThat(
             done(
                 () ->
@@ -132,7 +134,7 @@ class AsynchronousTest {
   }
 
   @Test
-  void throwsAtOnceWhatIsWrongOrClosed() {
+  void throwsAtOnceIfAnArgumentIsInvalidOrItIsClosed() {
     assertThatThrownBy(() -> timer.scheduleAsync(null)).hasMessage("spec");
     assertThatThrownBy(() -> timer.pauseAsync("")).hasMessageContaining("namespace: 0 bytes");
     timer.close();

@@ -29,9 +29,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Statistics, events, logs and history of an attempt agree with the end that the store holds. */
+/** Verifies that statistics, events, logs and history of an attempt agree with its stored end. */
 class AttemptEndsTest {
-  /** So that each scheduler loads the events when it is made. */
+  /** Makes each scheduler load the events at its creation. */
   @BeforeAll
   static void useFlightRecorder() {
     FlightRecorder.getFlightRecorder();
@@ -216,7 +216,7 @@ class AttemptEndsTest {
   }
 
   @Test
-  void aFailureOfAReplacedOrCancelledTimerSetsNothingAside() {
+  void aFailureOfAReplacedOrCancelledTimerFailsNoTimer() {
     for (String id : List.of("replaced", "cancelled")) {
       scene.handler =
           firing -> {
@@ -233,7 +233,7 @@ class AttemptEndsTest {
     assertThat(scene.state("replaced")).isEqualTo(TimerState.SCHEDULED);
     assertThat(scene.state("cancelled")).isEqualTo(TimerState.CANCELLED);
     assertThat(stats().exhausted()).isZero();
-    assertThat(stats().failed()).isEqualTo(1); // the one that was cancelled
+    assertThat(stats().failed()).isEqualTo(1); // the cancelled one
     assertThat(log.lines()).isEmpty();
   }
 

@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** A store that is slower than what is asked of it: nothing grows, and nothing is lost. */
+/** Verifies that a slow store leads to no unbounded queue and no lost timer. */
 class BackPressureTest {
   private static final int THREADS = 8;
   private static final int EACH = 500;
@@ -81,7 +81,7 @@ class BackPressureTest {
   }
 
   @Test
-  void callersAreRefusedIfAskedFor() throws InterruptedException {
+  void callersAreRefusedIfConfigured() throws InterruptedException {
     DurableTimer timer = start(true);
     CountDownLatch full = new CountDownLatch(1);
     store.faults(
@@ -111,7 +111,7 @@ class BackPressureTest {
                       answered.countDown();
                     }));
     timer.close();
-    Threads.await(answered); // on threads of their own, which a close does not wait for
+    Threads.await(answered); // on other threads, for which a close does not wait
     assertThat(failed.get()).isZero();
     assertThat(refused.get()).isPositive();
     assertThat(accepted.get() + refused.get()).isEqualTo(THREADS * EACH);
@@ -120,7 +120,7 @@ class BackPressureTest {
   }
 
   @Test
-  void refusesWithTheNumbersAndTakesMoreWhenThereIsRoom() throws InterruptedException {
+  void refusesWithTheLimitAndAcceptsMoreWhenThereIsRoom() throws InterruptedException {
     DurableTimer timer =
         DurableTimer.builder(store).handler("h", firing -> {}).queueCapacity(1, true).start();
     CountDownLatch gate = new CountDownLatch(1);
@@ -133,7 +133,7 @@ class BackPressureTest {
     while (timer.stats().queued() > 0) {
       Thread.onSpinWait();
     }
-    // Of the same lane of keys as the first, or the lane would be empty.
+    // In the same lane as the first key; otherwise the lane would be empty.
     TimerKey key = new TimerKey("ns", "committing");
     var waiting = timer.cancelAsync(key, 0).toCompletableFuture();
     assertThatThrownBy(() -> timer.cancel(key, 0))
@@ -251,7 +251,7 @@ class BackPressureTest {
   }
 
   @Test
-  void ofABatchLargerThanTheQueueTheRestIsRefusedByName() {
+  void theRestOfABatchLargerThanTheQueueIsRefusedWithItsKeys() {
     DurableTestkit kit = DurableTestkit.create();
     DurableTimer timer =
         kit.start(

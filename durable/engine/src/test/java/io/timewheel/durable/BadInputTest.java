@@ -30,7 +30,7 @@ import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
-/** Whatever is wrong with an argument, the error names the argument, and nothing was done. */
+/** Verifies that an error names its invalid argument, and that nothing was changed. */
 class BadInputTest {
   private static final Instant NOW = DurableTestkit.START;
   private static final TimerKey KEY = new TimerKey("ns", "a");
@@ -227,7 +227,7 @@ class BadInputTest {
   }
 
   @Test
-  void aBatchWithOneBadItemDoesTheOthers() {
+  void aBatchWithOneInvalidItemAppliesTheOthers() {
     List<TimerSpec> specs = List.of(spec().at(NOW.plusSeconds(9)), TimerSpec.of("ns", "b"));
     var results = timer.scheduleAll(specs);
     assertThat(results.get(0).error()).isNull();

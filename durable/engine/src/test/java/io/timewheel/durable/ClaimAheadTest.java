@@ -16,9 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/**
- * Stores on which a claim takes a while, so that what handlers run is claimed ahead of its time.
- */
+/** Verifies stores with slow claims, where attempts of handlers are claimed ahead of their time. */
 class ClaimAheadTest {
   private static final StoreTraits TRAITS =
       new StoreTraits(
@@ -80,7 +78,7 @@ class ClaimAheadTest {
   }
 
   @Test
-  void whatACallerAsksForTakesThemAlong() {
+  void aCommitOfACallerIncludesNonUrgentChanges() {
     timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofMillis(1_001));
     assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
@@ -92,7 +90,7 @@ class ClaimAheadTest {
   }
 
   @Test
-  void aCloseWaitsForNoCompany() {
+  void aCloseCommitsNonUrgentChangesAtOnce() {
     timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
     kit.close(timer);
@@ -101,14 +99,14 @@ class ClaimAheadTest {
   }
 
   @Test
-  void aRunThatComesSoonWaitsForNoCompany() {
+  void theClaimOfARunThatIsSoonDueIsCommittedAtOnce() {
     timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").every(Duration.ofMillis(100)));
     kit.advanceBy(Duration.ofMillis(500));
     assertThat(fired).containsExactly(100L, 200L, 300L, 400L, 500L);
   }
 
   @Test
-  void enoughCompanyIsNotWaitedFor() {
+  void manyNonUrgentChangesAreCommittedAtOnce() {
     List<TimerSpec> specs = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
       specs.add(TimerSpec.of("ns", "t" + i).handler("h").after(Duration.ofSeconds(1)));
@@ -156,7 +154,7 @@ class ClaimAheadTest {
   }
 
   @Test
-  void takesALeaseBackOnceAndNotBeforeItIsOver() {
+  void endsALeaseOnceAndNotBeforeItExpires() {
     timer.scheduleAsync(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(claimed()).hasSize(1);

@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** An attempt that was claimed, and waits for a place of its handler, which is slow. */
+/** Verifies claimed attempts that wait for a concurrency slot of a slow handler. */
 class ClaimedTest {
   private final DurableTestkit kit = DurableTestkit.create();
   private final Deque<Runnable> handed = new ArrayDeque<>();

@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** What a server needs that answers strangers: firings given back, pages that were never given. */
+/**
+ * Verifies operations that a server needs for untrusted clients: giving back firings, and forged
+ * page tokens.
+ */
 class ClaimsTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
 
@@ -36,7 +39,7 @@ class ClaimsTest {
   }
 
   @Test
-  void aFiringGivenBackDoesNotCountAndIsNotHeldUpByCallers() {
+  void aFiringGivenBackDoesNotCountAndIsNotDelayedByCallers() {
     due("a");
     QueueFiring first = claimed();
     var queued = timer.scheduleAsync(TimerSpec.of("shop", "b").queue("q").after(LEASE));
@@ -52,13 +55,13 @@ class ClaimsTest {
   }
 
   @Test
-  void tellsTheTimeThatDecides() {
+  void returnsTheTimeOfTheDecidingClock() {
     kit.advanceBy(Duration.ofNanos(1_999_999));
     assertThat(timer.now()).isEqualTo(DurableTestkit.START.plusMillis(1));
   }
 
   @Test
-  void refusesPageTokensThatItNeverGave() {
+  void refusesForgedPageTokens() {
     for (String token :
         List.of("MTpuaWQ=", "MTpuaWR", "LTE6bmlk", "OTpuaWQ", "MDppZA", "MTpu", "x")) {
       assertThatThrownBy(() -> timer.list(TimerFilter.all(), 1, token))
@@ -69,7 +72,7 @@ class ClaimsTest {
   }
 
   @Test
-  void listsWithoutPayloadsWhatItListsWithThem() {
+  void listsTheSameTimersWithoutPayloads() {
     due("a");
     TimerFilter lean = TimerFilter.all().withoutPayload().namespace("shop").prefix("a");
     assertThat(timer.list(lean, 10, null).timers()).hasSize(1);

@@ -12,7 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** A client beside a node that owns the only shard. */
+/** Verifies a client alongside a node that owns the only shard. */
 class ClientTest {
   private final DurableTestkit kit = DurableTestkit.create();
   private final InMemoryTimerStore data =

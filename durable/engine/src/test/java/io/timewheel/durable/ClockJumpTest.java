@@ -25,8 +25,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Clocks that jump, machines that were suspended, and restarts with much overdue: what was slept
- * through fires at a bounded rate, and what comes fires at its time.
+ * Verifies jumps of the clock, suspended machines, and restarts with many overdue timers. Overdue
+ * timers fire at a bounded rate, and the others at their time.
  */
 class ClockJumpTest {
   private static final int RATE = 100;
@@ -43,7 +43,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aRestartWithMuchOverdueFiresItAtTheRateAndTheRestAtItsTime() {
+  void aRestartFiresOverdueTimersAtTheRateAndOthersAtTheirTime() {
     for (int i = 0; i < 1_000; i++) {
       schedule("overdue" + i, 1_000 + i);
     }
@@ -55,7 +55,7 @@ class ClockJumpTest {
     for (int seconds = 1; seconds <= 10; seconds++) {
       scene.advance(1_000);
       long overdue = scene.fired.stream().filter(text -> text.startsWith("overdue")).count();
-      // A step's worth at the very beginning, and then by the second.
+      // The timers of one step at the very beginning, and then the rate per second.
       assertThat(overdue).as(seconds + " s").isBetween(seconds * 95L, seconds * (RATE + 3L));
     }
     scene.advance(1_000);
@@ -65,14 +65,14 @@ class ClockJumpTest {
   }
 
   @Test
-  void aJumpAheadFiresWhatItMadeOverdueAtTheRate() {
+  void aJumpAheadFiresOverdueTimersAtTheRate() {
     for (int i = 0; i < 500; i++) {
       schedule("overdue" + i, 60_000 + i);
     }
     schedule("later", 3_600_000 + 3_000);
     scene.advance(1_000);
     scene.kit.skew(scene.timer, Duration.ofHours(1));
-    scene.advance(2_000); // the jump is seen within a second
+    scene.advance(2_000); // the jump is detected within a second
     assertThat(scene.fired).hasSizeBetween(90, 2 * RATE + 10);
     assertThat(scene.timer.stats().clockJumps()).isEqualTo(1);
     assertThat(scene.timer.stats().backlog()).isPositive();
@@ -83,7 +83,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void whatBecomesDueAfterAJumpIsNotHeld() {
+  void timersDueAfterAJumpAreNotDelayed() {
     scene.advance(1_000);
     scene.kit.skew(scene.timer, Duration.ofHours(1));
     scene.advance(2_000);
@@ -95,7 +95,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void whatBecomesDueAfterAClockThatWasAheadIsNotHeldEither() {
+  void timersDueAfterAClockWasAheadAreNotDelayed() {
     scene.advance(2_000);
     scene.kit.skew(scene.timer, Duration.ofHours(1));
     scene.advance(3_000);
@@ -109,13 +109,13 @@ class ClockJumpTest {
   }
 
   @Test
-  void aSmallJumpBackHoldsAndALargeOneIsBelieved() {
+  void theClockStopsAfterASmallStepBackAndFollowsALargeOne() {
     scene.advance(10_000);
     schedule("a", 1_000);
     scene.kit.skew(scene.timer, Duration.ofSeconds(-4));
     scene.advance(3_900);
     assertThat(scene.fired)
-        .isEmpty(); // the clock stands: nothing is early, and nothing comes twice
+        .isEmpty(); // the clock has stopped: no timer is early or fires twice
     scene.advance(1_200);
     assertThat(scene.fired).hasSize(1);
     assertThat(warnings.lines()).isEmpty();
@@ -124,7 +124,7 @@ class ClockJumpTest {
     scene.kit.skew(scene.timer, Duration.ofHours(-1));
     schedule("c", 1_000);
     scene.advance(1_100);
-    assertThat(scene.fired).hasSize(2); // c is, by the new clock; b was promised for an hour later
+    assertThat(scene.fired).hasSize(2); // c is due by the new clock; b only an hour later
     assertThat(warnings.lines()).hasSize(1);
     assertThat(warnings.lines().get(0)).contains("gone back");
     assertThat(scene.timer.stats().clockJumps()).isEqualTo(1);
@@ -134,7 +134,7 @@ class ClockJumpTest {
 
   private void goBack(Duration by) {
     scene.kit.skew(scene.timer, by.negated());
-    scene.advance(1_000); // it is noticed within a second
+    scene.advance(1_000); // it is detected within a second
   }
 
   @Test
@@ -205,7 +205,7 @@ class ClockJumpTest {
     scene.advance(20 * 60_000);
     assertThat(scene.fired).hasSize(4); // twice in 20 minutes, as before the step
     scene.advance(60 * 60_000);
-    assertThat(runs).hasSize(10); // though the clock shows times that it has shown before
+    assertThat(runs).hasSize(10); // although the clock repeats earlier times
   }
 
   @Test
@@ -252,7 +252,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void timesThatAPersonHasNamedStayAfterTheClockHasGoneBack() {
+  void timesThatAUserHasSetStayAfterTheClockHasGoneBack() {
     Instant first = scene.kit.now().plus(Duration.ofHours(2));
     scene.timer.schedule(
         TimerSpec.of("ns", "first").handler("h").every(Duration.ofMinutes(10)).at(first));
@@ -279,7 +279,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aHandlerThatStandsStillDoesNotKeepOthersFromTheirTime() {
+  void aStalledHandlerDoesNotDelayOthers() {
     List<Runnable> stuck = new ArrayList<>();
     ManualExecutor others = new ManualExecutor();
     scene = withAStuckHandler(stuck, others);
@@ -300,7 +300,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aBacklogThatAClockGoneBackLeavesTakesNoPlaceOfItsHandler() {
+  void aBacklogAfterAStepBackOccupiesNoSlotOfItsHandler() {
     List<Runnable> stuck = new ArrayList<>();
     ManualExecutor others = new ManualExecutor();
     scene = withAStuckHandler(stuck, others);
@@ -314,7 +314,7 @@ class ClockJumpTest {
     scene.timer.schedule(TimerSpec.of("ns", "fresh").handler("stuck").after(Duration.ofSeconds(1)));
     stuck.get(0).run();
     advanceWith(others, 2_000);
-    // Those that had been claimed, twice the limit, and what is due by the new clock.
+    // The claimed ones, twice the limit, and those that are due by the new clock.
     assertThat(scene.fired).containsExactly("stuckstuck0", "stuckstuck1", "stuckfresh");
     assertThat(scene.timer.get("ns", "stuck9").orElseThrow().state())
         .isEqualTo(TimerState.SCHEDULED);
@@ -323,7 +323,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void whatIsClaimedWhileTheClockGoesBackIsGivenBackToItsTime() {
+  void attemptsClaimedDuringAStepBackAreGivenBack() {
     boolean[] goesBack = {true};
     scene.store.faults(
         changes -> {
@@ -368,7 +368,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void whatIsOverdueGoesOnAfterAnErrorInTheMidstOfIt() {
+  void overdueTimersContinueAfterAnError() {
     boolean[] fails = {false};
     scene =
         new Scene(
@@ -377,7 +377,7 @@ class ClockJumpTest {
               builder.clock(
                   () -> {
                     if (fails[0]) {
-                      throw new OutOfMemoryError("a test wants it so");
+                      throw new OutOfMemoryError("injected by the test");
                     }
                     return scene.kit.now();
                   });
@@ -401,13 +401,13 @@ class ClockJumpTest {
   }
 
   @Test
-  void aFullWindowIsNotReadRoundAndRoundWhileTheClockStandsStill() {
+  void aFullWindowIsNotReadRepeatedlyWhileTheClockIsStopped() {
     ManualExecutor others = new ManualExecutor();
     scene =
         new Scene(
             builder -> {
               settings(builder);
-              builder.handlerExecutor(others); // nothing ends until the test says so
+              builder.handlerExecutor(others); // no attempt ends until the test allows it
             });
     for (int i = 0; i < 1_000; i++) {
       schedule("t" + i, 1_000);
@@ -419,14 +419,14 @@ class ClockJumpTest {
   }
 
   @Test
-  void aBacklogOfAHandlerThatStandsStillDoesNotKeepOthersOutThatAreOverdue() {
+  void aBacklogOfAStalledHandlerDoesNotDelayOtherOverdueTimers() {
     List<Runnable> stuck = new ArrayList<>();
     ManualExecutor others = new ManualExecutor();
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 2_000; i++) {
       scene.timer.schedule(
           TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofMillis(100 + i)));
-      if (i % 50 == 0) { // in the midst of it
+      if (i % 50 == 0) { // during the backlog
         schedule("h" + i, 100 + i);
       }
     }
@@ -439,7 +439,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void norAfterARestart() {
+  void aBacklogOfAStalledHandlerDoesNotDelayOthersAfterARestart() {
     List<Runnable> stuck = new ArrayList<>();
     ManualExecutor others = new ManualExecutor();
     scene = withAStuckHandler(stuck, others);
@@ -451,7 +451,7 @@ class ClockJumpTest {
     scene.kill();
     scene.advance(200_000);
     scene.reopen();
-    schedule("late", 0); // behind it all
+    schedule("late", 0); // after all the others
     advanceWith(others, 2_000);
     assertThat(scene.fired).hasSize(2).anyMatch(text -> text.startsWith("other@"));
   }
@@ -466,7 +466,7 @@ class ClockJumpTest {
               .handlerExecutor(
                   task -> {
                     if (!started[0]) {
-                      started[0] = true; // the empty task of the start
+                      started[0] = true; // the empty task at the start
                     } else if (stuck.isEmpty()) {
                       stuck.add(task); // the first attempt does not end
                     } else {

@@ -31,7 +31,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** The end of a durable timer: nothing that was accepted is lost, and nobody waits for ever. */
+/**
+ * Verifies the close of a durable timer: no accepted change is lost, and no thread waits forever.
+ */
 class CloseTest {
   private static final Duration LONG = Duration.ofDays(1);
 
@@ -56,7 +58,7 @@ class CloseTest {
   }
 
   @Test
-  void commitsWhatWasAccepted() throws InterruptedException {
+  void commitsAcceptedChanges() throws InterruptedException {
     DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
     List<CompletableFuture<ScheduleResult>> accepted = new ArrayList<>();
@@ -74,13 +76,13 @@ class CloseTest {
   }
 
   @Test
-  void tellsACallerWhoWaitsForRoomThatItIsClosed() throws InterruptedException {
+  void failsACallThatWaitsForRoom() throws InterruptedException {
     DurableTimer timer =
         DurableTimer.builder(store).handler("h", firing -> {}).queueCapacity(1, false).start();
     holdCommits();
     var first = timer.scheduleAsync(spec("first")).toCompletableFuture();
     while (timer.stats().queued() > 0) {
-      Thread.onSpinWait(); // until its commit is under way
+      Thread.onSpinWait(); // until its commit is running
     }
     var second = timer.scheduleAsync(spec("second")).toCompletableFuture();
     AtomicReference<Throwable> answer = new AtomicReference<>();
@@ -106,7 +108,7 @@ class CloseTest {
   }
 
   @Test
-  void returnsWhenItsPatienceIsOverThoughTheStoreHangs() throws InterruptedException {
+  void returnsAfterItsShutdownTimeoutIfTheStoreHangs() throws InterruptedException {
     DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
     var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
@@ -125,9 +127,9 @@ class CloseTest {
     assertThatThrownBy(committing::join).hasMessageContaining("the session is closed");
   }
 
-  /** As an application does that closes its beans in the wrong order. */
+  /** Applications may close their beans in the wrong order. */
   @Test
-  void tellsCallersThatTheStoreWasClosedDuringACommit() throws InterruptedException {
+  void failsCallsIfTheStoreIsClosedDuringACommit() throws InterruptedException {
     DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
     var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
@@ -146,12 +148,12 @@ class CloseTest {
           .hasMessageContaining("the session is closed");
     }
     assertThat(timer.stats().storeAvailable()).isFalse();
-    timer.close(LONG); // which has nothing to wait for
+    timer.close(LONG); // which has no attempts to wait for
     assertThat(left("committing")).isNull();
   }
 
   @Test
-  void leavesWhatAHandlerBlocksToTheNextStart() throws InterruptedException {
+  void leavesABlockingAttemptToTheNextStart() throws InterruptedException {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     CountDownLatch held = new CountDownLatch(1);
@@ -166,7 +168,7 @@ class CloseTest {
                     held.await();
                   } catch (InterruptedException e) {
                     interrupted.countDown();
-                    Threads.await(gate); // it does not give up either
+                    Threads.await(gate); // it ignores interrupts
                   }
                 },
                 1,
@@ -177,7 +179,7 @@ class CloseTest {
     for (int i = 0; i < 10; i++) {
       timer.schedule(spec("waits" + i).after(Duration.ZERO));
     }
-    while (timer.stats().waiting() < 9) { // one more is claimed: it goes ahead of its place
+    while (timer.stats().waiting() < 9) { // one more is claimed, ahead of its slot
       Thread.onSpinWait();
     }
     timer.close(Duration.ofMillis(20));
@@ -199,7 +201,7 @@ class CloseTest {
   }
 
   @Test
-  void givesBackWhatHasNotBegun() throws InterruptedException {
+  void givesBackAttemptsThatHaveNotBegun() throws InterruptedException {
     CountDownLatch running = new CountDownLatch(1);
     DurableTimer timer =
         DurableTimer.builder(store)
@@ -301,7 +303,7 @@ class CloseTest {
     running.await();
     Thread first = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
     Thread second = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
-    timer.close(Duration.ZERO); // which does not wait
+    timer.close(Duration.ZERO); // does not wait
     assertThat(second.isAlive()).isTrue();
     gate.countDown();
     second.join();
@@ -323,7 +325,7 @@ class CloseTest {
   private final DurableTestkit kit = DurableTestkit.create();
 
   @Test
-  void leavesWhatItCouldNotRecordToTheNextStart() {
+  void leavesUnrecordedEndsToTheNextStart() {
     List<Integer> attempts = new ArrayList<>();
     DurableTimer timer =
         kit.start(
@@ -350,11 +352,11 @@ class CloseTest {
   }
 
   @Test
-  void tellsACallerWhoseOutcomeIsUnknown() {
+  void failsACallWhoseOutcomeIsUnknown() {
     DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
     store.faults(changes -> FaultyStore.Fault.DONE_BUT_FAILED);
     var result = timer.scheduleAsync(spec("a").requestId("r")).toCompletableFuture();
-    kit.settle(); // it waits to be tried again
+    kit.settle(); // it waits for its retry
     assertThat(timer.stats().queued()).isEqualTo(1);
     assertThat(result).isNotDone();
     timer.close();
@@ -366,7 +368,7 @@ class CloseTest {
   }
 
   @Test
-  void tellsACallerWhoseCommitFailsAfterTheEndTogetherWithOneOfTheEngine() {
+  void failsACallWhoseCommitFailsTogetherWithAChangeOfTheEngine() {
     Stand stand = new Stand();
     DurableTimer timer = stand.start(store, builder -> builder.handler("h", firing -> {}));
     timer.schedule(spec("due").after(Duration.ofSeconds(1)));
@@ -387,7 +389,7 @@ class CloseTest {
   }
 
   @Test
-  void recordsWhatIsOnItsWay() {
+  void recordsEndsThatWaitForTheirCommit() {
     DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
     var result = timer.scheduleAsync(spec("a")).toCompletableFuture();
     timer.close();
@@ -396,7 +398,7 @@ class CloseTest {
     assertThat(left("a").state()).isEqualTo(TimerState.SCHEDULED);
   }
 
-  /** Otherwise the owner of the shard would have the attempt run again, beside this one. */
+  /** Otherwise the owner of the shard would start another attempt while this one runs. */
   @Test
   void extendsTheLeasesOfAttemptsThatItWaitsFor() throws Exception {
     ManualTimer wheel = ManualTimer.create();
@@ -447,8 +449,8 @@ class CloseTest {
     for (int i = 0; i < 4; i++) {
       wheel.advanceBy(Duration.ofSeconds(4));
       assertThat(extensions.tryAcquire(30, TimeUnit.SECONDS)).isTrue();
-      storeWork.submit(() -> {}).get(); // behind the commit,
-      storeWork.submit(() -> {}).get(); // and behind its outcome
+      storeWork.submit(() -> {}).get(); // after the commit,
+      storeWork.submit(() -> {}).get(); // and after its outcome
     }
     end.complete(null);
     closer.join();

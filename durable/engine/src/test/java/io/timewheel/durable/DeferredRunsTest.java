@@ -22,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Runs whose time came while their timer was paused, held or blocked. */
+/** Verifies runs that became due while their timer was paused, held or blocked. */
 class DeferredRunsTest {
   private static final Instant START = DurableTestkit.START;
   private static final Duration HOUR = Duration.ofHours(1);
 
-  /** What keeps a timer from its time. */
+  /** The reasons why a timer misses its time. */
   private enum Hindrance {
     PAUSE,
     HOLD,
@@ -83,7 +83,7 @@ class DeferredRunsTest {
     return TimerSpec.of("ns", "a").every(HOUR).missed(missed);
   }
 
-  /** Until minute 215: what was due at 60, 120 and 180 was missed. */
+  /** Lasts until minute 215, so that the runs at 60, 120 and 180 are missed. */
   private void hinder(Hindrance how, TimerSpec spec) {
     switch (how) {
       case PAUSE -> {
@@ -142,7 +142,7 @@ class DeferredRunsTest {
   }
 
   @Test
-  void aQueueIsGivenOneRunForAll() {
+  void aQueueGetsOneRunForAll() {
     hinder(Hindrance.PAUSE, spec(MissedRuns.FIRE_ONCE).queue("q"));
     assertThat(claimed()).containsExactly(180L);
     assertThat(claimed()).isEmpty();
@@ -151,7 +151,7 @@ class DeferredRunsTest {
   }
 
   @Test
-  void aQueueIsGivenNoneWhereMissedRunsAreSkipped() {
+  void aQueueGetsNoRunIfMissedRunsAreSkipped() {
     hinder(Hindrance.HOLD, spec(MissedRuns.SKIP).queue("q"));
     assertThat(claimed()).isEmpty();
     advance(30);
@@ -168,7 +168,7 @@ class DeferredRunsTest {
   }
 
   @Test
-  void whatIsRetriedRunsHoweverLate() {
+  void aRetriedRunBeginsHoweverLate() {
     restart(false);
     timer.schedule(spec(MissedRuns.SKIP).handler("h"));
     advance(215);
@@ -183,7 +183,7 @@ class DeferredRunsTest {
     assertThat(scheduledMinutes).containsExactly(60L, 240L);
   }
 
-  // What is not deferred is not read: its rule was asked when it was scheduled
+  // Runs that are not deferred are not read, because the rule was applied when they were scheduled
 
   @Test
   void runsThatAreCaughtUpOneByOneAreDecidedAboutOnce() {
@@ -194,7 +194,7 @@ class DeferredRunsTest {
     timer = start(true);
     kit.settle();
     assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L, 240L, 300L);
-    assertThat(reads).hasValue(1); // of the first, which nobody began
+    assertThat(reads).hasValue(1); // of the first one, which did not begin
   }
 
   @Test
@@ -202,7 +202,7 @@ class DeferredRunsTest {
     handler =
         firing -> {
           if (firings.size() == 1) {
-            kit.skew(timer, Duration.ofSeconds(5)); // it runs for as long
+            kit.skew(timer, Duration.ofSeconds(5)); // it runs for this time
           }
         };
     timer.schedule(TimerSpec.of("ns", "a").handler("h").every(Duration.ofSeconds(1)));
@@ -212,7 +212,7 @@ class DeferredRunsTest {
   }
 
   @Test
-  void whatIsPutOffIsNotRead() {
+  void postponedRunsAreNotRead() {
     handler =
         firing -> {
           if (firings.size() == 1) {
@@ -225,10 +225,10 @@ class DeferredRunsTest {
     assertThat(reads).hasValue(0);
   }
 
-  // Runs that are put off
+  // Postponed runs
 
   @Test
-  void aRunThatIsPutOffToATimeOfItsSeriesIsAnotherRunThanThatOne() {
+  void aRunPostponedToATimeOfItsScheduleIsADifferentRun() {
     handler =
         firing -> {
           if (firings.size() == 1) {

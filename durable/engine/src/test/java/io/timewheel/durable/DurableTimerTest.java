@@ -21,17 +21,17 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What users see of a durable timer, on a clock that stands until it is told to move. */
+/** Verifies a durable timer as its users see it, on a clock that the test moves. */
 class DurableTimerTest {
   private static final Instant START = DurableTestkit.START;
 
   private final List<String> fired = new ArrayList<>();
   private final Scene scene = new Scene();
 
-  // The start
+  // Start
 
   @Test
-  void firesNothingUntilItIsStartedAndThenForHandlersAddedMeanwhile() {
+  void firesNoTimerBeforeTheStartAndThenForAllAddedHandlers() {
     ManualTimer wheel = ManualTimer.create();
     ManualExecutor steps = new ManualExecutor();
     DurableTimerBuilder builder =
@@ -48,7 +48,7 @@ class DurableTimerTest {
 
     builder.handler("h", firing -> scene.fired.add(firing.id()));
     unstarted.start();
-    unstarted.start(); // which changes nothing
+    unstarted.start(); // has no effect
     run(wheel, steps);
     assertThat(scene.fired).containsExactly("a");
     unstarted.close();
@@ -58,7 +58,7 @@ class DurableTimerTest {
   private static void run(ManualTimer wheel, ManualExecutor steps) {
     wheel.advanceBy(Duration.ofSeconds(2));
     while (steps.runOne() || wheel.poll() > 0) {
-      // Until nothing is left to do at this time.
+      // Until no work is left at this time.
     }
   }
 
@@ -130,7 +130,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void firesWhatBecameDueWhileNothingRan() {
+  void firesTimersThatBecameDueWhileNoNodeRan() {
     scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
     scene.kill();
     scene.advance(60_000);
@@ -141,7 +141,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void firesAtOnceWhatIsPast() {
+  void firesATimerWithAPastTimeAtOnce() {
     scene.timer.schedule(spec("a").at(START.minusSeconds(100)));
     scene.kit.settle();
     assertThat(scene.fired).containsExactly("a@0");
@@ -200,7 +200,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void countsADoneTimerAsUnchangedIfAsked() {
+  void countsAFinishedTimerAsPresentIfRequested() {
     scene.timer.schedule(spec("a").at(START.plusSeconds(5)));
     scene.advance(6_000);
     assertThat(scene.timer.schedule(spec("a").at(START.plusSeconds(5)).evenIfFinished()).outcome())
@@ -209,7 +209,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void namesWhatIsWrongWithASpec() {
+  void namesTheProblemOfASpec() {
     assertThatThrownBy(() -> scene.timer.schedule(TimerSpec.of("shop", "a").at(START)))
         .hasMessageContaining("no target");
     assertThatThrownBy(() -> scene.timer.schedule(spec("a"))).hasMessageContaining("no time");
@@ -256,7 +256,7 @@ class DurableTimerTest {
     assertThat(scene.fired).containsExactly("z@5000", "a@10000");
   }
 
-  // Looking
+  // Lookups
 
   @Test
   void listsInPagesAndCounts() {
@@ -301,7 +301,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void refusesEverythingOnceClosed() {
+  void refusesAllCallsOnceClosed() {
     scene.kit.close(scene.timer);
     assertThatThrownBy(() -> scene.timer.schedule(spec("a").after(Duration.ZERO)))
         .isInstanceOf(IllegalStateException.class);

@@ -25,18 +25,18 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /**
- * A store, or the executor of its work, that fails in ways that no contract allows: callers are
- * told, and the engine goes on when it can.
+ * Verifies stores and executors that violate their contracts: calls fail, and the engine continues
+ * as soon as it can.
  */
 class FailingStoreTest {
   private final List<String> fired = new ArrayList<>();
   private final Stand stand = new Stand();
   private final InMemoryTimerStore data = InMemoryTimerStore.create();
 
-  /** What the store makes of its own answers; may throw. */
+  /** Changes the answers of the store; may throw. */
   private UnaryOperator<List<Outcome>> answer = outcomes -> outcomes;
 
-  /** Throws what a batch makes the store throw, before anything is done. */
+  /** Throws the failure of the store for a batch, before the commit. */
   private Consumer<List<Change>> before = changes -> {};
 
   private final ForwardingTimerStore store =
@@ -82,7 +82,7 @@ class FailingStoreTest {
   // The executor
 
   @Test
-  void tellsCallersThatTheExecutorRefusesAndGoesOnWhenItTakesAgain() {
+  void callsFailWhileTheExecutorRejectsAndSucceedAfterwards() {
     schedule("a", 2_000).join();
     for (Throwable refusal :
         List.of(
@@ -108,13 +108,13 @@ class FailingStoreTest {
     stand.storeWork.refusal = new RejectedExecutionException("full");
     advance(5_000);
     stand.storeWork.refusal = null;
-    advance(1_100); // no caller asks
+    advance(1_100); // no call comes
     assertThat(fired).containsExactly("a");
     assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
-  void doesNothingOfWhatAnExecutorTakesAndThenRefuses() {
+  void commitsNoChangeThatAnExecutorAcceptsAndThenRejects() {
     stand.storeWork.lateRefusal = new RejectedExecutionException("too late");
     assertFailed(schedule("a", 0), Reason.STORE_UNAVAILABLE);
     stand.storeWork.lateRefusal = null;
@@ -126,7 +126,7 @@ class FailingStoreTest {
   }
 
   @Test
-  void hearsOfItsClaimsThroughAnExecutorThatRefuses() {
+  void processesItsClaimsWithAnExecutorThatRejects() {
     schedule("a", 1_000).join();
     answer =
         outcomes -> {
@@ -143,7 +143,7 @@ class FailingStoreTest {
   }
 
   @Test
-  void hearsOnceOfItsClaimsThroughAnExecutorThatTakesAndThenRefuses() {
+  void processesItsClaimsOnceWithAnExecutorThatAcceptsAndThenRejects() {
     schedule("a", 1_000).join();
     answer =
         outcomes -> {
@@ -173,22 +173,22 @@ class FailingStoreTest {
   }
 
   @Test
-  void goesOnAfterNoAnswer() {
+  void continuesAfterNoAnswer() {
     goesOnAfter(outcomes -> null);
   }
 
   @Test
-  void goesOnAfterTooFewAnswers() {
+  void continuesAfterTooFewAnswers() {
     goesOnAfter(outcomes -> outcomes.subList(1, outcomes.size()));
   }
 
   @Test
-  void goesOnAfterAnswersThatAreNull() {
+  void continuesAfterNullAnswers() {
     goesOnAfter(outcomes -> Arrays.asList(new Outcome[outcomes.size()]));
   }
 
   @Test
-  void goesOnAfterAnError() {
+  void continuesAfterAnError() {
     goesOnAfter(
         outcomes -> {
           throw new NoClassDefFoundError("of the driver");
@@ -198,7 +198,7 @@ class FailingStoreTest {
   // One bad change
 
   @Test
-  void oneChangeThatTheStoreCannotTakeHarmsNoOther() {
+  void oneChangeThatTheStoreCannotCommitAffectsNoOther() {
     for (int i = 0; i < 100; i++) {
       timer.schedule(spec("t" + i).after(Duration.ofSeconds(1)));
     }
@@ -219,7 +219,7 @@ class FailingStoreTest {
     assertThat(fired).hasSize(99).doesNotHaveDuplicates().doesNotContain("t42");
     assertThat(claims[0]).isLessThan(30);
     for (int i = 0; i < 100; i++) {
-      schedule("u" + i, 100).join(); // and no caller suffers from it
+      schedule("u" + i, 100).join(); // and no call fails because of it
       advance(50);
     }
     before = changes -> {};
@@ -232,7 +232,7 @@ class FailingStoreTest {
   // The wheel
 
   @Test
-  void triesAgainThoughTheWheelIsFull() {
+  void retriesIfTheWheelIsFull() {
     schedule("a", 1_000).join();
     stand.wheel.refusal = new RejectedExecutionException("full");
     before =
@@ -247,7 +247,7 @@ class FailingStoreTest {
   }
 
   @Test
-  void isAsGoodAsClosedWhenItsWheelIsStopped() {
+  void refusesCallsWhenItsWheelIsStopped() {
     before =
         changes -> {
           throw new StoreException(StoreException.Kind.UNKNOWN, "who knows", null);
@@ -272,14 +272,14 @@ class FailingStoreTest {
   }
 
   @Test
-  void noticesAWheelThatDiedWithoutAWord() {
+  void detectsAWheelThatDiedSilently() {
     stand.wheel.refusal = new IllegalStateException("the timer thread has ended");
     schedule("a", 5_000).join();
     assertThatThrownBy(() -> timer.schedule(spec("b").after(Duration.ZERO)))
         .isInstanceOf(IllegalStateException.class);
   }
 
-  // The start
+  // Start
 
   @Test
   void canBeStartedAgainIfTheStoreCouldNot() {
@@ -300,7 +300,7 @@ class FailingStoreTest {
                 this::settings)
             .build();
     assertThatThrownBy(second::start).hasMessage("no connection");
-    assertThat(stand.manual.pendingTimeouts()).isEqualTo(1); // the beat of the other one
+    assertThat(stand.manual.pendingTimeouts()).isEqualTo(1); // the tick of the other one
     fails[0] = false;
     second.start();
     second.schedule(spec("a").after(Duration.ofSeconds(1)));
@@ -333,10 +333,10 @@ class FailingStoreTest {
     assertThat(closed[0]).isTrue();
   }
 
-  // What a caller catches
+  // Exceptions of callers
 
   @Test
-  void saysOnceWhatFailedWithTheStoresExceptionAsItsCause() {
+  void throwsOneExceptionWithThatOfTheStoreAsItsCause() {
     FaultyStore store = new FaultyStore(data.reopen());
     try (DurableTimer waiting = DurableTimer.builder(store).start()) {
       store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);

@@ -17,8 +17,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Attempts that fail, and a store that does: what is tried again, what fails, and what callers are
- * told.
+ * Verifies failing attempts and a failing store: retries, failed timers, and the errors of callers.
  */
 class FailuresTest {
   private static final Handler FAILS =
@@ -31,7 +30,7 @@ class FailuresTest {
   // Failures
 
   @Test
-  void retriesWithBackoffThenSetsAside() {
+  void retriesWithBackoffThenFailsTheTimer() {
     scene.handler = FAILS;
     scene.timer.schedule(
         spec("a")
@@ -70,7 +69,7 @@ class FailuresTest {
   }
 
   @Test
-  void setsAsideWhatKillsItsProcess() {
+  void failsATimerThatKillsItsProcess() {
     scene.timer.schedule(
         spec("poison")
             .after(Duration.ofSeconds(1))
@@ -78,7 +77,7 @@ class FailuresTest {
     dieAtTheNextFiring();
     dieAtTheNextFiring();
     scene.restart();
-    assertThat(scene.fired).hasSize(2); // those that died
+    assertThat(scene.fired).hasSize(2); // the attempts that died
     assertThat(scene.state("poison")).isEqualTo(TimerState.FAILED);
     assertThat(scene.timer.get("shop", "poison").orElseThrow().attempts())
         .extracting(attempt -> attempt.end().name())
@@ -86,7 +85,7 @@ class FailuresTest {
     assertThat(scene.timer.stats().exhausted()).isEqualTo(1);
   }
 
-  /** The store is out of reach from the moment at which the handler is called. */
+  /** Makes the store unreachable from the call of the handler on. */
   private void dieAtTheNextFiring() {
     boolean[] dead = new boolean[1];
     scene.handler =
@@ -120,7 +119,7 @@ class FailuresTest {
   }
 
   @Test
-  void retriesNotBeforeTheTimeThatAHandlerNames() {
+  void retriesNotBeforeTheTimeThatAHandlerSets() {
     scene.handler =
         firing -> {
           Instant at = scene.kit.now().plusSeconds(firing.attempt() == 1 ? 300 : -300);
@@ -152,7 +151,7 @@ class FailuresTest {
   }
 
   @Test
-  void retriesWithinAYearWhateverTimeAHandlerNames() {
+  void retriesWithinAYearWhateverTimeAHandlerSets() {
     scene.handler =
         firing -> {
           firing.retryNotBefore(Instant.MAX);
@@ -164,7 +163,7 @@ class FailuresTest {
   }
 
   @Test
-  void namesNoTimeForWhatSucceeds() {
+  void aRetryTimeHasNoEffectOnASuccess() {
     scene.handler = firing -> firing.retryNotBefore(scene.kit.now().plusSeconds(300));
     scene.timer.schedule(spec("a").every(Duration.ofSeconds(1)));
     scene.advance(2_000);
@@ -172,7 +171,7 @@ class FailuresTest {
   }
 
   @Test
-  void parksWhatItDoesNotKnowUntilANodeDoes() {
+  void blocksATimerUntilANodeKnowsItsHandler() {
     scene.timer.schedule(TimerSpec.of("shop", "a").handler("new").after(Duration.ofSeconds(1)));
     scene.advance(2_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.BLOCKED);
@@ -198,7 +197,7 @@ class FailuresTest {
   }
 
   @Test
-  void firesWhatWasScheduledThoughTheAnswerWasLost() {
+  void firesATimerWhoseAnswerWasLost() {
     scene.store.faults(changes -> FaultyStore.Fault.DONE_BUT_FAILED);
     assertThatThrownBy(() -> scene.timer.schedule(spec("a").after(Duration.ofSeconds(1))))
         .isInstanceOfSatisfying(
@@ -231,7 +230,7 @@ class FailuresTest {
   }
 
   @Test
-  void oneRefusedChangeStopsNothing() {
+  void oneRejectedChangeStopsNoOthers() {
     scene.timer.schedule(spec("bad").after(Duration.ofSeconds(1)));
     scene.timer.schedule(spec("good").after(Duration.ofSeconds(1)));
     scene.store.faults(
@@ -244,7 +243,7 @@ class FailuresTest {
   }
 
   @Test
-  void refusesCallersWhileTheStoreIsGoneAndGoesOnWhenItIsBack() {
+  void refusesCallersWhileTheStoreIsUnavailableAndContinuesAfterwards() {
     scene.timer.schedule(spec("a").after(Duration.ofSeconds(1)));
     scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
     scene.advance(10_000);

@@ -13,7 +13,9 @@ import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The handler of a timer is checked when it is scheduled, not when it is due. */
+/**
+ * Verifies that the handler of a timer is checked when the timer is scheduled, not when it is due.
+ */
 class HandlerCheckTest {
   private static final StoreTraits SHARED =
       new StoreTraits(

@@ -31,7 +31,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Nodes that know different handlers share one store. */
+/** Verifies nodes that know different handlers and share one store. */
 class HandlerClusterTest {
   private static final int SHARDS = 6;
   private static final Duration LEASE = Duration.ofSeconds(10);
@@ -45,10 +45,10 @@ class HandlerClusterTest {
   private final DurableTimer client = kit.start(DurableTimer.client(data.join()), builder -> {});
   private final Map<String, InMemoryTimerStore> sessions = new HashMap<>();
 
-  /** Of each firing: node, id, attempt, and the time since the start. */
+  /** For each firing: node, id, attempt, and the time since the start. */
   private final List<String> fired = new ArrayList<>();
 
-  /** How late each timer fired. */
+  /** The lag of each timer. */
   private final Map<String, Duration> late = new HashMap<>();
 
   private DurableTimer start(String node, Consumer<DurableTimerBuilder> settings) {
@@ -90,7 +90,7 @@ class HandlerClusterTest {
     return get(id).attempts().stream().map(Attempt::end).toList();
   }
 
-  // The issue's test: an application with handler A, one with handler B, and a full server
+  // An application with handler A, one with handler B, and a full server
 
   private void schedule(String prefix, int timers, Duration within) {
     List<TimerSpec> specs = new ArrayList<>();
@@ -195,8 +195,8 @@ class HandlerClusterTest {
     kit.advanceBy(Duration.ofSeconds(10));
     assertEachFiredOnItsNode();
     assertThat(fired.size())
-        .isLessThan(4_010); // a shard that is taken by force loses an end or two
-    // A timer that came due while its node was away fires when that is back.
+        .isLessThan(4_010); // a shard that is taken by force may lose an end or two
+    // A timer that became due while its node was down fires when the node is back.
     assertThat(late.values()).allMatch(each -> each.compareTo(Duration.ofMillis(1_500)) <= 0);
     assertThat(late.values().stream().filter(Duration.ZERO::equals).count()).isGreaterThan(3_000);
   }
@@ -260,7 +260,7 @@ class HandlerClusterTest {
     sessions.get("B").close();
     start("C", "b");
     share("C");
-    assertThat(fired).isEmpty(); // the lease may last
+    assertThat(fired).isEmpty(); // the lease may still be valid
     kit.advanceBy(LEASE);
     assertThat(fired).singleElement().satisfies(line -> assertThat(line).startsWith("C t 2 @"));
   }
@@ -405,7 +405,7 @@ class HandlerClusterTest {
     assertThat(byOwner.get(false)).as("leased").isGreaterThan(5);
   }
 
-  // What becomes of a run
+  // Outcomes of runs
 
   @Test
   void aFailedAttemptIsRetriedAfterItsBackoff() {
@@ -464,7 +464,7 @@ class HandlerClusterTest {
   void theOwnerDecidesAboutMissedRuns() {
     client.schedule(
         TimerSpec.of("ns", "t").handler("b").every(Duration.ofMinutes(10)).missed(MissedRuns.SKIP));
-    kit.advanceBy(Duration.ofMinutes(15)); // nobody owns the shard
+    kit.advanceBy(Duration.ofMinutes(15)); // the shard has no owner
     start("A", "a");
     start("B", "b");
     share("A");
@@ -527,7 +527,7 @@ class HandlerClusterTest {
     client.schedule(spec("first"));
     client.schedule(spec("second"));
     kit.advanceBy(Duration.ofSeconds(2));
-    sessions.get("B").close(); // its lease has run out
+    sessions.get("B").close(); // its lease has expired
     kit.advanceBy(Duration.ofSeconds(20));
     assertThat(get("second").state()).isEqualTo(TimerState.READY);
     start("C", "b");

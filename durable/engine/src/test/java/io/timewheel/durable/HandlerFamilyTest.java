@@ -15,9 +15,9 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Handlers of all names that begin with a prefix. */
+/** Verifies handlers of all names that begin with a prefix. */
 class HandlerFamilyTest {
-  /** Three slots in all, of which a name has one. */
+  /** Three slots in total; each name may use one. */
   private final HandlerSlots slots =
       new HandlerSlots() {
         private final Set<String> held = new HashSet<>();
@@ -97,7 +97,7 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void limitsANameByTheLongestPrefixThatFits() {
+  void limitsANameByTheLongestMatchingPrefix() {
     start("a", "host:two:x");
     start("b", "host:two:x");
     start("c", "host:two:x");
@@ -112,7 +112,7 @@ class HandlerFamilyTest {
     }
     assertThat(calls).containsOnlyKeys("a1", "b1", "c1");
     assertThat(scene.timer.stats().running()).isEqualTo(3);
-    complete("b1"); // b2 waits longer than d1, and a2 has the slot of a1 only
+    complete("b1"); // b2 has waited longer than d1; a2 can only use the slot of a1
     assertThat(calls).containsOnlyKeys("a1", "b1", "c1", "b2");
     complete("b2");
     assertThat(calls).containsOnlyKeys("a1", "b1", "c1", "b2", "d1");
@@ -126,7 +126,7 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void aTimerThatGetsNoSlotUsesUpNoAttempt() {
+  void aTimerWithoutASlotUsesNoAttempt() {
     for (String name : new String[] {"a", "b", "c", "d"}) {
       start(name, "host:" + name);
     }
@@ -139,7 +139,7 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void passesOverWhatWasCancelledWhileItWaitedForAName() {
+  void skipsTimersThatWereCancelledWhileTheyWaitedForASlot() {
     for (String name : new String[] {"a", "b", "c", "d", "e"}) {
       start(name, "host:" + name);
     }
@@ -150,7 +150,7 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void forgetsNamesWhoseTimersWereCancelledWhileTheyWaited() {
+  void dropsNamesWhoseTimersWereCancelledWhileTheyWaited() {
     for (String name : new String[] {"a", "b", "c", "d", "e"}) {
       start(name, "host:" + name);
     }
@@ -161,7 +161,7 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void goesOnForANameThatHadNothingToDo() {
+  void servesANameAgainAfterItWasIdle() {
     for (int i = 0; i < 10; i++) {
       start("t" + i, "host:" + i % 2);
       complete("t" + i);
@@ -170,7 +170,7 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void aCloseGivesBackWhatWaitsForAName() {
+  void aCloseGivesBackTimersThatWaitForASlot() {
     for (String name : new String[] {"a", "b", "c", "d", "e"}) {
       start(name, "host:" + name);
     }
@@ -187,7 +187,7 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void whatIsBlockedGoesOnWithANodeThatKnowsThePrefix() {
+  void blockedTimersFireOnceANodeKnowsThePrefix() {
     DurableTestkit kit = DurableTestkit.create();
     InMemoryTimerStore store = InMemoryTimerStore.create();
     DurableTimer ignorant = kit.start(store, builder -> {});

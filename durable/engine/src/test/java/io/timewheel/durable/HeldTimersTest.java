@@ -23,14 +23,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Timers that other transactions hold: only their own changes wait. */
+/** Verifies held timers, which other transactions have locked: only their own changes wait. */
 class HeldTimersTest {
   private static final int LIMIT_MILLIS = 5_000;
   private static final int LONGEST_WAIT_MILLIS = 500;
 
   private final Set<TimerKey> held = new HashSet<>();
 
-  /** The ids of each batch that the store was asked to commit, and of those that it committed. */
+  /** The ids of each batch that the store received, and of each batch that it committed. */
   private final List<List<String>> asked = new ArrayList<>();
 
   private final List<List<String>> committed = new ArrayList<>();
@@ -127,7 +127,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void laterChangesWaitBehindTheHeldOneAndCostNoCommitOfOthers() {
+  void laterChangesWaitForTheHeldOneAndDelayNoOthers() {
     hold("x");
     CompletableFuture<ScheduleResult> first = schedule("x");
     stand.settle();
@@ -197,7 +197,7 @@ class HeldTimersTest {
     hold("x");
     CompletableFuture<?> waiting = schedule("x");
     advance(2_000);
-    hold("new0"); // forgets the tries so far
+    hold("new0"); // resets the count of tries
     CompletableFuture<?> unusedFirst = schedule("new0");
     for (int i = 1; i <= 40; i++) {
       held.add(new TimerKey("shop", "new" + i));
@@ -210,7 +210,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void heldTimersAreReleasedEachByItself() {
+  void heldTimersAreReleasedIndividually() {
     hold("x");
     hold("y");
     CompletableFuture<?> x = schedule("x");
@@ -271,7 +271,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void anExceptionThatCannotBeReadFailsItsBatchAndLeavesNoTimerHeld() {
+  void anExceptionWhoseMessageThrowsFailsItsBatchAndLeavesNoTimerHeld() {
     hold("x");
     CompletableFuture<?> first = schedule("x");
     stand.settle();
@@ -293,11 +293,11 @@ class HeldTimersTest {
   }
 
   @Test
-  void theEndOfAnAttemptWaitsForAnyTime() {
+  void theEndOfAnAttemptWaitsWithoutLimit() {
     timer.schedule(Scene.spec("x").after(Duration.ofMillis(100)));
     advance(50);
     Duration claimedAhead = Duration.ofMillis(50);
-    stand.handlers.execute(() -> hold("x")); // behind the claim, before the end
+    stand.handlers.execute(() -> hold("x")); // after the claim, before the end
     stand.advance(claimedAhead);
     advance(4 * LIMIT_MILLIS);
     held.clear();
@@ -307,7 +307,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void aCloseTellsCallersThatWait() {
+  void aCloseFailsWaitingCalls() {
     hold("x");
     CompletableFuture<?> first = schedule("x");
     stand.settle();
@@ -325,7 +325,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void aWheelThatWasStoppedLeavesNoCallWaiting() {
+  void aStoppedWheelLeavesNoCallWaiting() {
     hold("x");
     CompletableFuture<?> call = schedule("x");
     stand.settle();

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Threads that are interrupted while the store keeps them waiting. */
+/** Verifies threads that are interrupted while they wait for the store. */
 class InterruptTest {
   private InMemoryTimerStore data = InMemoryTimerStore.create();
   private FaultyStore store = new FaultyStore(data);
@@ -67,11 +67,11 @@ class InterruptTest {
     assertThat(interruptedStill).isTrue();
     gate.countDown();
     timer.close();
-    assertThat(data.reopen().get(new TimerKey("ns", "a"))).isNotNull(); // done, as it happens
+    assertThat(data.reopen().get(new TimerKey("ns", "a"))).isNotNull(); // in fact committed
   }
 
   @Test
-  void aCallThatWaitsForRoomHasDoneNothing() throws InterruptedException {
+  void aCallThatWaitsForRoomHasChangedNothing() throws InterruptedException {
     holdCommits();
     timer.scheduleAsync(spec("committing"));
     Threads.await(committing);
@@ -89,7 +89,7 @@ class InterruptTest {
   }
 
   @Test
-  void aTimeLimitEndsAHandlerThatWaitsForTheStore() {
+  void aTimeoutEndsAHandlerThatWaitsForTheStore() {
     timer.close();
     data = data.reopen();
     store = new FaultyStore(data);
@@ -117,7 +117,7 @@ class InterruptTest {
             .after(Duration.ZERO)
             .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
     timer.start();
-    Threads.await(ended); // though the store has not answered
+    Threads.await(ended); // although the store has not answered
     gate.countDown();
     timer.close();
     assertThat(data.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.FAILED);

@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Timers with a jitter: all runs of one are later by the same offset. */
+/** Verifies timers with a jitter: all runs of a timer are delayed by the same offset. */
 class JitterTest {
   private static final Instant START = DurableTestkit.START; // at midnight
   private static final Duration HOUR = Duration.ofHours(1);
@@ -48,7 +48,7 @@ class JitterTest {
     return spec(id).every(HOUR);
   }
 
-  /** How much later than a run without jitter the runs of a timer are. */
+  /** Returns the delay of the runs of a timer relative to runs without jitter. */
   private Duration offset(String id) {
     return Duration.between(START, timer.preview(hourly(id), 1).get(0)).minus(HOUR);
   }
@@ -58,7 +58,7 @@ class JitterTest {
   }
 
   @Test
-  void allRunsOfATimerAreLaterByOneOffset() {
+  void allRunsOfATimerAreDelayedByOneOffset() {
     Duration a = offset("a");
     Duration b = offset("b");
     assertThat(a).isBetween(Duration.ZERO, JITTER).isNotEqualTo(b);
@@ -78,7 +78,7 @@ class JitterTest {
   }
 
   @Test
-  void theSameAgainIsUnchangedAndAnotherJitterIsAnotherTimer() {
+  void theSameTimerIsUnchangedAndAnotherJitterReplacesIt() {
     timer.schedule(hourly("a"));
     assertThat(timer.schedule(hourly("a")).outcome()).isEqualTo(Outcome.UNCHANGED);
     assertThat(timer.schedule(hourly("a").jitter(JITTER.plusMillis(1))).outcome())
@@ -140,7 +140,7 @@ class JitterTest {
   }
 
   @Test
-  void aRunByHandAndAPauseLeaveTheSeriesWhereItIs() {
+  void aRunByHandAndAPauseDoNotChangeTheSchedule() {
     Duration offset = offset("a");
     timer.schedule(hourly("a"));
     timer.runNow("ns", "a");
@@ -154,7 +154,7 @@ class JitterTest {
   }
 
   @Test
-  void aFirstRunThatIsAskedForIsMovedToo() {
+  void aGivenFirstRunIsDelayedToo() {
     Instant first = START.plus(Duration.ofDays(2));
     Duration offset = offset("a");
     assertThat(timer.preview(hourly("a").at(first), 2))

@@ -5,13 +5,15 @@ import java.nio.file.Path;
 import java.time.Duration;
 import jdk.jfr.Recording;
 
-/** A program that has used a scheduler for a while when a recording starts, if one does. */
+/**
+ * A program that uses a scheduler for a while, and then starts a recording if it has an argument.
+ */
 public final class LateRecordingProgram {
   private static final Scene SCENE = new Scene();
 
   private LateRecordingProgram() {}
 
-  /** The argument, if there is one, is the file of the recording. */
+  /** The optional argument is the file of the recording. */
   public static void main(String[] args) throws Exception {
     fire("before");
     if (args.length == 0) {
@@ -33,7 +35,7 @@ public final class LateRecordingProgram {
     SCENE.kit.advanceBy(Duration.ofSeconds(1));
   }
 
-  /** The thread that loads them has started by now, and may have ended. */
+  /** Waits for the events. The thread that loads them has started, and may have ended. */
   private static void awaitEvents() throws InterruptedException {
     for (Thread thread : Thread.getAllStackTraces().keySet()) {
       if (thread.getName().equals("timewheel-durable-events")) {

@@ -14,7 +14,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Flight Recorder in JVMs of their own, which no other test has used it in. */
+/** Verifies Flight Recorder in separate JVMs, in which no other test has used it. */
 class LateRecordingTest {
   @TempDir private Path directory;
 

@@ -12,7 +12,9 @@ import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 
-/** What durable timers log during a test, from a level on; nobody else sees it. */
+/**
+ * Captures the log of durable timers during a test, from a level on. Other handlers do not get it.
+ */
 final class LogLines extends Handler implements BeforeEachCallback, AfterEachCallback {
   private static final Logger LOGGER = Logger.getLogger(DurableTimer.class.getName());
 
@@ -24,13 +26,13 @@ final class LogLines extends Handler implements BeforeEachCallback, AfterEachCal
     this.from = from;
   }
 
-  /** Logs from another level on. */
+  /** Sets another level. */
   void from(Level level) {
     from = level;
     LOGGER.setLevel(level);
   }
 
-  /** The lines so far, the oldest first. */
+  /** Returns the lines so far, oldest first. */
   List<String> lines() {
     return lines;
   }

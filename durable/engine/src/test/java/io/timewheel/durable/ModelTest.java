@@ -22,7 +22,7 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** One durable timer against a map from id to due time, with restarts in between. */
+/** Compares a durable timer with a map from id to due time, with restarts. */
 class ModelTest {
   private enum Kind {
     SCHEDULE,

@@ -23,9 +23,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What an operator sees: stats, the log, Flight Recorder. */
+/** Verifies statistics, the log and Flight Recorder. */
 class ObservabilityTest {
-  /** So that each scheduler loads the events when it is made. */
+  /** Makes each scheduler load the events at its creation. */
   @BeforeAll
   static void useFlightRecorder() {
     FlightRecorder.getFlightRecorder();
@@ -51,22 +51,22 @@ class ObservabilityTest {
   }
 
   @Test
-  void oneLineSaysThatTheStoreFailsAndOneThatItAnswersAgain() {
+  void logsOneLineWhenTheStoreFailsAndOneWhenItAnswersAgain() {
     schedule("a", "h");
     scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
     scene.kit.advanceBy(Duration.ofSeconds(30));
     scene.store.faults(changes -> FaultyStore.Fault.NONE);
     scene.kit.advanceBy(Duration.ofSeconds(30));
     assertThat(log.lines()).hasSize(2);
-    assertThat(log.lines().get(0)).contains("the store fails", "a test wants it so");
+    assertThat(log.lines().get(0)).contains("the store fails", "injected by the test");
     assertThat(log.lines().get(1)).isEqualTo("the store answers again");
   }
 
   @Test
-  void aCommitThatFailsIsSeenThoughReadingsGoWell() {
+  void aFailedCommitIsReportedAlthoughReadsSucceed() {
     schedule("a", "h");
     scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
-    scene.kit.advanceBy(Duration.ofMinutes(10)); // upkeep and windows are read meanwhile
+    scene.kit.advanceBy(Duration.ofMinutes(10)); // maintenance and windows read the store
     assertThat(scene.timer.stats().storeAvailable()).isFalse();
     assertThat(scene.timer.stats().failedCommits()).isGreaterThan(100);
     scene.store.faults(changes -> FaultyStore.Fault.NONE);
@@ -75,7 +75,7 @@ class ObservabilityTest {
   }
 
   @Test
-  void oneFailureThatPassesIsNoneAndManyInARowAre() {
+  void oneTransientFailureIsNotReportedButManyConsecutiveOnesAre() {
     schedule("a", "h");
     scene.store.faults(changes -> FaultyStore.Fault.TRANSIENT);
     scene.kit.advanceBy(Duration.ofMillis(1_100));
@@ -87,12 +87,12 @@ class ObservabilityTest {
   }
 
   @Test
-  void aFailureOfWhichNothingIsHeardAnyMoreIsOver() {
+  void anOldFailureNoLongerCounts() {
     scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
-    assertThatThrownBy(() -> schedule("a", "h")).hasMessageContaining("a test wants it so");
+    assertThatThrownBy(() -> schedule("a", "h")).hasMessageContaining("injected by the test");
     scene.kit.advanceBy(Duration.ofSeconds(9));
     assertThat(scene.timer.stats().storeAvailable()).isFalse();
-    scene.kit.advanceBy(Duration.ofSeconds(2)); // nothing waits, and nobody has asked since
+    scene.kit.advanceBy(Duration.ofSeconds(2)); // no change waits, and no call has come since
     assertThat(scene.timer.stats().storeAvailable()).isTrue();
   }
 
@@ -101,7 +101,7 @@ class ObservabilityTest {
   }
 
   @Test
-  void troublesAreNamedOnceAndThenCounted() {
+  void problemsAreLoggedOnceAndThenCounted() {
     for (int i = 0; i < 10; i++) {
       schedule("f" + i, "fails");
       schedule("u" + i, "unknown");
@@ -145,7 +145,7 @@ class ObservabilityTest {
   }
 
   @Test
-  void aCloseWhileTheStoreIsReadIsNoFaultOfTheStore() {
+  void aCloseDuringAReadIsNoFailureOfTheStore() {
     InMemoryTimerStore data = InMemoryTimerStore.create();
     DurableTimer before = scene.kit.start(data, builder -> builder.handler("nobody", firing -> {}));
     before.schedule(TimerSpec.of("ns", "overdue").handler("nobody").after(Duration.ofSeconds(1)));
@@ -170,7 +170,7 @@ class ObservabilityTest {
                 builder ->
                     builder.clock(
                         () -> {
-                          if (read[0]) { // while what was read is put on the wheel
+                          if (read[0]) { // while the timers of a read are put on the wheel
                             read[0] = false;
                             self[0].close(Duration.ZERO);
                             stand.manual.stop();
@@ -184,7 +184,7 @@ class ObservabilityTest {
   }
 
   @Test
-  void eachFailureIsLoggedWithItsTraceIfAskedFor() {
+  void eachFailureIsLoggedWithItsStackTraceAtDebugLevel() {
     log.from(Level.FINE);
     scene.timer.schedule(
         TimerSpec.of("ns", "a")
@@ -243,7 +243,7 @@ class ObservabilityTest {
             org.assertj.core.groups.Tuple.tuple("ns/b", "fails", 1, false));
     assertThat(events)
         .filteredOn(event -> event.getEventType().getName().endsWith("Commit"))
-        .anySatisfy(event -> assertThat(event.getString("failure")).contains("wants it so"))
+        .anySatisfy(event -> assertThat(event.getString("failure")).contains("by the test"))
         .anySatisfy(event -> assertThat(event.getString("failure")).isNull())
         .allSatisfy(event -> assertThat(event.getInt("changes")).isPositive());
   }

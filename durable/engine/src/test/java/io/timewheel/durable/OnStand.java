@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One durable timer on a {@link Stand}, whose handler notes what fires and how late. */
+/** Provides a durable timer on a {@link Stand}. Its handler records the firings and their lag. */
 abstract class OnStand {
   final List<String> fired = new ArrayList<>();
   final List<Duration> lags = new ArrayList<>();

@@ -31,7 +31,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** How the claims of consumers share the store with each other and with the other timers. */
+/** Verifies that claims of consumers share the store with each other and with other timers. */
 class QueueConsumersTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -42,7 +42,7 @@ class QueueConsumersTest {
   private final Stand stand = new Stand();
   private final Watched store = new Watched(InMemoryTimerStore.create());
 
-  /** Notes the calls of the engine, and does what a test wants before each lease. */
+  /** Records the calls of the engine, and runs code of the test before each lease. */
   private static final class Watched extends ForwardingTimerStore {
     final List<String> calls = new ArrayList<>();
     final List<List<LeaseRequest>> leases = new ArrayList<>();
@@ -117,7 +117,7 @@ class QueueConsumersTest {
   // Pauses
 
   @Test
-  void handsOutNothingOfAQueueOrNamespaceThatWasPausedAfterTheClaimWasCommitted() {
+  void handsOverNoTimerOfAQueueOrNamespaceThatWasPausedAfterItsClaim() {
     DurableTimer timer = stand.start(store, builder -> {});
     for (String scope : List.of(Scopes.queue("shop", "a"), "shop", "")) {
       makeReady(timer, "a", 1);
@@ -132,7 +132,7 @@ class QueueConsumersTest {
       stand.settle();
       assertThat(waiting).isNotDone();
       store.resume(scope);
-      timer.resumeQueue("shop", "other"); // which lets the claims look again
+      timer.resumeQueue("shop", "other"); // makes the claims check again
       stand.settle();
       QueueFiring firing = waiting.getNow(List.of()).get(0);
       var unused = timer.ack(firing.firing().fireId(), firing.leaseToken());
@@ -172,7 +172,7 @@ class QueueConsumersTest {
   // Bounds
 
   @Test
-  void asksForAllWaitingQueuesInOneCall() {
+  void claimsForAllWaitingQueuesInOneCall() {
     Watched shared = new Watched(InMemoryTimerStore.create(SHARED));
     DurableTimer timer = stand.start(shared, builder -> {});
     for (int i = 0; i < 1_000; i++) {
@@ -212,7 +212,7 @@ class QueueConsumersTest {
         };
     DurableTimer timer = stand.start(store, builder -> builder.storeExecutor(counting));
     while (counting.runOne()) {
-      // Until nothing is left to do.
+      // Until no work is left.
     }
     List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 100, LONG);
     assertThat(tasks).hasSize(1);
@@ -222,14 +222,14 @@ class QueueConsumersTest {
     }
     assertThat(tasks).hasSize(1);
     while (counting.runOne()) {
-      // Until nothing is left to do.
+      // Until no work is left.
     }
     assertThat(store.leases).hasSize(1);
     assertThat(claims).noneMatch(CompletableFuture::isDone);
   }
 
   @Test
-  void asksNothingForQueuesThatNobodyClaimsFrom() {
+  void makesNoCallForQueuesWithoutClaims() {
     DurableTimer timer = stand.start(store, builder -> {});
     claim(timer, "q", LONG).cancel(false);
     makeReady(timer, "q", 1);
@@ -281,7 +281,7 @@ class QueueConsumersTest {
         .containsExactly(Attempt.End.LOST);
   }
 
-  /** On threads: a store that does not answer a claim delays the claims alone. */
+  /** With threads: a store that does not answer a claim delays only claims. */
   @Test
   @Timeout(120)
   void loadsDueTimersWhileTheStoreDoesNotAnswerAClaim() {
@@ -306,7 +306,7 @@ class QueueConsumersTest {
         other.schedule(TimerSpec.of("shop", "a").handler("h").after(Duration.ZERO));
         assertThat(fired).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("a");
       } finally {
-        answered.countDown(); // or the close waits for it
+        answered.countDown(); // otherwise the close waits for it
       }
     }
   }

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Timers that are due for a queue: claimed, leased, ended, and taken back. */
+/** Verifies timers of queues: claims, leases, their ends and expiries. */
 class QueueTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration LONG = Duration.ofSeconds(60);
@@ -89,7 +89,7 @@ class QueueTest {
   // Leases that end
 
   @Test
-  void takesBackALeaseThatRanOut() {
+  void endsAnExpiredLease() {
     makeReady("a");
     QueueFiring first = claim(Duration.ZERO).get(0);
     scene.advance(31_000);
@@ -114,7 +114,7 @@ class QueueTest {
   }
 
   @Test
-  void whatIsDoneIsTheSameAgainAlsoIfACancelCameTooLate() {
+  void aRepeatedAckIsDoneEvenIfACancelCameTooLate() {
     TimerSpec once = spec("a").at(DurableTestkit.START);
     scene.timer.schedule(once);
     scene.kit.settle();
@@ -125,10 +125,13 @@ class QueueTest {
         .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
   }
 
-  /** On threads, because a consumer may be faster than the answer to who made its run ready. */
+  /**
+   * With threads, because a consumer may be faster than the answer to the owner that made its run
+   * ready.
+   */
   @Test
   @Timeout(120)
-  void takesBackALeaseThatBeganBeforeItsOwnerWasAnswered() {
+  void endsALeaseThatBeganBeforeItsOwnerGotItsAnswer() {
     CompletableFuture<QueueFiring> first = new CompletableFuture<>();
     ForwardingTimerStore store =
         new ForwardingTimerStore(below) {
@@ -156,8 +159,8 @@ class QueueTest {
   }
 
   /**
-   * Lets a lease run out, and has something happen between the moment at which its owner has read
-   * the record and the one at which it takes the lease back.
+   * Lets a lease expire, and runs code after its owner has read the record and before it ends the
+   * lease.
    */
   private DurableTimer endLease(Consumer<TimerRecord> meanwhile) {
     boolean[] over = new boolean[1];
@@ -188,7 +191,7 @@ class QueueTest {
   }
 
   @Test
-  void anAckThatIsRecordedBeforeItsLeaseIsTakenBackIsDone() {
+  void anAckThatIsRecordedBeforeItsLeaseExpiresIsDone() {
     List<Answer> answers = new ArrayList<>();
     DurableTimer timer =
         endLease(
@@ -213,7 +216,7 @@ class QueueTest {
   }
 
   @Test
-  void anAckThatComesWhileItsLeaseIsTakenBackIsLost() {
+  void anAckDuringTheEndOfItsExpiredLeaseIsLost() {
     List<CompletableFuture<LeaseResult>> acks = new ArrayList<>();
     DurableTimer timer = endLease(record -> acks.add(ack(acting, leased)));
     assertThat(acks.get(0).getNow(null)).isEqualTo(LeaseResult.LOST);
@@ -236,7 +239,7 @@ class QueueTest {
     return firing.id() + "@" + millis + (firing.isCatchUp() ? " made up" : "");
   }
 
-  /** Claims all there is, again and again, and acknowledges it. */
+  /** Claims and acks all ready timers repeatedly. */
   private List<String> consume() {
     List<String> runs = new ArrayList<>();
     for (List<QueueFiring> some = claim(Duration.ZERO); !some.isEmpty(); ) {
@@ -248,7 +251,7 @@ class QueueTest {
   }
 
   @Test
-  void makesUpForMissedRunsAsAsked() {
+  void appliesTheRuleForMissedRuns() {
     Duration period = Duration.ofMinutes(10);
     scene.timer.schedule(every("once", period, MissedRuns.FIRE_ONCE));
     scene.timer.schedule(every("all", period, MissedRuns.FIRE_ALL));
@@ -269,7 +272,7 @@ class QueueTest {
   }
 
   @Test
-  void aRunThatMakesUpIsTheSameWhenItsLeaseRanOut() {
+  void aCatchUpRunIsTheSameAfterItsLeaseExpired() {
     scene.timer.schedule(every("a", Duration.ofHours(1), MissedRuns.FIRE_ONCE));
     scene.kill();
     scene.advance(215 * 60_000);
@@ -288,7 +291,7 @@ class QueueTest {
   // Consumers that wait
 
   @Test
-  void aClaimThatIsCancelledWaitsNoLonger() {
+  void aCancelledClaimStopsWaiting() {
     var cancelled = begin(10, LONG);
     var other = begin(10, LONG);
     scene.kit.settle();
@@ -300,7 +303,7 @@ class QueueTest {
   }
 
   @Test
-  void whatWasLeasedForAClaimThatIsCancelledIsGivenBackAtOnceAndDoesNotCount() {
+  void timersLeasedForACancelledClaimAreGivenBackUncounted() {
     List<CompletableFuture<?>> claims = new ArrayList<>();
     InMemoryTimerStore data = InMemoryTimerStore.create();
     DurableTimer timer =
@@ -337,7 +340,7 @@ class QueueTest {
   }
 
   @Test
-  void whatIsOnItsWayToAConsumerThatHasGoneIsGivenBack() {
+  void timersForADisconnectedConsumerAreGivenBack() {
     makeReady("a");
     var claim = begin(10, LONG);
     for (int steps = 0; scene.state("a") != TimerState.RUNNING; steps++) {
@@ -351,7 +354,7 @@ class QueueTest {
   }
 
   @Test
-  void manyConsumersGetOneEachInTheOrderInWhichTheyCame() {
+  void manyConsumersGetOneTimerEachInOrderOfArrival() {
     int many = 10_000;
     List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
     for (int i = 0; i < many; i++) {
@@ -378,7 +381,7 @@ class QueueTest {
   }
 
   @Test
-  void consumersInLineShareACallOfTheStore() {
+  void waitingConsumersShareACallOfTheStore() {
     AtomicInteger calls = new AtomicInteger();
     DurableTimer timer =
         scene.kit.start(
@@ -411,7 +414,7 @@ class QueueTest {
   }
 
   @Test
-  void consumersInLineGetWhatEachAskedFor() {
+  void waitingConsumersGetTheNumberThatTheyRequested() {
     List<Duration> leases = List.of(LEASE, LEASE, LONG, LEASE, LEASE);
     List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
     for (Duration lease : leases) {
@@ -439,7 +442,7 @@ class QueueTest {
   }
 
   @Test
-  void manyConsumersAreToldThatItCloses() {
+  void aCloseAnswersManyWaitingConsumers() {
     List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
     for (int i = 0; i < 10_000; i++) {
       claims.add(begin(1, LONG));

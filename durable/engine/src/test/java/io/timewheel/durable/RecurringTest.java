@@ -14,7 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Timers that recur: their runs, those that were missed, and those by hand. */
+/** Verifies recurring timers: their runs, missed runs, and runs by hand. */
 class RecurringTest {
   private static final Instant START = DurableTestkit.START;
 
@@ -39,7 +39,7 @@ class RecurringTest {
   }
 
   @Test
-  void makesUpForMissedRunsAsAsked() {
+  void appliesTheRuleForMissedRuns() {
     scene.timer.schedule(spec("once").every(Duration.ofMinutes(10)));
     scene.timer.schedule(spec("all").every(Duration.ofMinutes(10)).missed(MissedRuns.FIRE_ALL));
     scene.timer.schedule(spec("skip").every(Duration.ofMinutes(10)).missed(MissedRuns.SKIP));
@@ -57,7 +57,7 @@ class RecurringTest {
   }
 
   @Test
-  void runsByHandWithoutTouchingTheSchedule() {
+  void aRunByHandDoesNotChangeTheSchedule() {
     scene.timer.schedule(spec("a").every(Duration.ofSeconds(10)));
     scene.advance(4_000);
     assertThat(scene.timer.runNow("shop", "a")).isEqualTo(VerbResult.DONE);
@@ -66,7 +66,7 @@ class RecurringTest {
   }
 
   @Test
-  void goesOnWithTheSeriesWhenARunIsExhausted() {
+  void continuesWithTheScheduleWhenARunIsExhausted() {
     scene.handler = FAILS;
     scene.timer.schedule(
         spec("a")

@@ -24,7 +24,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** What the engine leans on throws: nothing is lost, and nothing comes to a halt. */
+/** Verifies that no timer is lost or stalls if a dependency of the engine throws. */
 class RefusalsTest extends OnStand {
   private static final Instant START = DurableTestkit.START;
   private static final RetryPolicy ONCE = Scene.ONCE;
@@ -32,7 +32,7 @@ class RefusalsTest extends OnStand {
   // Handlers
 
   @Test
-  void recordsAFailureThatCannotSayWhatItIs() {
+  void recordsAFailureWhoseMessageThrows() {
     handler =
         firing -> {
           throw new IllegalStateException() {
@@ -54,7 +54,7 @@ class RefusalsTest extends OnStand {
   }
 
   @Test
-  void cutsTheReasonOfAHandlerThatGivesUp() {
+  void truncatesTheReasonOfAHandlerThatGivesUp() {
     handler = firing -> firing.giveUp("no".repeat(100_000));
     start();
     timer.schedule(spec("a").after(Duration.ZERO));
@@ -74,7 +74,7 @@ class RefusalsTest extends OnStand {
 
   // Records
 
-  /** As a newer release may leave it behind. */
+  /** Schedules a timer with a form that only a newer release can read. */
   private void scheduleUnreadable(String id, Instant at) {
     store.commit(
         List.of(
@@ -100,7 +100,7 @@ class RefusalsTest extends OnStand {
   }
 
   @Test
-  void setsAsideARecurrenceThatItCannotReadWithoutFiringIt() {
+  void failsATimerWithAnUnreadableRecurrenceWithoutFiringIt() {
     scheduleUnreadable("bad", START.plusSeconds(2));
     start();
     timer.schedule(spec("good").after(Duration.ofSeconds(3)));
@@ -112,7 +112,7 @@ class RefusalsTest extends OnStand {
   }
 
   @Test
-  void setsAsideARecurrenceThatItCannotReadThoughItIsLate() {
+  void failsALateTimerWithAnUnreadableRecurrence() {
     scheduleUnreadable("bad", START.minusSeconds(100));
     start();
     advance(10_000);
@@ -148,7 +148,7 @@ class RefusalsTest extends OnStand {
   }
 
   @Test
-  void aClaimIsToldWhatTheStoreThrew() {
+  void aClaimFailsWithTheExceptionOfTheStore() {
     timer =
         stand.start(
             new ForwardingTimerStore(store) {
@@ -169,10 +169,10 @@ class RefusalsTest extends OnStand {
     }
   }
 
-  // The clock
+  // Clock
 
   @Test
-  void aClockThatFailsStandsStill() {
+  void aFailingClockStops() {
     boolean[] fails = new boolean[1];
     timer =
         stand.start(
@@ -200,7 +200,7 @@ class RefusalsTest extends OnStand {
     assertThat(fired).containsExactly("b", "a");
   }
 
-  // The store
+  // Store
 
   @Test
   void readsAgainAfterAnErrorInTheMiddle() {

@@ -14,7 +14,7 @@ import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** An executor of handlers that refuses, drops or runs at once what it is given. */
+/** Verifies executors of handlers that reject or drop tasks, or run them on the calling thread. */
 class RefusingExecutorTest extends OnStand {
   @RegisterExtension private final LogLines log = new LogLines(Level.WARNING);
 
@@ -49,9 +49,9 @@ class RefusingExecutorTest extends OnStand {
         () -> stand.handlers.refusal = null);
   }
 
-  /** A handler on the committing thread would wait for a commit forever. */
+  /** A handler on the committing thread would wait forever for a commit. */
   @Test
-  void runsNoHandlerOnTheThreadThatHandsItOver() {
+  void runsNoHandlerOnTheSubmittingThread() {
     refusedThenTaken(
         () -> stand.handlers.runsAtOnce = true, () -> stand.handlers.runsAtOnce = false);
     assertThat(log.lines())
@@ -60,15 +60,15 @@ class RefusingExecutorTest extends OnStand {
         .contains("the handler h", "handlerExecutor", "runs tasks on the calling thread");
   }
 
-  /** As a full pool with CallerRunsPolicy below a wrapper that logs what tasks throw. */
+  /** Like a full pool with CallerRunsPolicy below a wrapper that logs the exceptions of tasks. */
   @Test
-  void runsNoHandlerOnTheCallingThreadThoughTheExecutorHidesWhatATaskThrows() {
+  void runsNoHandlerOnTheCallingThreadIfTheExecutorHidesExceptions() {
     stand.handlers.wrapper =
         task -> {
           try {
             task.run();
           } catch (RuntimeException e) {
-            // The executor has a log of its own.
+            // The executor logs it itself.
           }
         };
     refusedThenTaken(
@@ -98,7 +98,7 @@ class RefusingExecutorTest extends OnStand {
   }
 
   @Test
-  void runsOnceWhatAnExecutorTakesAndThenRejects() {
+  void runsOnceATaskThatAnExecutorAcceptsAndThenRejects() {
     start();
     stand.handlers.lateRefusal = new RejectedExecutionException("too late");
     timer.schedule(spec("a").after(Duration.ZERO));
@@ -130,7 +130,7 @@ class RefusingExecutorTest extends OnStand {
         .hasMessageContaining("runs tasks on the calling thread");
   }
 
-  /** As a full pool with CallerRunsPolicy, at times. */
+  /** Like a pool with CallerRunsPolicy that is sometimes full. */
   @Test
   void doesNoStoreWorkOnTheCallingThread() {
     ManualExecutor pool = new ManualExecutor();
@@ -156,7 +156,7 @@ class RefusingExecutorTest extends OnStand {
     var taken = timer.scheduleAsync(spec("taken").after(Duration.ZERO)).toCompletableFuture();
     for (int i = 0; i < 30; i++) {
       while (pool.runOne()) {
-        // Until nothing is left to do at this time.
+        // Until no work is left at this time.
       }
       advance(100);
     }
@@ -165,7 +165,7 @@ class RefusingExecutorTest extends OnStand {
   }
 
   @Test
-  void saysThatAnExecutorDropsAttempts() {
+  void reportsThatAnExecutorDropsAttempts() {
     start();
     stand.handlers.drops = true;
     timer.schedule(spec("a").after(Duration.ZERO));

@@ -9,10 +9,10 @@ import java.time.Duration;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** A wheel that refuses: what it should have held is read again, and nothing is lost. */
+/** Verifies a wheel that refuses entries: they are read again, and none is lost. */
 class RefusingWheelTest extends OnStand {
   @Test
-  void firesEverythingThoughTheWheelIsFull() {
+  void firesAllTimersIfTheWheelIsFull() {
     stand = new Stand(4);
     start();
     for (int i = 0; i < 200; i++) {
@@ -22,7 +22,7 @@ class RefusingWheelTest extends OnStand {
     assertThat(fired).hasSize(200).doesNotHaveDuplicates();
     assertThat(lags)
         .allSatisfy(lag -> assertThat(lag).isBetween(Duration.ZERO, Duration.ofMillis(1_020)));
-    assertThat(stand.manual.pendingTimeouts()).isEqualTo(1); // the beat
+    assertThat(stand.manual.pendingTimeouts()).isEqualTo(1); // the maintenance tick
   }
 
   @Test
@@ -65,7 +65,7 @@ class RefusingWheelTest extends OnStand {
   }
 
   @Test
-  void runsWithoutATimeLimitWhileTheWheelRefusesIt() {
+  void runsWithoutATimeoutWhileTheWheelRefusesIt() {
     start();
     stand.wheel.refusal = new RejectedExecutionException("full");
     timer.schedule(spec("a").after(Duration.ZERO));

@@ -21,11 +21,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Steps of the engine that the store rejects: each is seen, is asked for again, harms no other
- * timer, and is taken once the store can.
+ * Verifies changes of the engine that the store rejects. Each is reported and retried, affects no
+ * other timer, and is applied once the store accepts it.
  */
 class RejectedChangesTest {
-  private static final long UPKEEP_MILLIS = 60_000;
+  private static final long MAINTENANCE_MILLIS = 60_000;
 
   @RegisterExtension private final LogLines log = new LogLines(Level.WARNING);
   private final Scene scene = new Scene(builder -> builder.handler("one", firing -> {}, 1, null));
@@ -63,7 +63,7 @@ class RejectedChangesTest {
   }
 
   @Test
-  void changesOfOneTimerStayInOrderBesideARejectedOne() {
+  void changesOfOneTimerStayInOrderAfterARejectedOne() {
     reject(change -> change.key().id().equals("bad"));
     List<CompletableFuture<?>> answers = new ArrayList<>();
     List<Object> expected = new ArrayList<>();
@@ -92,7 +92,7 @@ class RejectedChangesTest {
   }
 
   @Test
-  void aClaimIsAskedForAgainAMinuteLater() {
+  void aRejectedClaimIsRetriedAfterAMinute() {
     scene.schedule("bad", 1_000);
     scene.schedule("good", 1_000);
     reject(change -> change instanceof Change.Begin && change.key().id().equals("bad"));
@@ -100,17 +100,17 @@ class RejectedChangesTest {
     assertThat(scene.fired).containsExactly("good@1000");
     assertThat(scene.timer.stats().rejected()).isEqualTo(1);
     assertThat(log.lines())
-        .containsExactly("timer shop/bad: rejected by the store: Begin: a test wants it so");
-    scene.advance(UPKEEP_MILLIS);
+        .containsExactly("timer shop/bad: rejected by the store: Begin: injected by the test");
+    scene.advance(MAINTENANCE_MILLIS);
     assertThat(scene.timer.stats().rejected()).isEqualTo(2);
     rejectNothing();
-    scene.advance(UPKEEP_MILLIS);
+    scene.advance(MAINTENANCE_MILLIS);
     assertThat(scene.fired).hasSize(2);
     assertThat(scene.state("bad")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
-  void claimsThatAreRejectedTakeNoPlaces() {
+  void rejectedClaimsUseNoSlots() {
     for (int i = 0; i < 20; i++) {
       scene.timer.schedule(
           TimerSpec.of("shop", "bad" + i).handler("one").after(Duration.ofSeconds(1)));
@@ -144,18 +144,18 @@ class RejectedChangesTest {
   }
 
   @Test
-  void anEndThatIsRejectedIsAskedForAgainUntilItIsTaken() {
+  void aRejectedEndIsRetriedUntilItIsAccepted() {
     reject(RejectedChangesTest::isEnd);
     scene.schedule("a", 1_000);
     scene.advance(1_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.RUNNING);
     assertThat(scene.timer.stats().ownQueued()).isEqualTo(1);
     int before = commits;
-    scene.advance(10 * UPKEEP_MILLIS);
-    assertThat(commits - before).isEqualTo(10); // nothing goes round and round
+    scene.advance(10 * MAINTENANCE_MILLIS);
+    assertThat(commits - before).isEqualTo(10); // no busy loop
     assertThat(scene.timer.stats().rejected()).isEqualTo(11);
     rejectNothing();
-    scene.advance(UPKEEP_MILLIS);
+    scene.advance(MAINTENANCE_MILLIS);
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.fired).containsExactly("a@1000");
     assertThat(scene.timer.stats().ownQueued()).isZero();
@@ -163,7 +163,7 @@ class RejectedChangesTest {
   }
 
   @Test
-  void aRecurringTimerGoesOnOnceItsEndIsTaken() {
+  void aRecurringTimerContinuesOnceItsEndIsAccepted() {
     reject(RejectedChangesTest::isEnd);
     scene.timer.schedule(Scene.spec("a").every(Duration.ofHours(1)));
     scene.advance(3_600_000);
@@ -173,7 +173,7 @@ class RejectedChangesTest {
   }
 
   @Test
-  void moreEndsThanAreKeptAreLeftToTheNextOwner() {
+  void rejectedEndsBeyondTheLimitAreLeftToTheNextOwner() {
     reject(RejectedChangesTest::isEnd);
     for (int i = 0; i < 1_200; i++) {
       scene.schedule("t" + i, 1_000);
@@ -182,10 +182,10 @@ class RejectedChangesTest {
     assertThat(scene.fired).hasSize(1_200);
     assertThat(scene.timer.stats().ownQueued()).isEqualTo(1_000);
     commits = 0;
-    scene.advance(UPKEEP_MILLIS);
-    assertThat(commits).isLessThan(2_100); // halves of halves, down to each of them
+    scene.advance(MAINTENANCE_MILLIS);
+    assertThat(commits).isLessThan(2_100); // halved repeatedly, down to single changes
     rejectNothing();
-    scene.advance(UPKEEP_MILLIS);
+    scene.advance(MAINTENANCE_MILLIS);
     assertThat(scene.timer.counts().get("shop"))
         .containsEntry(TimerState.COMPLETED, 1_000L)
         .containsEntry(TimerState.RUNNING, 200L);
@@ -195,7 +195,7 @@ class RejectedChangesTest {
   }
 
   @Test
-  void aShardIsNotHeldByAnEndThatIsRejected() {
+  void aRejectedEndDoesNotHoldItsShard() {
     FaultyStore rejecting = new FaultyStore(InMemoryTimerStore.create());
     StoreListener[] engine = new StoreListener[1];
     ForwardingTimerStore store =
@@ -218,18 +218,18 @@ class RejectedChangesTest {
   }
 
   @Test
-  void whatIsDueForAQueueIsAskedForAgainToo() {
+  void rejectedChangesOfQueuesAreRetriedToo() {
     reject(change -> change instanceof Change.MakeReady);
     scene.timer.schedule(TimerSpec.of("shop", "a").queue("q").after(Duration.ZERO));
     scene.kit.settle();
     assertThat(scene.state("a")).isEqualTo(TimerState.SCHEDULED);
     rejectNothing();
-    scene.advance(UPKEEP_MILLIS);
+    scene.advance(MAINTENANCE_MILLIS);
     assertThat(scene.state("a")).isEqualTo(TimerState.READY);
   }
 
   @Test
-  void aCloseDoesNotWaitForWhatIsRejected() {
+  void aCloseDoesNotWaitForRejectedChanges() {
     reject(RejectedChangesTest::isEnd);
     scene.schedule("a", 0);
     scene.kit.settle();

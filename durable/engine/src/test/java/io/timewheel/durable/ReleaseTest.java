@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What pauses held and what was blocked goes back to its time, in bounded memory. */
+/** Verifies that held and blocked timers are released in bounded memory. */
 class ReleaseTest {
   private static final int MANY = 30_000;
   private static final int PAGE = 1_000;
@@ -85,7 +85,7 @@ class ReleaseTest {
   }
 
   @Test
-  void releasesWhatAPauseHeldAPageAtATime() {
+  void releasesHeldTimersAPageAtATime() {
     DurableTimer timer = start("h");
     timer.pause("shop");
     schedule(timer, "shop", MANY);
@@ -101,7 +101,7 @@ class ReleaseTest {
   }
 
   @Test
-  void releasesWhatWasBlockedAPageAtATime() {
+  void releasesBlockedTimersAPageAtATime() {
     DurableTimer timer = start("another");
     schedule(timer, "shop", MANY);
     kit.advanceBy(Duration.ofSeconds(10));
@@ -115,7 +115,7 @@ class ReleaseTest {
   }
 
   @Test
-  void whatIsResumedDuringAReleaseIsReleasedToo() {
+  void timersResumedDuringAPassAreReleasedToo() {
     DurableTimer timer = start("h");
     timer.pause("a");
     timer.pause("z");
@@ -128,7 +128,7 @@ class ReleaseTest {
         () -> {
           if (releases > PAGE && !resumed[0]) {
             resumed[0] = true;
-            stages.add(timer.resumeAsync("a")); // which the present round has passed by
+            stages.add(timer.resumeAsync("a")); // which the present pass has already read
           }
         };
     timer.resume("z");
@@ -138,7 +138,7 @@ class ReleaseTest {
   }
 
   @Test
-  void goesOnWithTheNextUpkeepWhenAPageCannotBeRead() {
+  void continuesWithTheNextMaintenanceIfAPageCannotBeRead() {
     DurableTimer timer = start("h");
     timer.pause("shop");
     schedule(timer, "shop", 2 * PAGE);
@@ -178,7 +178,7 @@ class ReleaseTest {
             .build();
     unstarted.resume("shop");
     while (steps.runOne()) {
-      // Until nothing is left to do.
+      // Until no work is left.
     }
     assertThat(count(unstarted, "shop", TimerState.PAUSED)).isZero();
   }

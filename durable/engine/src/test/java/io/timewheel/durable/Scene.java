@@ -14,22 +14,22 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * A durable timer without threads, on a store in memory that fails if told to; its handler {@code
- * h} notes what fires and when. How a test begins, unless it needs threads, or executors and wheels
- * that refuse ({@link Stand}).
+ * Provides a durable timer without threads, on an in-memory store that fails on request. Its
+ * handler {@code h} records the firings and their times. Tests that need executors and wheels that
+ * refuse use {@link Stand}.
  */
 final class Scene {
-  /** An attempt that fails is the last one. */
+  /** A failed attempt is the last one. */
   static final RetryPolicy ONCE = new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));
 
   final DurableTestkit kit = DurableTestkit.create();
 
-  /** What fired: the id, {@code @}, and the milliseconds since the start of the kit's clock. */
+  /** The firings: the id, {@code @}, and the milliseconds since the start of the kit's clock. */
   final List<String> fired = new ArrayList<>();
 
   final List<Firing> firings = new ArrayList<>();
 
-  /** What the handler does after it has noted what fires. */
+  /** Called by the handler after it has recorded the firing. */
   Handler handler = firing -> {};
 
   InMemoryTimerStore data;
@@ -42,7 +42,7 @@ final class Scene {
   }
 
   /**
-   * @param settings what the timer has beside its handler, after each start
+   * @param settings further settings of the timer, applied at each start
    */
   Scene(Consumer<DurableTimerBuilder> settings) {
     this(StoreTraits.embedded(), settings);
@@ -75,7 +75,7 @@ final class Scene {
     kit.kill(timer);
   }
 
-  /** Starts again after a kill or a close, on the same data. */
+  /** Starts a timer again after a kill or a close, on the same data. */
   void reopen() {
     data = data.reopen();
     start();

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The runs of a timer that recurs: when the series begins, and what leaves it as it is. */
+/** Verifies the schedule of a recurring timer: its start, and operations that do not change it. */
 class SeriesTest {
   private static final Instant START = DurableTestkit.START; // at midnight
   private static final Duration HOUR = Duration.ofHours(1);
@@ -55,10 +55,10 @@ class SeriesTest {
     kit.advanceBy(Duration.ofMinutes(minutes));
   }
 
-  // The first run
+  // First run
 
   @Test
-  void aRateBeginsAtTheTimeThatWasAskedFor() {
+  void aRateBeginsAtTheGivenTime() {
     timer.schedule(spec().at(START.plusSeconds(90 * 60)).every(HOUR));
     advance(240);
     assertThat(firedMinutes).containsExactly(90L, 150L, 210L);
@@ -99,12 +99,12 @@ class SeriesTest {
     timer.schedule(spec().at(START).cron("0 * * * *", ZoneOffset.UTC));
     timer.schedule(TimerSpec.of("ns", "rate").handler("h").at(START.plusSeconds(1)).every(HOUR));
     kit.settle();
-    assertThat(firedMinutes).containsExactly(150L, 150L); // one for all
+    assertThat(firedMinutes).containsExactly(150L, 150L); // one catch-up run for all
     advance(31);
     assertThat(firedMinutes).containsExactly(150L, 150L, 180L, 180L);
   }
 
-  // Runs beside the series
+  // Runs that are separate from the schedule
 
   private void postpone(Firing firing, long minutes) {
     if (firings.size() == 1) {
@@ -113,7 +113,7 @@ class SeriesTest {
   }
 
   @Test
-  void aPostponedRunLeavesTheSeriesWhereItIs() {
+  void aPostponedRunDoesNotChangeTheSchedule() {
     handler = firing -> postpone(firing, 10);
     timer.schedule(spec().every(HOUR));
     advance(240);
@@ -122,7 +122,7 @@ class SeriesTest {
   }
 
   @Test
-  void aPostponedRunOfACronDoesToo() {
+  void aPostponedRunDoesNotChangeTheScheduleOfACron() {
     handler = firing -> postpone(firing, 10);
     timer.schedule(spec().cron("30 * * * *", ZoneOffset.UTC));
     advance(180);
@@ -130,11 +130,11 @@ class SeriesTest {
   }
 
   @Test
-  void aPostponedRunIsNeverMissedAndWhatItPassesIsMissedAsOne() {
+  void aPostponedRunIsNeverMissedAndTheRunsThatItPassesAre() {
     handler = firing -> postpone(firing, 200);
     timer.schedule(spec().every(HOUR));
     advance(70);
-    sleep(300); // until 370, when it has been due for 110
+    sleep(300); // until 370; it has been due for 110
     kit.settle();
     assertThat(firedMinutes).containsExactly(60L, 370L, 370L);
     assertThat(firings.get(1).scheduledAt()).isEqualTo(START.plus(Duration.ofMinutes(260)));
@@ -155,7 +155,7 @@ class SeriesTest {
   }
 
   @Test
-  void aPostponedRunThatIsAskedForByHandIsDueAtThatTime() {
+  void aRunByHandMakesAPostponedRunDueAtThatTime() {
     handler = firing -> postpone(firing, 10);
     timer.schedule(spec().every(HOUR));
     advance(65);
@@ -168,7 +168,7 @@ class SeriesTest {
   }
 
   @Test
-  void attemptsOfAPostponedRunAreCountedAnewAndItsFailureEndsIt() {
+  void aPostponedRunCountsItsAttemptsFromOneAndItsFailureEndsIt() {
     handler =
         firing -> {
           postpone(firing, 10);
@@ -184,7 +184,7 @@ class SeriesTest {
   }
 
   @Test
-  void aRunThatIsPostponedAgainDropsNothingUntilTheSeriesGoesOn() {
+  void aRunThatIsPostponedAgainDropsNoRunUntilTheScheduleContinues() {
     handler =
         firing -> {
           if (firings.size() <= 2) {
@@ -213,7 +213,7 @@ class SeriesTest {
   }
 
   @Test
-  void aRunThatIsMovedToAPastTimeIsNotMissedByAnEngineThatWasAwayThen() {
+  void aRunThatIsMovedToAPastTimeIsNotMissedAfterASuspension() {
     timer.schedule(spec().every(HOUR).missed(MissedRuns.SKIP));
     advance(150);
     timer.move("ns", "a", START.plus(Duration.ofMinutes(100)));
@@ -256,7 +256,7 @@ class SeriesTest {
   }
 
   @Test
-  void aRetryIsOfTheRunThatMakesUpForTheOthers() {
+  void aRetryBelongsToTheCatchUpRun() {
     handler = this::failOnce;
     timer.schedule(spec().every(HOUR).retry(twice(5)));
     sleep(215);
@@ -272,7 +272,7 @@ class SeriesTest {
   }
 
   @Test
-  void aRetryAfterAnotherSleepIsOfThatRunToo() {
+  void aRetryAfterAnotherSuspensionBelongsToTheSameRun() {
     handler = this::failOnce;
     timer.schedule(spec().every(HOUR).retry(twice(5)));
     sleep(215);
@@ -286,7 +286,7 @@ class SeriesTest {
   }
 
   @Test
-  void aLateRetryOfARunThatWasNotMissedMakesUpForNothing() {
+  void aLateRetryOfARunThatWasNotMissedIsNoCatchUpRun() {
     handler = this::failOnce;
     timer.schedule(spec().every(HOUR).retry(twice(5)));
     advance(70);
@@ -295,7 +295,7 @@ class SeriesTest {
     assertThat(firings.get(1).isLate()).isTrue();
   }
 
-  // What is dropped
+  // Dropped runs
 
   @Test
   void droppedRunsAreCounted() {
@@ -304,7 +304,7 @@ class SeriesTest {
     timer.schedule(TimerSpec.of("ns", "all").handler("h").every(HOUR).missed(MissedRuns.FIRE_ALL));
     sleep(125);
     kit.settle();
-    // All but one of what was due before the last minute; and those at 60 and 120.
+    // All except one of the runs before the last minute, and those at 60 and 120.
     assertThat(timer.stats().skipped()).isEqualTo(125 * 60 - 60 - 2 + 2);
   }
 

@@ -32,7 +32,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Several timers on one store, with the shard moving between them. */
+/** Verifies several schedulers on one store, with the shard moving between them. */
 class SharedStoreTest {
   private static final Duration AHEAD = Duration.ofMillis(100);
 
@@ -60,7 +60,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void whatAnotherSchedulesIsFiredByTheOwner() {
+  void timersOfAnotherSessionAreFiredByTheOwner() {
     firstSession.takeShard(0);
     second.schedule(spec("a"));
     kit.advanceBy(Duration.ofSeconds(1));
@@ -186,7 +186,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void aNodeWhoseTimeIsOverBeginsNothingThatItHasClaimed() {
+  void aNodeWithAnExpiredLeaseBeginsNoClaimedAttempt() {
     InMemoryTimerStore owner = data.join();
     boolean[] live = {true};
     kit.start(
@@ -200,7 +200,7 @@ class SharedStoreTest {
     owner.takeShard(0);
     second.schedule(spec("a"));
     kit.advanceBy(Duration.ofMillis(950));
-    live[0] = false; // it was suspended, and nobody has told it yet
+    live[0] = false; // it was suspended, and has not been notified yet
     kit.advanceBy(Duration.ofMillis(60));
     assertThat(fired).isEmpty();
     firstSession.takeShard(0);
@@ -209,7 +209,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void sweepsReadOnlyWhatIsDueBeforeTheNextOnes() {
+  void sweepsReadOnlyTimersThatAreDueBeforeTheNextSweeps() {
     List<Duration> reaches = new ArrayList<>();
     InMemoryTimerStore owner = data.join();
     TimerStore session =
@@ -244,12 +244,12 @@ class SharedStoreTest {
       InMemoryTimerStore.create(
           new StoreTraits(SHARDS, 1, 10_000, Duration.ofMinutes(1), AHEAD, Duration.ofSeconds(1)));
 
-  /** When it was swept, in seconds, how many shards at a time, and how many timers were found. */
+  /** For each sweep: the time in seconds, the number of shards, and the number of timers found. */
   private final List<String> sweeps = new ArrayList<>();
 
   private boolean failing;
 
-  /** Starts the owner of many shards, who is given no hints. */
+  /** Starts the owner of many shards, which gets no notifications. */
   private DurableTimer startOwner(Consumer<DurableTimerBuilder> settings) {
     InMemoryTimerStore session = many.join();
     many.hints(false);
@@ -276,7 +276,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void oneReadingSweepsManyShards() {
+  void oneReadSweepsManyShards() {
     startOwner(builder -> builder.handler("h", firing -> handle("owner", firing)));
     DurableTimer other = kit.start(many.join(), builder -> {});
     kit.advanceBy(Duration.ofSeconds(10));
@@ -292,7 +292,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void afterASweepThatHasFailedTheNextOneGoesOn() {
+  void sweepsContinueAfterAFailedSweep() {
     DurableTimer owner =
         startOwner(builder -> builder.handler("h", firing -> handle("owner", firing)));
     DurableTimer other = kit.start(many.join(), builder -> {});
@@ -308,7 +308,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void whatASweepFindsNoRoomForIsReadOn() {
+  void aSweepOfMoreThanAPageIsContinued() {
     startOwner(builder -> builder.handler("h", firing -> handle("owner", firing)));
     DurableTimer other = kit.start(many.join(), builder -> {});
     TimerKey first = new TimerKey("ns", "0");
@@ -368,10 +368,10 @@ class SharedStoreTest {
   }
 
   @Test
-  void aTakeOverOfWhatWasClaimedAheadWaitsForItsTime() {
+  void aTakeOverOfAClaimAheadWaitsForItsTime() {
     firstSession.takeShard(0);
     first.schedule(spec("a"));
-    kit.advanceBy(Duration.ofMillis(950)); // claimed, and not begun
+    kit.advanceBy(Duration.ofMillis(950)); // claimed, but not begun
     assertThat(first.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     kit.kill(first);
     secondSession.takeShard(0);
@@ -382,7 +382,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void whoLostTheShardBeginsNothingAndRecordsNothing() {
+  void aFormerOwnerBeginsAndRecordsNothing() {
     firstSession.takeShard(0);
     first.schedule(spec("a"));
     kit.advanceBy(Duration.ofMillis(950));
@@ -429,7 +429,7 @@ class SharedStoreTest {
     asked.clear();
     kit.advanceBy(Duration.ofMinutes(2));
     assertThat(asked).as("while all of them are paused").isEmpty();
-    shared.join().resume("ns"); // as a node does that dies before it releases them
+    shared.join().resume("ns"); // like a node that dies before it releases them
     kit.advanceBy(Duration.ofMinutes(2));
     assertThat(asked).containsExactly(0, 1);
     assertThat(fired).hasSize(20);

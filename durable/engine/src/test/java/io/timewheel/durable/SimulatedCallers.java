@@ -23,14 +23,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
 
-/** Those who call the nodes of a simulation; each call and each answer goes to the history. */
+/** Calls the nodes of a simulation, and adds each call and each answer to the history. */
 final class SimulatedCallers {
   static final String QUEUE = "q";
 
-  /** The one whose calls change what recurs, always. */
+  /** The timer whose calls always change a recurring timer. */
   private static final TimerKey RECURS = new TimerKey("sim", "t0");
 
-  /** Those whose runs are claimed by consumers. */
+  /** The timers whose runs consumers claim. */
   private static final List<TimerKey> QUEUED =
       List.of(new TimerKey("sim", "q0"), new TimerKey("other", "q1"));
 
@@ -109,19 +109,19 @@ final class SimulatedCallers {
 
   // Schedule, cancel
 
-  /** A call that is in the history, and what it asks for. */
+  /** A call in the history, with its content. */
   private record Made<T>(int call, TimerKey key, T asked) {}
 
   private Made<TimerSpec> schedules(TimerKey key) {
     boolean recurs = key.equals(RECURS) || random.nextInt(4) == 0;
     long periodMillis = recurs ? 1_000 + random.nextInt(3_000) : 0;
     long dueAtMillis = nowMillis() + random.nextInt(8_000);
-    // No more ids than a timer remembers.
+    // No more IDs than a timer retains.
     String requestId = random.nextInt(3) == 0 ? "r" + random.nextInt(8) : null;
     TimerSpec spec =
         TimerSpec.of(key.namespace(), key.id())
             .at(Instant.ofEpochMilli(dueAtMillis))
-            // A run whose attempts were all lost would look like one that was left out.
+            // A run whose attempts were all lost would look like an omitted run.
             .retry(
                 new RetryPolicy(
                     recurs || random.nextInt(3) > 0 ? 50 : 2,
@@ -154,7 +154,7 @@ final class SimulatedCallers {
     return new Made<>(call, key, spec);
   }
 
-  /** A version that the timer has had at some time, and may have still; 0 for any. */
+  /** Returns a version that the timer has had, and may still have; 0 for any. */
   private long perhapsVersion(TimerKey key) {
     return random.nextInt(12) == 0 ? latestVersions.getOrDefault(key, 0L) : 0;
   }
@@ -249,7 +249,7 @@ final class SimulatedCallers {
     return new Answered(made.call, made.key, answer, 0);
   }
 
-  // Pauses of namespaces, and of everything
+  // Pauses of namespaces and of everything
 
   private void pauseScope(String scope) {
     int call = ++calls;
@@ -277,7 +277,7 @@ final class SimulatedCallers {
         .thenRun(() -> history.add(new History.ScopeAnswered(call, scope, false)));
   }
 
-  /** Ends all pauses and retries what failed; what is blocked goes on by itself. */
+  /** Ends all pauses and retries failed timers. Blocked timers continue by themselves. */
   void endWell() {
     kit.settle();
     NAMESPACES.forEach(this::resumeScope);
@@ -324,7 +324,7 @@ final class SimulatedCallers {
   }
 
   private static Answered failed(Made<?> made, Throwable error) {
-    // Only what the future has put around it: an answer that is unknown has a cause that is known.
+    // Only the wrapper of the future is removed: an unknown answer has a known cause.
     Throwable cause = error instanceof CompletionException ? error.getCause() : error;
     boolean refused =
         cause instanceof DurableTimerException e

@@ -9,9 +9,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/**
- * Those who claim what is due for the queues of a simulation, and end their leases or forget to.
- */
+/** Claims ready timers of the queues of a simulation, and ends their leases or lets them expire. */
 final class SimulatedConsumers {
   private final Random random;
   private final Supplier<DurableTimer> any;
@@ -42,13 +40,13 @@ final class SimulatedConsumers {
         held.add(item);
       }
       case 3 -> {
-        // Forgotten: the lease runs out.
+        // Not ended: the lease expires.
       }
       default -> timer.ack(item.firing().fireId(), item.leaseToken());
     }
   }
 
-  /** From now on all is claimed when it is due, and ends well. */
+  /** From now on, claims every ready timer, and every attempt succeeds. */
   void goOn() {
     SimulatedCallers.NAMESPACES.forEach(namespace -> goOn(any.get(), namespace));
   }

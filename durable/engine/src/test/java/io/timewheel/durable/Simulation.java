@@ -32,11 +32,12 @@ import java.util.logging.Level;
 import java.util.logging.Logger;
 
 /**
- * Several nodes on one store, on one thread, with everything random that may be: the order of
- * steps, the faults, the kills, who owns what, the clocks. The same seed gives the same run.
+ * Runs several nodes on one store and one thread. The order of steps, the faults, the kills, the
+ * owners of shards and the clocks are random. The same seed gives the same run.
  */
 final class Simulation {
-  // Held here: a logger that nobody holds forgets its level. Faults are what a simulation is for.
+  // Referenced here, because an unreferenced logger loses its level. Faults are expected in a
+  // simulation.
   private static final Logger QUIET = Logger.getLogger(DurableTimer.class.getName());
 
   static {
@@ -81,7 +82,7 @@ final class Simulation {
     this(seed, UnaryOperator.identity());
   }
 
-  /** With stores that are wrapped, for faults that must be found. */
+  /** Creates a simulation with wrapped stores, which contain a fault. */
   Simulation(long seed, UnaryOperator<TimerStore> wrap) {
     random = new Random(seed);
     this.wrap = wrap;
@@ -100,7 +101,7 @@ final class Simulation {
     consumers = new SimulatedConsumers(random, () -> any().timer);
   }
 
-  /** Runs, and returns what is wrong. */
+  /** Runs the simulation, and returns the violations. */
   List<String> run(int steps) {
     nodes.add(new Node(true));
     nodes.add(new Node(random.nextBoolean()));
@@ -164,7 +165,7 @@ final class Simulation {
     Node dead = any();
     kit.kill(dead.timer);
     if (random.nextBoolean()) {
-      dead.session.close(); // otherwise the others believe that it still knows its handlers
+      dead.session.close(); // otherwise the others assume that it still has its handlers
     }
     nodes.remove(dead);
     nodes.add(new Node(random.nextInt(3) > 0));
@@ -186,7 +187,7 @@ final class Simulation {
     };
   }
 
-  /** Everything that can be asked must agree: nothing else happens meanwhile. */
+  /** Verifies that all queries agree, while nothing changes. */
   private void look() {
     DurableTimer timer = any().timer;
     preview(timer);
@@ -234,7 +235,7 @@ final class Simulation {
     }
   }
 
-  /** Whoever asks when a timer would run is answered with its times. */
+  /** Verifies that a preview returns the times of a timer. */
   private void preview(DurableTimer timer) {
     Instant first = kit.now().plusMillis(random.nextInt(5_000));
     Duration period = Duration.ofMillis(1_000 + random.nextInt(3_000));
@@ -280,7 +281,7 @@ final class Simulation {
     return left;
   }
 
-  /** Lets others go on before a commit is done, and before its answer comes. */
+  /** Runs other tasks before a commit, and again before its answer. */
   private final class Slow extends ForwardingTimerStore {
     Slow(TimerStore store) {
       super(store);
@@ -294,7 +295,7 @@ final class Simulation {
       return outcomes;
     }
 
-    /** A timer of a queue begins when it is leased: the answer may be on its way for a while. */
+    /** A timer of a queue begins when it is leased; the answer may be delayed. */
     @Override
     public List<TimerRecord> lease(
         List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {

@@ -27,7 +27,7 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
-/** Stores with a fault in them, which the runs of {@link SimulationTest} must find. */
+/** Verifies that the runs of {@link SimulationTest} find the faults of faulty stores. */
 class SimulationFaultsTest {
   private static void assertFound(UnaryOperator<TimerStore> fault, String violation) {
     List<String> found = new ArrayList<>();
@@ -41,8 +41,8 @@ class SimulationFaultsTest {
   }
 
   @Test
-  void findsAStoreThatForgetsWhatItAcknowledged() {
-    assertFound(NothingIsStored::new, "neither fired nor there");
+  void findsAStoreThatLosesCommittedTimers() {
+    assertFound(NothingIsStored::new, "neither fired nor in the store");
   }
 
   @Test
@@ -56,28 +56,29 @@ class SimulationFaultsTest {
   }
 
   @Test
-  void findsAStoreThatTakesFailuresForSuccesses() {
+  void findsAStoreThatRecordsFailuresAsSuccesses() {
     assertFound(
-        store -> new SuccessInPlaceOf(Change.Finish.End.FAILED, store), "neither fired nor there");
+        store -> new SuccessInPlaceOf(Change.Finish.End.FAILED, store),
+        "neither fired nor in the store");
   }
 
   @Test
-  void findsAStoreThatTakesWhatDiedForDone() {
-    assertFound(TheDeadAreDone::new, "neither fired nor there");
+  void findsAStoreThatCompletesLostAttempts() {
+    assertFound(TheDeadAreDone::new, "neither fired nor in the store");
   }
 
   @Test
-  void findsAStoreThatNeverFindsWhatIsToBeCancelled() {
+  void findsAStoreThatNeverFindsCancelledTimers() {
     assertFound(
         store -> new CancelsAreAnswered(store, Outcome.Answer.NOT_FOUND, TimerState.SCHEDULED),
-        "said not to be found, and must be there");
+        "answered NOT_FOUND, but must exist");
   }
 
   @Test
-  void findsAStoreThatSaysFiredOfWhatIsTriedAgain() {
+  void findsAStoreThatReportsRetriedTimersAsFired() {
     assertFound(
         store -> new CancelsAreAnswered(store, Outcome.Answer.COMPLETED, TimerState.RETRYING),
-        "said to have fired, and has not");
+        "answered COMPLETED, but has not fired");
     assertFound(
         store -> new CancelsAreAnswered(store, Outcome.Answer.COMPLETED, TimerState.RETRYING),
         "begun after the answer");
@@ -85,7 +86,7 @@ class SimulationFaultsTest {
 
   @Test
   void findsAStoreThatDoesNotMove() {
-    assertFound(NothingIsMoved::new, "moved, and neither fired then nor there");
+    assertFound(NothingIsMoved::new, "moved, but neither fired at the new time nor in the store");
   }
 
   @Test
@@ -96,12 +97,12 @@ class SimulationFaultsTest {
   }
 
   @Test
-  void findsAStoreThatLeavesRunsOut() {
+  void findsAStoreThatOmitsRuns() {
     assertFound(RunsAreLeftOut::new, "was left out");
   }
 
   @Test
-  void findsAStoreThatEndsWhatRecurs() {
+  void findsAStoreThatEndsRecurringTimers() {
     assertFound(EverythingEnds::new, "has ended by itself");
   }
 
@@ -114,56 +115,56 @@ class SimulationFaultsTest {
   void findsAStoreThatDoesNotRunNow() {
     assertFound(
         store -> new NothingIsDone(store, What.RUN, TimerState.SCHEDULED),
-        "was to run now, and has not");
+        "run by hand, but has not begun");
   }
 
   @Test
   void findsAStoreThatDoesNotRetry() {
     assertFound(
         store -> new NothingIsDone(store, What.RETRY, TimerState.FAILED),
-        "was retried, and has not begun");
+        "retried, but has not begun");
   }
 
   @Test
   void findsAStoreThatRunsNowByMovingTheSchedule() {
-    assertFound(RunNowMoves::new, "a run at a time that is not in its series");
+    assertFound(RunNowMoves::new, "a run at a time that is not in its schedule");
   }
 
   @Test
-  void findsAStoreThatTakesARunByHandForTheNextOfTheSchedule() {
+  void findsAStoreThatCountsARunByHandAsTheNextScheduledRun() {
     assertFound(RunNowCounts::new, "was left out");
   }
 
   @Test
-  void findsAStoreThatLeavesRunsOutAfterAMove() {
+  void findsAStoreThatOmitsRunsAfterAMove() {
     assertFound(RunsAreLeftOutAfterAMove::new, "was left out");
   }
 
   @Test
-  void findsAStoreThatKeepsWhatIsBlocked() {
+  void findsAStoreThatDoesNotReleaseBlockedTimers() {
     assertFound(
         store -> new NothingIsDone(store, What.RELEASE, TimerState.BLOCKED), "overdue in the end");
   }
 
   @Test
-  void findsAStoreThatAsksForNoCondition() {
+  void findsAStoreThatIgnoresConditions() {
     assertFound(
         store -> new AnythingGoes(store, Change.Condition.ABSENT),
-        "done, though it was for another version");
+        "applied, although the timer had another version");
     assertFound(
         store -> new AnythingGoes(store, Change.Condition.VERSION),
-        "done, though it was for another version");
+        "applied, although the timer had another version");
   }
 
   @Test
-  void findsAStoreThatForgetsThatARunIsToFireAgain() {
+  void findsAStoreThatLosesPostponedRuns() {
     assertFound(
         store -> new SuccessInPlaceOf(Change.Finish.End.RESCHEDULED, store),
-        "neither fired nor there");
+        "neither fired nor in the store");
   }
 
   @Test
-  void findsAStoreThatListsNotAll() {
+  void findsAStoreThatListsTooFewTimers() {
     assertFound(PagesAreShort::new, "and listed as");
   }
 
@@ -176,7 +177,7 @@ class SimulationFaultsTest {
     return record != null && !record.definition().isRecurring();
   }
 
-  /** Records the success of what has ended otherwise. */
+  /** Records attempts that ended in another way as successes. */
   private static final class SuccessInPlaceOf extends ForwardingTimerStore {
     private final Change.Finish.End replaced;
 
@@ -199,7 +200,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Records the success of what died with its owner, instead of attempting it again. */
+  /** Records attempts that died with their owner as successes, instead of repeating them. */
   private static final class TheDeadAreDone extends ForwardingTimerStore {
     TheDeadAreDone(TimerStore store) {
       super(store);
@@ -228,7 +229,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Answers cancels of timers in one state, and does nothing. */
+  /** Answers cancels of timers in one state without cancelling them. */
   private static final class CancelsAreAnswered extends ForwardingTimerStore {
     private final Outcome.Answer answer;
     private final TimerState state;
@@ -255,7 +256,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Says that it has moved a timer, and has not. */
+  /** Answers a move without moving the timer. */
   private static final class NothingIsMoved extends ForwardingTimerStore {
     NothingIsMoved(TimerStore store) {
       super(store);
@@ -273,7 +274,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Schedules whatever there is. */
+  /** Ignores the conditions of a schedule. */
   private static final class AnythingGoes extends ForwardingTimerStore {
     private final Change.Condition ignored;
 
@@ -304,7 +305,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Says that it has done something, and has not. */
+  /** Answers a command without applying it. */
   private static final class NothingIsDone extends ForwardingTimerStore {
     private final What what;
     private final Set<TimerState> states;
@@ -331,7 +332,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Changes the ends of runs on their way to the store. */
+  /** Changes the ends of runs before they reach the store. */
   private abstract static class OtherEnds extends ForwardingTimerStore {
     OtherEnds(TimerStore store) {
       super(store);
@@ -407,7 +408,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Says CANCELLED, and does nothing. */
+  /** Answers CANCELLED without cancelling. */
   private static final class NothingIsCancelled extends ForwardingTimerStore {
     NothingIsCancelled(TimerStore store) {
       super(store);
@@ -425,7 +426,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Lets attempts begin that are not claimed: each claim is answered as if it had been taken. */
+  /** Lets unclaimed attempts begin: each claim is answered as if it had been applied. */
   private static final class EveryoneMayBegin extends ForwardingTimerStore {
     EveryoneMayBegin(TimerStore store) {
       super(store);
@@ -479,7 +480,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Says that it has paused a namespace or everything, and has not. */
+  /** Answers the pause of a namespace or of everything without pausing it. */
   private static final class NoScopeIsPaused extends ForwardingTimerStore {
     NoScopeIsPaused(TimerStore store) {
       super(store);
@@ -491,7 +492,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Fires now by moving the timer to now. */
+  /** Runs a timer by hand by moving its schedule. */
   private static final class RunNowMoves extends ForwardingTimerStore {
     RunNowMoves(TimerStore store) {
       super(store);
@@ -510,7 +511,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Goes on with the run after the next when a run by hand has ended. */
+  /** Skips the next run after a run by hand has ended. */
   private static final class RunNowCounts extends ForwardingTimerStore {
     RunNowCounts(TimerStore store) {
       super(store);
@@ -554,7 +555,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Leaves out every other run of what was moved. */
+  /** Omits every other run of a moved timer. */
   private static final class RunsAreLeftOutAfterAMove extends OtherEnds {
     private static final Set<TimerKey> MOVED = new HashSet<>();
 
@@ -582,7 +583,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Leaves the last timer of each full page out. */
+  /** Omits the last timer of each full page. */
   private static final class PagesAreShort extends ForwardingTimerStore {
     PagesAreShort(TimerStore store) {
       super(store);

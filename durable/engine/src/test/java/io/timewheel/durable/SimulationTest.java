@@ -12,9 +12,9 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 
 /**
- * Random runs of a cluster without a violation; {@link SimulationFaultsTest} has those that must
- * have one. {@code -Dtimewheel.simulation.minutes=N} runs new seeds for N minutes, {@code
- * -Dtimewheel.simulation.seed=S} repeats one.
+ * Verifies that random runs of a cluster have no violation. {@link SimulationFaultsTest} verifies
+ * that faults are found. {@code -Dtimewheel.simulation.minutes=N} runs new seeds for N minutes,
+ * {@code -Dtimewheel.simulation.seed=S} repeats one.
  */
 class SimulationTest {
   static final int STEPS = 400;
@@ -48,15 +48,15 @@ class SimulationTest {
     }
   }
 
-  /** The store says "not now" to an attempt that comes after one which it may have done. */
+  /** The store refuses a try as transient after an earlier try that it may have committed. */
   @Test
-  void takesAnAnswerForUnknownWhateverItsCauseSays() {
+  void treatsAnAnswerAsUnknownWhateverItsCause() {
     assertKept(21_869_905_125_100L);
   }
 
-  /** A run that was put off by its handler, and then asked for by hand. */
+  /** A run that its handler postponed, followed by a run by hand. */
   @Test
-  void givesNoRunByHandATimeThatIsYetToCome() {
+  void givesNoRunByHandAFutureTime() {
     assertKept(40_062_647_662_096L);
   }
 
@@ -68,7 +68,7 @@ class SimulationTest {
   }
 
   @Test
-  void hasNothingToSayAboutAnEmptyHistory() {
+  void acceptsAnEmptyHistory() {
     assertThat(new HistoryChecker(0).check(new History(), Map.of())).isEmpty();
   }
 }

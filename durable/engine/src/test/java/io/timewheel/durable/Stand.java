@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * A durable timer without threads whose wheel and executors refuse what they are given, when a test
- * says so.
+ * Provides a durable timer without threads whose wheel and executors refuse work on request of a
+ * test.
  */
 final class Stand {
   private static final Duration STEP = Duration.ofMillis(10);
@@ -63,11 +63,11 @@ final class Stand {
 
   void settle() {
     while (storeWork.runOne() || handlers.runOne()) {
-      // Until nothing is left to do at this time.
+      // Until no work is left at this time.
     }
   }
 
-  /** Time passes in steps, so that what refuses is asked again in between. */
+  /** Advances the time in steps, so that refused work is tried again in between. */
   void advance(Duration duration) {
     settle();
     for (Duration passed = Duration.ZERO; passed.compareTo(duration) < 0; ) {
@@ -85,7 +85,7 @@ final class Stand {
     }
   }
 
-  /** Throws what it is told to, instead of taking a timeout. */
+  /** A wheel that throws a given exception instead of accepting a timeout. */
   final class Wheel implements Timer {
     Throwable refusal;
     Runnable whenTaken = () -> {};
@@ -130,7 +130,8 @@ final class Stand {
   }
 
   /**
-   * Throws what it is told to, before or after it has taken a task; or runs it at once, or never.
+   * An executor that throws a given exception before or after it accepts a task, runs the task at
+   * once, or drops it.
    */
   static final class Runner implements StepExecutor {
     private final ManualExecutor steps = new ManualExecutor();

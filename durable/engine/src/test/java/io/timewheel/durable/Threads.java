@@ -3,11 +3,11 @@ package io.timewheel.durable;
 
 import java.util.concurrent.CountDownLatch;
 
-/** What tests with threads need. */
+/** Helps tests with threads. */
 final class Threads {
   private Threads() {}
 
-  /** Waits for a latch, whoever interrupts. */
+  /** Waits for a latch, and ignores interrupts. */
   static void await(CountDownLatch latch) {
     while (latch.getCount() > 0) {
       try {
@@ -18,7 +18,7 @@ final class Threads {
     }
   }
 
-  /** Starts a thread, and returns once it waits for something. */
+  /** Starts a thread, and returns once it waits. */
   static Thread startAndAwaitWaiting(Runnable work) {
     Thread thread = new Thread(work);
     thread.start();

@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
-/** A durable timer as it is by default: with threads, on the clock of the machine. */
+/** Verifies a durable timer with default settings: with threads, on the clock of the machine. */
 class ThreadsTest {
 
   @Test
@@ -67,7 +67,7 @@ class ThreadsTest {
   }
 
   @Test
-  void interruptsAHandlerAtItsTimeLimit() throws InterruptedException {
+  void interruptsAHandlerAtItsTimeout() throws InterruptedException {
     CountDownLatch interrupted = new CountDownLatch(1);
     InMemoryTimerStore store = InMemoryTimerStore.create();
     DurableTimer timer =
@@ -90,7 +90,7 @@ class ThreadsTest {
             .after(Duration.ZERO)
             .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
     interrupted.await();
-    timer.close(); // which waits for the record of its end
+    timer.close(); // waits until its end is recorded
     assertThat(store.reopen().get(new TimerKey("ns", "a")).attempts().get(0).error())
         .contains("exceeded its time limit of PT0.02S");
   }
@@ -123,8 +123,8 @@ class ThreadsTest {
   }
 
   /**
-   * The retry asks for its jitter after the handler has returned, and is held up there, until the
-   * close has looked whether something runs.
+   * The retry is delayed in its source of jitter, after the handler has returned, until the close
+   * has checked for running attempts.
    */
   @Test
   void closeWaitsForTheEndOfAnAttemptWhoseHandlerHasReturned() throws InterruptedException {
@@ -162,8 +162,8 @@ class ThreadsTest {
   }
 
   /**
-   * A handler with one place, which is taken; and a second claim of it, committed while the thread
-   * that tells the engine is held up.
+   * A handler with one occupied slot, and a second claim that is committed while the thread that
+   * processes outcomes is blocked.
    */
   private static final class HeldUp {
     final InMemoryTimerStore store = InMemoryTimerStore.create();
@@ -239,8 +239,8 @@ class ThreadsTest {
   }
 
   @Test
-  void callersAreAnsweredWhileTheEngineIsToldOfItsClaims() throws InterruptedException {
-    HeldUp held = new HeldUp(); // which schedules in the meantime
+  void callersAreAnsweredWhileTheEngineProcessesItsClaims() throws InterruptedException {
+    HeldUp held = new HeldUp(); // schedules in the meantime
     held.told.countDown();
     held.end();
     assertThat(held.store.reopen().get(new TimerKey("ns", "first")).state())
@@ -248,7 +248,7 @@ class ThreadsTest {
   }
 
   @Test
-  void runsNoClaimThatWasCancelledBeforeTheEngineWasToldOfIt() throws InterruptedException {
+  void runsNoClaimThatWasCancelledBeforeTheEngineProcessedIt() throws InterruptedException {
     HeldUp held = new HeldUp();
     assertThat(held.timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
     held.told.countDown();
@@ -258,7 +258,7 @@ class ThreadsTest {
   }
 
   @Test
-  void givesBackAClaimOfWhichTheEngineIsToldWhenItCloses() throws InterruptedException {
+  void givesBackAClaimThatTheEngineProcessesDuringAClose() throws InterruptedException {
     HeldUp held = new HeldUp();
     Thread closer = new Thread(() -> held.timer.close(Duration.ofDays(1)));
     closer.start();
@@ -267,7 +267,7 @@ class ThreadsTest {
     }
     held.told.countDown();
     held.awaitState("second", TimerState.SCHEDULED);
-    TimerState state = held.state("second"); // while the first one has the only place
+    TimerState state = held.state("second"); // while the first one has the only slot
     held.end();
     closer.join();
     assertThat(state).isEqualTo(TimerState.SCHEDULED);
@@ -279,7 +279,7 @@ class ThreadsTest {
       try {
         latch.await();
       } catch (InterruptedException e) {
-        // A close that has lost its patience interrupts; this test's has a day.
+        // A close interrupts after its shutdown timeout, which is a day here.
       }
     }
   }

@@ -20,7 +20,7 @@ import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A log that throws costs nothing but what it should have said. */
+/** Verifies that a throwing log loses only its line. */
 class ThrowingLogTest extends OnStand {
   private final Logger logger = Logger.getLogger(DurableTimer.class.getName());
   private final Level levelBefore = logger.getLevel();
@@ -51,7 +51,7 @@ class ThrowingLogTest extends OnStand {
   }
 
   @Test
-  void anAttemptThatTheWheelRefusesWaitsBesideIt() {
+  void anAttemptThatTheWheelRefusesWaitsForATick() {
     store =
         InMemoryTimerStore.create(
             new StoreTraits(
@@ -96,7 +96,7 @@ class ThrowingLogTest extends OnStand {
   }
 
   @Test
-  void parksWhatNobodyKnows() {
+  void blocksTimersWithoutAHandler() {
     start();
     logThrows();
     timer.schedule(TimerSpec.of("shop", "a").handler("unknown").after(Duration.ZERO));
@@ -105,7 +105,7 @@ class ThrowingLogTest extends OnStand {
   }
 
   @Test
-  void missedRunsThatAreSkippedGiveTheirPlacesBack() {
+  void skippedMissedRunsFreeTheirSlots() {
     start(); // two are claimed at a time
     logThrows();
     Duration hour = Duration.ofHours(1);

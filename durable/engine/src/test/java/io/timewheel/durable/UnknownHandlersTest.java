@@ -12,7 +12,7 @@ import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Warnings at the start about timers that no live node can run. */
+/** Verifies the warnings at the start about timers that no live node can run. */
 class UnknownHandlersTest {
   private static final Duration LEASE = Duration.ofSeconds(10);
 

@@ -9,11 +9,11 @@ import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** The near future is on the wheel, and no more than fits. */
+/** Verifies that a window contains only timers of the near future, up to its limit. */
 class WindowTest {
   private final Scene scene = new Scene(builder -> builder.maxWindow(64));
 
-  // The window
+  // Window
 
   @Test
   void holdsNoMoreThanItsCap() {
@@ -36,7 +36,7 @@ class WindowTest {
   }
 
   @Test
-  void looksAtTheWallAfterAJump() {
+  void readsTheWallClockAfterAJump() {
     scene.timer.schedule(spec("a").after(Duration.ofSeconds(50)));
     scene.kit.skew(scene.timer, Duration.ofSeconds(40));
     scene.advance(11_000);
@@ -49,7 +49,7 @@ class WindowTest {
   }
 
   @Test
-  void isNotEarlyThoughItTakesOverWhatWasClaimedAhead() {
+  void isNotEarlyAfterATakeOverOfAClaimAhead() {
     Scene scene =
         new Scene(
             new StoreTraits(1, 1, 100, Duration.ofMinutes(1), Duration.ofSeconds(2), Duration.ZERO),

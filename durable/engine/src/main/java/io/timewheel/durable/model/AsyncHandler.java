@@ -4,22 +4,22 @@ package io.timewheel.durable.model;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A handler that holds no thread while it waits: for what calls other machines. The engine calls
- * {@link #start} in place of {@link Handler#handle}; the attempt counts among those that run until
- * what was returned is complete.
+ * A handler that holds no thread while it waits, for example for a call to another machine. The
+ * engine calls {@link #start} instead of {@link Handler#handle}. The attempt counts as running
+ * until the returned stage completes.
  */
 public interface AsyncHandler extends Handler {
   /**
    * Starts to handle a firing, as {@link Handler#handle} does, and returns soon.
    *
-   * <p>When the attempt is out of time, or a close has lost its patience, the attempt ends, whether
-   * the stage does or not: it is {@linkplain java.util.concurrent.CompletableFuture#cancel
-   * cancelled}, and whoever works for it should heed that.
+   * <p>If the attempt exceeds its timeout, or a close its shutdown timeout, the attempt ends, even
+   * if the stage does not. The engine {@linkplain java.util.concurrent.CompletableFuture#cancel
+   * cancels} the stage, and the work behind it should stop.
    *
-   * @param firing what fires; what is decided by it counts until the stage completes
-   * @return completes when the attempt has ended; with an error, if it failed. Whoever completes it
-   *     lends its thread to the engine for a moment, and never waits there
-   * @throws Exception if the attempt failed at once
+   * @param firing the firing; its methods take effect until the stage completes
+   * @return a stage that completes when the attempt has ended, with an error if it failed. The
+   *     engine briefly uses the thread that completes it, and never blocks it
+   * @throws Exception if the attempt failed immediately
    */
   CompletionStage<?> start(Firing firing) throws Exception;
 

@@ -7,14 +7,14 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One ended attempt, as the history keeps it.
+ * An ended attempt in the history of a timer.
  *
- * @param number which attempt of its run it was; the first is 1
- * @param scheduledAtMillis the time for which the run was scheduled
- * @param beganAtMillis when the attempt was claimed
- * @param endedAtMillis when its end was recorded
+ * @param number the number of the attempt within its run, from 1
+ * @param scheduledAtMillis the scheduled time of the run
+ * @param beganAtMillis the time at which the attempt was claimed
+ * @param endedAtMillis the time at which its end was recorded
  * @param end how it ended
- * @param error why it failed, or null
+ * @param error the reason for the failure, or null
  */
 public record Attempt(
     int number,
@@ -24,31 +24,34 @@ public record Attempt(
     End end,
     @Nullable String error) {
 
-  /** How an attempt ended. */
+  /** The ways in which an attempt ends. */
   public enum End {
-    /** The handler returned, or the consumer acknowledged. */
+    /** The handler returned, or the consumer acknowledged the timer. */
     SUCCEEDED,
-    /** The handler threw, ran out of time, or the consumer gave it back with an error. */
+    /**
+     * The handler threw an exception or exceeded its timeout, or the consumer gave the timer back
+     * with an error.
+     */
     FAILED,
-    /** The process died, or the lease ran out: nobody knows how far it came. */
+    /** The process died or the claim lease expired. The attempt may have done part of its work. */
     LOST,
-    /** Given back untouched; does not count as an attempt. */
+    /** The attempt was given back untouched and does not count. */
     GIVEN_BACK,
     /** The handler moved the run to a later time. */
     RESCHEDULED,
-    /** The timer was replaced meanwhile; whatever the attempt did no longer counts. */
+    /** The timer was replaced during the attempt, so its result does not count. */
     SUPERSEDED
   }
 
   /**
    * Checks that the end is not null.
    *
-   * @param number which attempt of its run it was; the first is 1
-   * @param scheduledAtMillis the time for which the run was scheduled
-   * @param beganAtMillis when the attempt was claimed
-   * @param endedAtMillis when its end was recorded
+   * @param number the number of the attempt within its run, from 1
+   * @param scheduledAtMillis the scheduled time of the run
+   * @param beganAtMillis the time at which the attempt was claimed
+   * @param endedAtMillis the time at which its end was recorded
    * @param end how it ended
-   * @param error why it failed, or null
+   * @param error the reason for the failure, or null
    */
   public Attempt {
     requireNonNull(end, "end");

@@ -6,51 +6,51 @@ import static java.util.Objects.requireNonNull;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A durable timer, or its store, could not do what it was asked for. All failures of theirs are of
- * this type, those of bad arguments and of a closed timer apart.
+ * Thrown if an operation of a durable timer or of its store fails. Invalid arguments throw an
+ * {@link IllegalArgumentException}, and calls of a closed timer an {@link IllegalStateException}.
  */
 public class DurableTimerException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** Why it could not. */
+  /** The reason for the failure. */
   public enum Reason {
-    /** There is such a timer already, and the call asked for there to be none. */
+    /** The timer exists, but the call requires that it does not. */
     EXISTS,
-    /** The timer has another version than the call asked for. */
+    /** The timer does not have the version that the call requires. */
     VERSION_DIFFERS,
-    /** The timer has the version that the call asked for, but has fired or was cancelled since. */
+    /** The timer has the required version, but has fired or was cancelled since. */
     FINISHED,
-    /** The namespace has as many pending timers as it may have. */
+    /** The namespace has reached its limit of pending timers. */
     OVER_LIMIT,
     /**
-     * As many changes wait for the store as may, and the timer was built to refuse more, or the
-     * thread that waited for room was interrupted. Or another transaction has held the timer for
-     * more than five seconds. Nothing was done.
+     * The write queue is full, and the timer was built to refuse further changes, or the thread
+     * that waited for room was interrupted. Or another transaction has locked the timer for more
+     * than five seconds. Nothing was changed.
      */
     BUSY,
-    /** The store could not do it, and has not done it. */
+    /** The store is unavailable. Nothing was changed. */
     STORE_UNAVAILABLE,
-    /** The store refused what was asked for. */
+    /** The store refused the content of the call. */
     REJECTED,
-    /** An earlier request of the same request ID had another content. Nothing was done. */
+    /** An earlier request with the same request ID had different content. Nothing was changed. */
     REQUEST_DIFFERS,
-    /** It may have been done or not. Asking again with the same request id is safe. */
+    /** The change may have been committed or not. A retry with the same request ID is safe. */
     UNKNOWN
   }
 
-  /** Why it could not. */
+  /** The reason for the failure. */
   private final Reason reason;
 
-  /** The version that the timer has. */
+  /** The present version of the timer. */
   private final long version;
 
   /**
-   * Makes an exception.
+   * Creates the exception.
    *
-   * @param reason why
-   * @param version the version that the timer has; 0 if there is none or it does not matter
-   * @param message names the failure
-   * @param cause what made it fail, or null
+   * @param reason the reason for the failure
+   * @param version the present version of the timer; 0 if it has none or if it does not matter
+   * @param message describes the failure
+   * @param cause the cause, or null
    */
   public DurableTimerException(
       Reason reason, long version, String message, @Nullable Throwable cause) {
@@ -59,12 +59,12 @@ public class DurableTimerException extends RuntimeException {
     this.version = version;
   }
 
-  /** {@return why} */
+  /** {@return the reason for the failure} */
   public Reason reason() {
     return reason;
   }
 
-  /** {@return the version that the timer has; 0 if there is none or it does not matter} */
+  /** {@return the present version of the timer; 0 if it has none or if it does not matter} */
   public long version() {
     return version;
   }

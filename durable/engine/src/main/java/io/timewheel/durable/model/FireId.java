@@ -9,12 +9,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
 /**
- * The identity of one run of a timer, the same for all of its attempts: what an effect can be made
- * idempotent by. Its text form is opaque, and made of {@code A-Z a-z 0-9 _ -} only.
+ * The identity of one run of a timer. All attempts of the run have the same fire ID, so handlers
+ * can use it to make their effects idempotent. Its text form is opaque and contains only {@code A-Z
+ * a-z 0-9 _ -}.
  *
  * @param key the timer
  * @param version the version that fires
- * @param scheduledAtMillis the time for which the run is scheduled, since 1970
+ * @param scheduledAtMillis the scheduled time of the run, in milliseconds since 1970
  */
 public record FireId(TimerKey key, long version, long scheduledAtMillis) {
   private static final int NUMBERS_LENGTH = 2 * Long.BYTES + Short.BYTES;
@@ -24,18 +25,18 @@ public record FireId(TimerKey key, long version, long scheduledAtMillis) {
    *
    * @param key the timer
    * @param version the version that fires
-   * @param scheduledAtMillis the time for which the run is scheduled, since 1970
+   * @param scheduledAtMillis the scheduled time of the run, in milliseconds since 1970
    */
   public FireId {
     requireNonNull(key, "key");
   }
 
   /**
-   * Reads the text form.
+   * Parses the text form.
    *
-   * @param text what {@link #toString} gave
-   * @return the id
-   * @throws IllegalArgumentException if the text is not that of a fire id
+   * @param text the result of {@link #toString}
+   * @return the fire ID
+   * @throws IllegalArgumentException if the text is not a fire ID
    */
   public static FireId parse(String text) {
     requireNonNull(text, "text");

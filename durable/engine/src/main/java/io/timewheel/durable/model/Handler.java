@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.model;
 
-/** What is done when a durable timer fires. */
+/** Handles the firings of durable timers. */
 @FunctionalInterface
 public interface Handler {
   /**
-   * Handles a firing. It may be called more than once for the same one, with the same fire id:
-   * after a failure, and after a crash. What it throws is a failed attempt.
+   * Handles a firing. The engine may call it more than once for the same run, with the same fire
+   * ID, after a failure or a crash. An exception fails the attempt.
    *
    * @param firing the firing
-   * @throws Exception if the attempt failed; it is tried again by the timer's retry policy
+   * @throws Exception if the attempt failed; the retry policy of the timer decides about the next
+   *     one
    */
   void handle(Firing firing) throws Exception;
 }

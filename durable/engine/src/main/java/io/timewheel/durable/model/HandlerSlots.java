@@ -4,18 +4,18 @@ package io.timewheel.durable.model;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Shares concurrency slots among the handlers of one prefix. An attempt is claimed only with a
- * slot, so a timer whose handler gets none waits and uses up no attempt.
+ * Shares concurrency slots among the handlers of one prefix. An attempt needs a slot before it is
+ * claimed, so a timer without a slot waits and uses no attempt.
  *
- * <p>The engine calls both methods with a lock: they must not block, nor call the engine. It asks
- * again for refused names, the longest refused first, whenever a slot was released.
+ * <p>The engine holds a lock while it calls the methods, so they must not block or call the engine.
+ * Whenever a slot is released, it asks again for the refused names, the longest refused first.
  */
 public interface HandlerSlots {
   /**
    * Takes a slot for one attempt.
    *
    * @param handler the whole name of the handler
-   * @return false if the handler gets none at present
+   * @return false if no slot is free for the handler
    */
   boolean acquire(String handler);
 
@@ -27,7 +27,7 @@ public interface HandlerSlots {
   void release(String handler);
 
   /**
-   * Returns slots that are given to whichever handler asks.
+   * Returns slots for any handler that asks.
    *
    * @param total the number of slots
    * @return the slots

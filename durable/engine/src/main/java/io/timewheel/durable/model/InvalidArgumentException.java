@@ -4,8 +4,8 @@ package io.timewheel.durable.model;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown for an argument that no store could take. The message names the argument, its value and
- * the expected values. Any other {@link IllegalArgumentException} is a bug of Timewheel.
+ * Thrown for an invalid argument. The message names the argument, its value and the expected
+ * values. Any other {@link IllegalArgumentException} is a bug of Timewheel.
  */
 public final class InvalidArgumentException extends IllegalArgumentException {
   private static final long serialVersionUID = 1;
@@ -23,7 +23,7 @@ public final class InvalidArgumentException extends IllegalArgumentException {
    * Creates the exception.
    *
    * @param message the argument, its value and the expected values
-   * @param cause why it is refused
+   * @param cause the reason
    */
   public InvalidArgumentException(String message, @Nullable Throwable cause) {
     super(message, cause);

@@ -2,22 +2,22 @@
 package io.timewheel.durable.model;
 
 /**
- * What becomes of the missed runs of a recurring timer.
+ * The rule for the missed runs of a recurring timer.
  *
- * <p>A run is missed if it has not begun within its grace after its scheduled time: because nothing
- * was there to begin it, or because the run before it took so long. What is within its grace runs
- * as scheduled, late as it may be. A timer that fires once runs however late it is.
+ * <p>A run is missed if it has not begun within its grace after its scheduled time. The cause may
+ * be that no node was up, or that the previous run took too long. A late run that is still within
+ * its grace runs as scheduled. A timer that fires once always runs, however late.
  */
 public enum MissedRuns {
-  /** One run for all that were missed, with the scheduled time of the latest one. */
+  /** Runs once for all missed runs, with the scheduled time of the latest one. */
   FIRE_ONCE,
 
   /**
-   * Each missed run, one after the other, the oldest first. When more than 1,000 are outstanding,
-   * the oldest are dropped, and reported.
+   * Runs each missed run, one after the other, the oldest first. If more than 1,000 are
+   * outstanding, the oldest are dropped and reported.
    */
   FIRE_ALL,
 
-  /** None: the timer goes on with the first run that was not missed. */
+  /** Skips all missed runs. The timer continues with the first run that was not missed. */
   SKIP
 }

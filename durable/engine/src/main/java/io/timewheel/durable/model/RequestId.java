@@ -6,18 +6,18 @@ import static java.util.Objects.requireNonNull;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Recognises a repeated request. The store keeps it for {@link #KEPT_HOURS} hours with the answer,
- * which is committed together with the change: so a repetition is answered as the first request
- * was, on any node, and changes nothing.
+ * Identifies a request, so that a repetition is recognised. The store commits it with the change
+ * and the answer, and keeps it for {@link #KEPT_HOURS} hours. A repetition gets the answer of the
+ * first request, on any node, and changes nothing.
  *
  * @param id an ID that no other request for the same timer has; 1 to 256 bytes of UTF-8, no control
  *     characters
- * @param digest the content of the request, or a digest of it; up to 256 bytes. A request of the
- *     same ID with another digest is refused with {@link
+ * @param digest the content of the request, or a digest of it; up to 256 bytes. A request with the
+ *     same ID and another digest is refused with {@link
  *     DurableTimerException.Reason#REQUEST_DIFFERS}
  */
 public record RequestId(String id, String digest) {
-  /** For how many hours a store keeps the answer. */
+  /** The hours for which a store keeps the answer. */
   public static final int KEPT_HOURS = 24;
 
   private static final int MAX_BYTES = 256;
@@ -27,8 +27,8 @@ public record RequestId(String id, String digest) {
    *
    * @param id an ID that no other request for the same timer has; 1 to 256 bytes of UTF-8, no
    *     control characters
-   * @param digest the content of the request, or a digest of it; up to 256 bytes. A request of the
-   *     same ID with another digest is refused with {@link
+   * @param digest the content of the request, or a digest of it; up to 256 bytes. A request with
+   *     the same ID and another digest is refused with {@link
    *     DurableTimerException.Reason#REQUEST_DIFFERS}
    */
   public RequestId {
@@ -55,7 +55,7 @@ public record RequestId(String id, String digest) {
   }
 
   /**
-   * The ID of a request whose content is not compared.
+   * Creates the ID of a request whose content is not compared.
    *
    * @param id an ID that no other request for the same timer has
    * @return the request ID

@@ -6,29 +6,30 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 
 /**
- * How often a run is attempted, and how long it waits in between: after the first failure {@code
- * backoff}, then twice as long after each, up to {@code maxBackoff}; each wait shortened at random
- * by up to a half, so that what failed together is not tried again together.
+ * Limits the attempts of a run, and sets the waits between them. The wait after the first failure
+ * is {@code backoff}. It doubles with each failure, up to {@code maxBackoff}. Each wait is
+ * shortened at random by up to a half, so that timers that failed together are not all retried
+ * together.
  *
- * @param maxAttempts how many attempts there are in all, 1 to 1,000
+ * @param maxAttempts the largest number of attempts, including the first, 1 to 1,000
  * @param backoff the wait after the first failure, at least 10 ms
  * @param maxBackoff the longest wait, at least {@code backoff}
  */
 public record RetryPolicy(int maxAttempts, Duration backoff, Duration maxBackoff) {
-  // In front of DEFAULT, whose constructor reads them.
+  // Must precede DEFAULT, whose constructor reads them.
   private static final Duration MIN_BACKOFF = Duration.ofMillis(10);
 
-  /** The longest wait for another attempt, also where a handler asks for one. */
+  /** The longest wait for another attempt, also if a handler requests one. */
   public static final Duration MAX_WAIT = Duration.ofDays(365);
 
-  /** Five attempts; a second after the first failure, a minute at most. */
+  /** Five attempts, with waits from one second to one minute. */
   public static final RetryPolicy DEFAULT =
       new RetryPolicy(5, Duration.ofSeconds(1), Duration.ofMinutes(1));
 
   /**
    * Checks the ranges.
    *
-   * @param maxAttempts how many attempts there are in all, 1 to 1,000
+   * @param maxAttempts the largest number of attempts, including the first, 1 to 1,000
    * @param backoff the wait after the first failure, at least 10 ms
    * @param maxBackoff the longest wait, at least {@code backoff}
    */

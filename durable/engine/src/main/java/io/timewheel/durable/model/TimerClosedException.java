@@ -4,8 +4,8 @@ package io.timewheel.durable.model;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown by the calls of a durable timer that is closed. Any other {@link IllegalStateException} is
- * a bug of Timewheel.
+ * Thrown by calls of a closed durable timer. Any other {@link IllegalStateException} is a bug of
+ * Timewheel.
  */
 public final class TimerClosedException extends IllegalStateException {
   private static final long serialVersionUID = 1;
@@ -13,7 +13,7 @@ public final class TimerClosedException extends IllegalStateException {
   /**
    * Creates the exception.
    *
-   * @param message why the call is refused
+   * @param message the reason
    * @param cause the same failure on another thread; or null
    */
   public TimerClosedException(String message, @Nullable Throwable cause) {

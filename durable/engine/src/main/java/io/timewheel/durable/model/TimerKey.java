@@ -4,16 +4,17 @@ package io.timewheel.durable.model;
 import static java.util.Objects.requireNonNull;
 
 /**
- * The identity of a durable timer. Ordered by namespace, then by id, both by UTF-16 code units.
+ * The identity of a durable timer. Keys are ordered by namespace, then by id, both by UTF-16 code
+ * units.
  *
- * @param namespace whose timer it is
+ * @param namespace the namespace of the timer
  * @param id unique within the namespace
  */
 public record TimerKey(String namespace, String id) implements Comparable<TimerKey> {
   /**
    * Checks that neither part is null.
    *
-   * @param namespace whose timer it is
+   * @param namespace the namespace of the timer
    * @param id unique within the namespace
    */
   public TimerKey {

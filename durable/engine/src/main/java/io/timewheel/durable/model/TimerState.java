@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.model;
 
-/** What a durable timer is doing. */
+/** The states of a durable timer. */
 public enum TimerState {
-  /** Waits for its time. */
+  /** The timer waits for its time. */
   SCHEDULED,
-  /** Due, for a queue, and not yet claimed by a consumer. */
+  /** The timer of a queue is due, and no consumer has claimed it. */
   READY,
-  /** An attempt was claimed, and its end is not recorded. */
+  /** An attempt is claimed and still open. */
   RUNNING,
-  /** An attempt failed; waits for the next one. */
+  /** An attempt failed, and the timer waits for the next one. */
   RETRYING,
-  /** Its attempts are exhausted, or a handler gave up. Kept until retried or cancelled. */
+  /**
+   * The attempts are exhausted, or the handler gave up. The timer is kept until it is retried or
+   * cancelled.
+   */
   FAILED,
-  /** Due, but no node knows its handler. Kept until one does. */
+  /** The timer is due, but no node knows its handler. It is kept until one does. */
   BLOCKED,
-  /** Does not fire until it is resumed. */
+  /** The timer does not fire until it is resumed. */
   PAUSED,
-  /** Its completion is recorded. Remembered for a while. */
+  /** The timer has completed. It is retained for a while. */
   COMPLETED,
-  /** Cancelled: no attempt begins any more. Remembered for a while. */
+  /** The timer was cancelled, and no further attempt begins. It is retained for a while. */
   CANCELLED;
 
-  /** {@return whether nothing will happen to the timer any more: done or cancelled} */
+  /** {@return whether the timer is completed or cancelled} */
   public boolean isFinished() {
     return this == COMPLETED || this == CANCELLED;
   }

@@ -2,7 +2,7 @@
 package io.timewheel.durable.model;
 
 /**
- * What is done when a durable timer fires, with its payload as an object.
+ * Handles the firings of durable timers, with the payload as an object.
  *
  * @param <T> the type of the payload
  */

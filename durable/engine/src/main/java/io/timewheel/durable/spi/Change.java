@@ -6,13 +6,13 @@ import io.timewheel.durable.model.TimerKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One conditional step of one record. What it does in which state, and what it answers, is said by
- * {@link Transitions}.
+ * One conditional step of one record. {@link Transitions} defines its effect and its answer in each
+ * state.
  *
- * <p>A change that has an {@link #epoch()} is made by the owner of a shard; a store refuses it with
- * {@link Outcome.Answer#STALE_OWNER} unless that epoch is the shard's present one. Claims and ends
- * of claims may be committed again when the first answer was lost: the second answer is that of the
- * first.
+ * <p>The owner of a shard makes the changes that have an {@link #epoch()}. If that epoch is no
+ * longer the current one of the shard, the store answers {@link Outcome.Answer#STALE_OWNER}. If the
+ * answer to a claim or to its end is lost, the engine may commit the same change again and gets the
+ * same answer.
  */
 public sealed interface Change {
   /** {@return the timer that is changed} */
@@ -21,29 +21,32 @@ public sealed interface Change {
   /** {@return the time of the change, by the clock of the engine that makes it} */
   long now();
 
-  /** {@return what a repetition of this change is recognised by; null if it is done again} */
+  /**
+   * {@return the ID by which the store recognises a repetition; null if a repetition takes effect
+   * again}
+   */
   default @Nullable RequestId request() {
     return null;
   }
 
-  /** {@return the epoch of the owner that makes this change; 0 if anybody may} */
+  /** {@return the epoch of the owner that makes this change; 0 if any session may make it} */
   default long epoch() {
     return 0;
   }
 
   /**
-   * Makes or replaces a timer.
+   * Creates or replaces a timer.
    *
    * @param key the timer
    * @param definition the definition
-   * @param dueAt when it is due
-   * @param relative whether the time was given as a delay, so that the same again is another time
-   * @param condition when to do it
-   * @param version the version that {@link Condition#VERSION} asks for
-   * @param evenFinished whether a finished timer that is remembered counts as present, for
-   *     UNCHANGED and for the condition
-   * @param request makes a repeated call answer as the first one did; or null
-   * @param maxPending how many unfinished timers its namespace may have, this one included
+   * @param dueAt its due time
+   * @param relative true if the caller gave a delay, so that a repeated call has another due time
+   * @param condition the condition that must hold
+   * @param version the version that {@link Condition#VERSION} requires
+   * @param evenFinished true if a retained finished timer counts as present, for UNCHANGED and for
+   *     the condition
+   * @param request recognises a repetition, which gets the first answer; or null
+   * @param maxPending the largest number of unfinished timers in its namespace, including this one
    * @param now the time of the change
    */
   record Schedule(
@@ -59,13 +62,13 @@ public sealed interface Change {
       long now)
       implements Change {}
 
-  /** When a {@link Schedule} is done. */
+  /** The condition of a {@link Schedule}. */
   enum Condition {
-    /** Always. */
+    /** No condition. */
     NONE,
-    /** If there is no such timer. */
+    /** The timer must not exist. */
     ABSENT,
-    /** If the timer has the given version, and is present. */
+    /** The timer must exist and have the given version. */
     VERSION
   }
 
@@ -73,17 +76,17 @@ public sealed interface Change {
    * Cancels a timer.
    *
    * @param key the timer
-   * @param version only if it has this version; 0 for any
-   * @param request makes a repeated call answer as the first one did; or null
+   * @param version the version that the timer must have; 0 for any
+   * @param request recognises a repetition, which gets the first answer; or null
    * @param now the time of the change
    */
   record Cancel(TimerKey key, long version, @Nullable RequestId request, long now)
       implements Change {
     /**
-     * A cancel that is done again if it is repeated.
+     * Creates a cancel without a request ID: a repetition takes effect again.
      *
      * @param key the timer
-     * @param version only if it has this version; 0 for any
+     * @param version the version that the timer must have; 0 for any
      * @param now the time of the change
      */
     public Cancel(TimerKey key, long version, long now) {
@@ -92,21 +95,21 @@ public sealed interface Change {
   }
 
   /**
-   * Moves the present or next run to another time; a new version.
+   * Moves the present or next run to another time. The timer gets a new version.
    *
    * @param key the timer
-   * @param version only if it has this version; 0 for any
+   * @param version the version that the timer must have; 0 for any
    * @param dueAt the new time
-   * @param request makes a repeated call answer as the first one did; or null
+   * @param request recognises a repetition, which gets the first answer; or null
    * @param now the time of the change
    */
   record Move(TimerKey key, long version, long dueAt, @Nullable RequestId request, long now)
       implements Change {
     /**
-     * A move that is done again if it is repeated.
+     * Creates a move without a request ID: a repetition takes effect again.
      *
      * @param key the timer
-     * @param version only if it has this version; 0 for any
+     * @param version the version that the timer must have; 0 for any
      * @param dueAt the new time
      * @param now the time of the change
      */
@@ -116,69 +119,69 @@ public sealed interface Change {
   }
 
   /**
-   * Does what a person asks for.
+   * Applies a command of an operator.
    *
    * @param key the timer
-   * @param what what to do
-   * @param version only if it has this version; 0 for any
-   * @param request makes a repeated call answer as the first one did; or null
+   * @param what the command
+   * @param version the version that the timer must have; 0 for any
+   * @param request recognises a repetition, which gets the first answer; or null
    * @param now the time of the change
    */
   record Verb(TimerKey key, What what, long version, @Nullable RequestId request, long now)
       implements Change {
     /**
-     * A verb that is done again if it is repeated.
+     * Creates a verb without a request ID: a repetition takes effect again.
      *
      * @param key the timer
-     * @param what what to do
-     * @param version only if it has this version; 0 for any
+     * @param what the command
+     * @param version the version that the timer must have; 0 for any
      * @param now the time of the change
      */
     public Verb(TimerKey key, What what, long version, long now) {
       this(key, what, version, null, now);
     }
 
-    /** What a person may ask for. */
+    /** The commands of an operator. */
     public enum What {
-      /** Lets no further attempt begin. */
+      /** Pauses the timer: no further attempt begins. */
       PAUSE,
-      /** Ends a pause; overdue timers fire. */
+      /** Ends the pause. An overdue timer fires. */
       RESUME,
-      /** Puts back what a pause of its namespace held, or what was blocked; made by engines. */
+      /** Schedules a held or blocked timer again. Engines make this change, not operators. */
       RELEASE,
-      /** Fires now, and leaves the schedule of a recurring timer alone. */
+      /** Fires the timer now. The schedule of a recurring timer stays the same. */
       RUN,
-      /** Fires failed or blocked timers, with attempts counted anew. */
+      /** Fires a failed or blocked timer. Its attempts are counted from 1 again. */
       RETRY
     }
   }
 
   /**
-   * Keeps a number as the answer of a request that is no change of one timer, unless that request
-   * has an answer. {@link Outcome#version} is the number that is kept.
+   * Stores a number as the answer to a request that does not change one timer, unless the request
+   * already has an answer. {@link Outcome#version} is the stored number.
    *
-   * @param key what the request is about; there need not be such a timer
+   * @param key the subject of the request; a timer with this key need not exist
    * @param request the request
-   * @param value the number; {@link TimerRecord#NONE} to keep none, and to read the one that is
-   *     kept. Then the answer is {@link Outcome.Answer#NOT_FOUND} if there is none
+   * @param value the number; {@link TimerRecord#NONE} to read the stored one, with the answer
+   *     {@link Outcome.Answer#NOT_FOUND} if there is none
    * @param now the time of the change
    */
   record Keep(TimerKey key, RequestId request, long value, long now) implements Change {}
 
   /**
-   * Begins an attempt of a handler's timer. A store may write it without forcing it to disk: if it
-   * is lost with the machine, the attempt is merely repeated uncounted; it must survive the
-   * process.
+   * Begins an attempt of a handler's timer. The write must survive a crash of the process, but the
+   * store need not force it to disk. If the machine loses it, the attempt is repeated and not
+   * counted.
    *
    * @param key the timer
    * @param version the version that was read
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
-   * @param token the new claim's token
-   * @param scheduledAt the time for which the run is scheduled, if this is the first attempt of a
-   *     run that the recurrence gives, and runs were missed; {@link TimerRecord#NONE} for the due
-   *     time of the record. It becomes the due time, so that all attempts have it. A retry, a
-   *     take-over and a run by hand keep the time they have.
+   * @param token the token of the new claim
+   * @param scheduledAt the scheduled time of the run, if this is its first attempt, the recurrence
+   *     gives it and runs were missed; {@link TimerRecord#NONE} for the due time of the record. It
+   *     becomes the due time, so that all attempts have it. A retry, a take-over and a run by hand
+   *     keep their time.
    * @param now the time of the change
    */
   record Begin(
@@ -192,14 +195,14 @@ public sealed interface Change {
       implements Change {}
 
   /**
-   * Makes a due timer ready to be claimed: one of a queue, or one whose handler other nodes know
-   * and its owner does not. It ends an open attempt as lost, as {@link Begin} does.
+   * Makes a due timer ready to be claimed: a timer of a queue, or one whose handler only other
+   * nodes know. Ends an open attempt as lost, as {@link Begin} does.
    *
    * @param key the timer
    * @param version the version that was read
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
-   * @param scheduledAt the time for which the run is scheduled, as for {@link Begin}
+   * @param scheduledAt the scheduled time of the run, as for {@link Begin}
    * @param now the time of the change
    */
   record MakeReady(
@@ -207,30 +210,30 @@ public sealed interface Change {
       implements Change {}
 
   /**
-   * Passes over missed runs of a recurring timer.
+   * Skips missed runs of a recurring timer.
    *
    * @param key the timer
    * @param version the version that was read
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
-   * @param dueAt when it runs next; {@link TimerRecord#NEVER} if never again
+   * @param dueAt the time of the next run; {@link TimerRecord#NEVER} if there is none
    * @param now the time of the change
    */
   record Skip(TimerKey key, long version, long revision, long epoch, long dueAt, long now)
       implements Change {}
 
   /**
-   * Lets a wait continue by elapsed time after the clock has gone back: moves the end of a backoff
-   * or of a claim lease, or the next run of a recurring timer. A moved run makes a new version, so
-   * that no two runs have the same identity. Backoffs and leases are moved only if the record was
-   * certainly last changed before the step.
+   * Corrects a wait after the clock was set back, so that it lasts as long as intended. Moves the
+   * end of a backoff, the expiry of a claim lease, or the next run of a recurring timer. A moved
+   * run gets a new version, so that no two runs have the same identity. A backoff or claim lease is
+   * moved only if the record certainly last changed before the step.
    *
    * @param key the timer
    * @param version the version that was read
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
-   * @param fireAt the new end of the backoff or lease, or the new time of the run
-   * @param steppedTo a time that the clock has not gone back behind; a record that was changed
+   * @param fireAt the new end of the backoff, expiry of the claim lease, or time of the run
+   * @param steppedTo a lower bound of the clock readings since the step; a record that was changed
    *     between it and {@code now} may have been changed after the step
    * @param now the time of the change
    */
@@ -239,14 +242,14 @@ public sealed interface Change {
       implements Change {}
 
   /**
-   * Blocks a due timer whose handler no live node knows. It ends an open attempt as lost, as {@link
+   * Blocks a due timer whose handler no live node knows. Ends an open attempt as lost, as {@link
    * Begin} does.
    *
    * @param key the timer
    * @param version the version that was read
    * @param revision the revision that was read
    * @param epoch the epoch of the owner
-   * @param note says why
+   * @param note the reason
    * @param now the time of the change
    */
   record Park(TimerKey key, long version, long revision, long epoch, String note, long now)
@@ -257,17 +260,17 @@ public sealed interface Change {
    *
    * @param key the timer
    * @param token the claim
-   * @param epoch the epoch of the owner; 0 for a lease that its consumer ends
+   * @param epoch the epoch of the owner; 0 if a consumer ends its claim lease
    * @param end how the attempt ended
    * @param nextAt for {@link End#SUCCEEDED}, {@link End#EXHAUSTED} and {@link End#LOST_EXHAUSTED}
-   *     when a recurring timer runs next, {@link TimerRecord#NEVER} if never again; for the others
-   *     when to try again
-   * @param seriesAt for {@link End#RESCHEDULED}, when a recurring timer runs after the run that is
-   *     postponed, {@link TimerRecord#NEVER} if never again; not looked at for the others
-   * @param error why it failed, or null
-   * @param claimed the record as the claim has left it, if whoever ends it knows: a store that
-   *     writes only what has not changed since need not read it again; null otherwise
-   * @param request makes a repeated end of a consumer answer as the first one did; or null
+   *     the next run of a recurring timer, {@link TimerRecord#NEVER} if there is none; for the
+   *     others the time of the next attempt
+   * @param seriesAt for {@link End#RESCHEDULED}, the run of a recurring timer after the postponed
+   *     one, {@link TimerRecord#NEVER} if there is none; ignored for the others
+   * @param error the reason for the failure, or null
+   * @param claimed the record as the claim left it, if the engine still has it; null otherwise. A
+   *     store that writes conditionally need not read the record again
+   * @param request recognises a repeated end of a consumer, which gets the first answer; or null
    * @param now the time of the change
    */
   record Finish(
@@ -283,14 +286,14 @@ public sealed interface Change {
       long now)
       implements Change {
     /**
-     * An end that postpones no run of a recurring timer, of a claim that has to be read again.
+     * Creates an end that postpones no run, of a claim that the store must read.
      *
      * @param key the timer
      * @param token the claim
-     * @param epoch the epoch of the owner; 0 for a lease that its consumer ends
+     * @param epoch the epoch of the owner; 0 if a consumer ends its claim lease
      * @param end how the attempt ended
-     * @param nextAt when a recurring timer runs next, or when to try again
-     * @param error why it failed, or null
+     * @param nextAt the next run of a recurring timer, or the time of the next attempt
+     * @param error the reason for the failure, or null
      * @param now the time of the change
      */
     public Finish(
@@ -305,54 +308,56 @@ public sealed interface Change {
     }
 
     /**
-     * Returns the same end as the answer to a request.
+     * Returns this end with a request ID.
      *
-     * @param id what a repetition is recognised by; null if it is done again
+     * @param id recognises a repetition; null if a repetition takes effect again
      * @return the end
      */
     public Finish with(@Nullable RequestId id) {
       return new Finish(key, token, epoch, end, nextAt, seriesAt, error, claimed, id, now);
     }
 
-    /** How an attempt ends. */
+    /** The ways in which an attempt ends. */
     public enum End {
-      /** Well. */
+      /** It succeeded. */
       SUCCEEDED,
-      /** Badly; to be tried again. */
+      /** It failed and will be retried. */
       FAILED,
-      /** Badly, and for the last time: failed, or on to the next run of a recurring timer. */
+      /**
+       * The last attempt failed: the timer fails, or a recurring timer continues with its next run.
+       */
       EXHAUSTED,
-      /** By a lease that ran out before {@code now}; to be tried again. */
+      /** Its claim lease expired before {@code now}; it will be retried. */
       LOST,
-      /** By a lease that ran out before {@code now}, for the last time. */
+      /** Its claim lease expired before {@code now}, and it was the last attempt. */
       LOST_EXHAUSTED,
       /**
-       * By its handler, which wants another time for this run; attempts are counted anew. The
-       * series of a recurring timer stays where it is: from then on the run is one beside it.
+       * Its handler postponed the run. Attempts are counted from 1 again. The schedule of a
+       * recurring timer does not change; the postponed run is then separate from it.
        */
       RESCHEDULED,
-      /** Untouched: not counted. */
+      /** It was given back untouched and does not count. */
       GIVEN_BACK
     }
   }
 
   /**
-   * Extends a lease.
+   * Extends a claim lease.
    *
    * @param key the timer
-   * @param token the lease
-   * @param until its new end
-   * @param request makes a repeated call answer as the first one did; or null
+   * @param token the token of the claim
+   * @param until the new expiry of the claim lease
+   * @param request recognises a repetition, which gets the first answer; or null
    * @param now the time of the change
    */
   record Extend(TimerKey key, ClaimToken token, long until, @Nullable RequestId request, long now)
       implements Change {
     /**
-     * An extension that is done again if it is repeated.
+     * Creates an extension without a request ID: a repetition takes effect again.
      *
      * @param key the timer
-     * @param token the lease
-     * @param until its new end
+     * @param token the token of the claim
+     * @param until the new expiry of the claim lease
      * @param now the time of the change
      */
     public Extend(TimerKey key, ClaimToken token, long until, long now) {

@@ -7,16 +7,16 @@ import io.timewheel.durable.model.Attempt;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An attempt that was claimed.
+ * The claim of one attempt.
  *
- * @param token proves that it is one's own
- * @param version the version of the timer that is fired
- * @param scheduledAt the time for which the run was scheduled
- * @param attempt which attempt of the run this is; the first is 1
- * @param epoch the epoch of the owner that claimed it; 0 for a lease of a queue
- * @param beganAt when it was claimed
- * @param until when the lease ends; {@link TimerRecord#NEVER} if it is a handler's attempt
- * @param end how it ended; null while it has not
+ * @param token proves that a caller holds the claim
+ * @param version the version of the timer that fires
+ * @param scheduledAt the scheduled time of the run
+ * @param attempt the number of the attempt within its run, from 1
+ * @param epoch the epoch of the owner that claimed it; 0 for a consumer's claim lease
+ * @param beganAt the time of the claim
+ * @param until the expiry of the claim lease; {@link TimerRecord#NEVER} for an attempt of a handler
+ * @param end how it ended; null while it is open
  */
 public record Claim(
     ClaimToken token,
@@ -31,14 +31,15 @@ public record Claim(
   /**
    * Checks that there is a token.
    *
-   * @param token proves that it is one's own
-   * @param version the version of the timer that is fired
-   * @param scheduledAt the time for which the run was scheduled
-   * @param attempt which attempt of the run this is; the first is 1
-   * @param epoch the epoch of the owner that claimed it; 0 for a lease of a queue
-   * @param beganAt when it was claimed
-   * @param until when the lease ends; {@link TimerRecord#NEVER} if it is a handler's attempt
-   * @param end how it ended; null while it has not
+   * @param token proves that a caller holds the claim
+   * @param version the version of the timer that fires
+   * @param scheduledAt the scheduled time of the run
+   * @param attempt the number of the attempt within its run, from 1
+   * @param epoch the epoch of the owner that claimed it; 0 for a consumer's claim lease
+   * @param beganAt the time of the claim
+   * @param until the expiry of the claim lease; {@link TimerRecord#NEVER} for an attempt of a
+   *     handler
+   * @param end how it ended; null while it is open
    */
   public Claim {
     requireNonNull(token, "token");

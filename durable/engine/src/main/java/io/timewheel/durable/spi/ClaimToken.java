@@ -2,8 +2,9 @@
 package io.timewheel.durable.spi;
 
 /**
- * Identifies a claim: 128 random bits if a consumer holds it; for the attempt of a handler, the
- * epoch of the shard, which no other owner has, and a number that the process gives once.
+ * Identifies a claim. The token of a consumer consists of 128 random bits. The token of a handler's
+ * attempt consists of the epoch of the shard, which is unique to its owner, and a number that is
+ * unique in the process.
  *
  * @param high the upper half
  * @param low the lower half

@@ -6,8 +6,8 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.model.TimerKey;
 
 /**
- * A place in the due index of a shard. The key makes it unique, so a scan that goes on from here
- * neither repeats nor leaves out anything.
+ * A position in the due index of a shard. The key makes it unique, so a scan that continues from it
+ * neither repeats nor omits a timer.
  *
  * @param fireAt the fire time
  * @param key the identity of the timer

@@ -7,19 +7,19 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 
 /**
- * An entry of the due index: enough to wait for a timer's time, and to begin what is to be done
- * then. {@link TimerStore#releasable} returns timers without a place in the index in this form,
- * too: they are BLOCKED or PAUSED.
+ * An entry of the due index: the fields that the engine needs to wait for a timer and to claim it.
+ * {@link TimerStore#releasable} also returns this form, for BLOCKED and PAUSED timers, which have
+ * no position in the index.
  *
  * @param key the identity of the timer
- * @param fireAt its place in the index
+ * @param fireAt its time in the index
  * @param version the version of the record that was read
  * @param revision the revision of the record that was read
- * @param state its state: SCHEDULED, RETRYING or RUNNING
+ * @param state its state
  * @param handler the handler or queue
- * @param queue whether that is a queue
- * @param recurring whether the timer fires more than once
- * @param deferred whether {@link TimerRecord#isDeferred} says so
+ * @param queue true if {@code handler} is a queue
+ * @param recurring true if the timer fires more than once
+ * @param deferred the result of {@link TimerRecord#isDeferred}
  */
 public record DueTimer(
     TimerKey key,
@@ -35,14 +35,14 @@ public record DueTimer(
    * Checks that nothing is null.
    *
    * @param key the identity of the timer
-   * @param fireAt its place in the index
+   * @param fireAt its time in the index
    * @param version the version of the record that was read
    * @param revision the revision of the record that was read
-   * @param state its state: SCHEDULED, RETRYING or RUNNING
+   * @param state its state
    * @param handler the handler or queue
-   * @param queue whether that is a queue
-   * @param recurring whether the timer fires more than once
-   * @param deferred whether {@link TimerRecord#isDeferred} says so
+   * @param queue true if {@code handler} is a queue
+   * @param recurring true if the timer fires more than once
+   * @param deferred the result of {@link TimerRecord#isDeferred}
    */
   public DueTimer {
     requireNonNull(key, "key");
@@ -51,16 +51,16 @@ public record DueTimer(
   }
 
   /**
-   * Whether this reading of a timer is newer than another one.
+   * Returns whether this reading of a timer is newer than another one.
    *
    * @param other another reading of the same timer
-   * @return true if a change came between the two
+   * @return true if the timer changed between the two
    */
   public boolean isNewerThan(DueTimer other) {
     return version != other.version ? version > other.version : revision > other.revision;
   }
 
-  /** {@return where a scan goes on after this entry} */
+  /** {@return the position at which a scan continues after this entry} */
   public DuePosition position() {
     return new DuePosition(fireAt, key);
   }

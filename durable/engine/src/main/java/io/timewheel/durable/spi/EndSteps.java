@@ -17,7 +17,7 @@ import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Outcome.Answer;
 
-/** How a claim goes on: by its end, or by more time for its lease. */
+/** Ends claims and extends claim leases. */
 final class EndSteps {
   private EndSteps() {}
 
@@ -101,7 +101,7 @@ final class EndSteps {
     }
   }
 
-  /** An end that comes again, or one that comes after the timer was replaced. */
+  /** Answers a repeated end, or an end that arrives after the timer was replaced. */
   private static Outcome repeated(TimerRecord current, Change.Finish change) {
     Claim former = current.former();
     if (former == null || !former.token().equals(change.token())) {

@@ -13,14 +13,14 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store that passes everything on to another: extend it to watch some of that, or to change it.
- * Each method calls the same method of the store below and no other of its own.
+ * A store that forwards every call to another one. Extend it to observe or change some calls. Each
+ * method calls the same method of the store below and no other method of this object.
  */
 public class ForwardingTimerStore implements TimerStore {
   private final TimerStore store;
 
   /**
-   * Makes a store on top of another.
+   * Creates a store on top of another one.
    *
    * @param store the store below
    */

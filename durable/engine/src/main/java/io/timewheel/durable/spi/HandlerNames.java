@@ -6,8 +6,8 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The handlers that an engine knows, or several engines together: handlers of one name, and
- * handlers for every name that begins with a prefix.
+ * The handlers that one or more engines know: handlers with a fixed name, and handlers for every
+ * name with a prefix.
  *
  * @param names the names
  * @param prefixes the prefixes
@@ -28,7 +28,7 @@ public record HandlerNames(Set<String> names, Set<String> prefixes) {
   }
 
   /**
-   * Returns whether a handler is one of these.
+   * Returns whether these handlers include a name.
    *
    * @param handler its name
    * @return true if its name is one of the names, or begins with one of the prefixes
@@ -38,7 +38,7 @@ public record HandlerNames(Set<String> names, Set<String> prefixes) {
   }
 
   /**
-   * Puts the handlers of several engines together.
+   * Returns the union of the handlers of several engines.
    *
    * @param all the handlers of each engine
    * @return the handlers that at least one of the engines knows

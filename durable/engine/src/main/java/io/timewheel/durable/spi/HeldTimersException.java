@@ -9,22 +9,22 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A batch contains changes of timers that other transactions hold, as those of users may for any
- * time. Nothing was done, and the store has not waited for those transactions. The engine commits
- * the other changes at once, and repeats those of the held timers later.
+ * Thrown if a batch changes timers that other transactions have locked, such as a long transaction
+ * of the application. The store has applied nothing and has not waited for the locks. The engine
+ * then commits the other changes at once, and retries those of the locked timers later.
  */
 public final class HeldTimersException extends StoreException {
   private static final long serialVersionUID = 1;
   private static final int MAX_NAMED = 3;
 
-  /** The timers that other transactions hold. */
+  /** The timers that other transactions have locked. */
   private final transient Set<TimerKey> heldKeys;
 
   /**
-   * Makes an exception.
+   * Creates the exception.
    *
-   * @param heldKeys the timers that other transactions hold; at least one
-   * @param cause the failure that showed it, or null
+   * @param heldKeys the timers that other transactions have locked; at least one
+   * @param cause the failure that reported the locks, or null
    */
   public HeldTimersException(Collection<TimerKey> heldKeys, @Nullable Throwable cause) {
     super(Kind.TRANSIENT, message(heldKeys), cause);
@@ -41,7 +41,7 @@ public final class HeldTimersException extends StoreException {
         + (heldKeys.size() > MAX_NAMED ? " and " + (heldKeys.size() - MAX_NAMED) + " more" : "");
   }
 
-  /** {@return the timers that other transactions hold} */
+  /** {@return the timers that other transactions have locked} */
   public Set<TimerKey> heldKeys() {
     return heldKeys;
   }

@@ -4,32 +4,32 @@ package io.timewheel.durable.spi;
 import java.util.List;
 
 /**
- * An export has all that could be read of a damaged store, and not all that was in it. What it has
- * written is whole in itself: a store imports it.
+ * Thrown if an export of a damaged store is incomplete. The written part is valid, and a store can
+ * import it.
  */
 public final class IncompleteExportException extends StoreException {
   private static final long serialVersionUID = 1;
 
-  /** How many of the texts are told one by one. */
+  /** The largest number of texts. */
   public static final int MAX_TEXTS = VerifyReport.MAX_TEXTS;
 
-  /** How many timers were written. */
+  /** The number of timers that were written. */
   private final long timers;
 
-  /** How many were not. */
+  /** The number of timers that could not be read. */
   private final long unread;
 
-  /** What could not be read. */
+  /** The unreadable timers and ranges. */
   private final transient List<String> texts;
 
   /**
-   * Makes the exception.
+   * Creates the exception.
    *
-   * @param message what happened
-   * @param timers how many timers were written
-   * @param unread how many were not
-   * @param texts what could not be read
-   * @param cause why the first of it could not be read
+   * @param message the problem
+   * @param timers the number of timers that were written
+   * @param unread the number of timers that could not be read
+   * @param texts the unreadable timers and ranges
+   * @param cause the reason why the first of them could not be read
    */
   public IncompleteExportException(
       String message, long timers, long unread, List<String> texts, Throwable cause) {
@@ -39,19 +39,19 @@ public final class IncompleteExportException extends StoreException {
     this.texts = List.copyOf(texts);
   }
 
-  /** {@return how many timers were written} */
+  /** {@return the number of timers that were written} */
   public long timers() {
     return timers;
   }
 
-  /** {@return how many were not, by the counters of the store} */
+  /** {@return the number of timers that could not be read, by the counters of the store} */
   public long unread() {
     return unread;
   }
 
   /**
-   * {@return what could not be read, and why: single timers, and ranges by the timers on either
-   * side; at most {@link #MAX_TEXTS}}
+   * {@return the unreadable timers and ranges, each with the reason. A range is given by the timers
+   * on either side. At most {@link #MAX_TEXTS}}
    */
   public List<String> texts() {
     return texts;

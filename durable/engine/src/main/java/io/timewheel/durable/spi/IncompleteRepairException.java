@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A repair has fixed some problems and left others that it can fix: other transactions hold their
- * rows, or the store has failed. Run the repair again.
+ * Thrown if a repair has fixed some problems and left others that it can fix, because other
+ * transactions hold their rows or the store failed. Run the repair again.
  */
 public final class IncompleteRepairException extends StoreException {
   private static final long serialVersionUID = 1;
@@ -20,7 +20,7 @@ public final class IncompleteRepairException extends StoreException {
   private final transient List<String> held;
 
   /**
-   * Makes the exception.
+   * Creates the exception.
    *
    * @param kind the kind of the failure; TRANSIENT if rows are held
    * @param message the cause and the remedy

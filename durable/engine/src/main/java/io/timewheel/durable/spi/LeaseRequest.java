@@ -6,23 +6,23 @@ import static java.util.Objects.requireNonNull;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks for ready timers of one queue.
+ * A request for ready timers of one queue.
  *
  * @param namespace the namespace of the queue
  * @param queue the name of the queue
  * @param max the largest number of timers to claim, 1 or more
- * @param untilMillis when the claim leases end
- * @param limit the limit of the queue, in all sessions; null if there is none
+ * @param untilMillis the expiry of the claim leases
+ * @param limit the limit of the queue for all sessions together; null if there is none
  */
 public record LeaseRequest(
     String namespace, String queue, int max, long untilMillis, @Nullable SharedLimit limit) {
   /**
-   * Asks for ready timers of a queue without a limit.
+   * Creates a request for a queue without a limit.
    *
    * @param namespace the namespace of the queue
    * @param queue the name of the queue
    * @param max the largest number of timers to claim, 1 or more
-   * @param untilMillis when the claim leases end
+   * @param untilMillis the expiry of the claim leases
    */
   public LeaseRequest(String namespace, String queue, int max, long untilMillis) {
     this(namespace, queue, max, untilMillis, null);
@@ -34,8 +34,8 @@ public record LeaseRequest(
    * @param namespace the namespace of the queue
    * @param queue the name of the queue
    * @param max the largest number of timers to claim, 1 or more
-   * @param untilMillis when the claim leases end
-   * @param limit the limit of the queue, in all sessions; null if there is none
+   * @param untilMillis the expiry of the claim leases
+   * @param limit the limit of the queue for all sessions together; null if there is none
    */
   public LeaseRequest {
     requireNonNull(namespace, "namespace");
@@ -51,7 +51,7 @@ public record LeaseRequest(
   }
 
   /**
-   * Returns the request with another number.
+   * Returns the request with another maximum.
    *
    * @param newMax the largest number of timers to claim, 1 or more
    * @return the request

@@ -5,15 +5,15 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Shared limits in memory, for a store whose sessions are in one process. Thread-safe. A limit that
- * is not in use takes no memory after a while.
+ * Keeps shared limits in memory, for a store whose sessions are in one process. Thread-safe. An
+ * unused limit is dropped after a while.
  */
 public final class LocalLimits {
   private static final int MANY = 10_000;
 
   private final Map<String, Use> uses = new HashMap<>();
 
-  /** Creates limits that nobody has used. */
+  /** Creates unused limits. */
   public LocalLimits() {}
 
   private static final class Use {
@@ -42,9 +42,9 @@ public final class LocalLimits {
    * Returns how many timers of a queue may be claimed.
    *
    * @param request the request
-   * @param running how many consumers have claimed already
+   * @param running the number of timers that consumers have claimed already
    * @param nowMillis the time of the claims
-   * @return zero to the wanted number
+   * @return zero to the requested number
    */
   public synchronized int admitted(LeaseRequest request, long running, long nowMillis) {
     SharedLimit limit = request.limit();
@@ -59,7 +59,7 @@ public final class LocalLimits {
    * Takes the tokens of timers that were claimed.
    *
    * @param request the request
-   * @param claimed how many
+   * @param claimed the number of timers
    */
   public synchronized void claimed(LeaseRequest request, int claimed) {
     Use use = uses.get(request.scope());
@@ -69,14 +69,14 @@ public final class LocalLimits {
   }
 
   /**
-   * As {@link TimerStore#acquire}.
+   * Takes a permit, as {@link TimerStore#acquire} does.
    *
    * @param name the name of the limit
    * @param limit the limit
-   * @param holder who asks
-   * @param untilMillis when the permit ends by itself
+   * @param holder the caller that asks
+   * @param untilMillis the expiry of the permit
    * @param nowMillis the present time
-   * @return zero, or how long to wait
+   * @return zero, or the time to wait, in milliseconds
    */
   public synchronized long acquire(
       String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
@@ -91,10 +91,10 @@ public final class LocalLimits {
   }
 
   /**
-   * As {@link TimerStore#release}.
+   * Gives a permit back, as {@link TimerStore#release} does.
    *
    * @param name the name of the limit
-   * @param holder who has the permit
+   * @param holder the caller that has the permit
    */
   public synchronized void release(String name, String holder) {
     Use use = uses.get(name);

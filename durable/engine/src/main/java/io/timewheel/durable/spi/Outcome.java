@@ -6,12 +6,12 @@ import static java.util.Objects.requireNonNull;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What came of a change.
+ * The result of a change.
  *
- * @param answer whether the step was taken, or why not
- * @param version the version that the answer is about; 0 if there is no such timer
- * @param record the record after the change; null if there is none. For a {@link Change.Begin} that
- *     was applied it is complete. For any other change a store may leave out payload, headers and
+ * @param answer whether the change was applied, or why not
+ * @param version the version to which the answer refers; 0 if there is no such timer
+ * @param record the record after the change; null if there is none. It is complete for a {@link
+ *     Change.Begin} that was applied. For any other change, a store may omit payload, headers and
  *     attempts.
  * @param repeated true if an earlier {@link Change.Finish} had ended the same claim in the same
  *     way, or an earlier change had the same request ID
@@ -20,11 +20,11 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record,
   /**
    * Checks that there is an answer.
    *
-   * @param answer whether the step was taken, or why not
-   * @param version the version that the answer is about; 0 if there is no such timer
-   * @param record the record after the change; null if there is none. For a {@link Change.Begin}
-   *     that was applied it is complete. For any other change a store may leave out payload,
-   *     headers and attempts.
+   * @param answer whether the change was applied, or why not
+   * @param version the version to which the answer refers; 0 if there is no such timer
+   * @param record the record after the change; null if there is none. It is complete for a {@link
+   *     Change.Begin} that was applied. For any other change, a store may omit payload, headers and
+   *     attempts.
    * @param repeated true if an earlier {@link Change.Finish} had ended the same claim in the same
    *     way, or an earlier change had the same request ID
    */
@@ -33,10 +33,10 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record,
   }
 
   /**
-   * The outcome of a change that repeats no earlier one.
+   * Creates the outcome of a change that repeats no earlier one.
    *
-   * @param answer whether the step was taken, or why not
-   * @param version the version that the answer is about; 0 if there is no such timer
+   * @param answer whether the change was applied, or why not
+   * @param version the version to which the answer refers; 0 if there is no such timer
    * @param record the record after the change; null if there is none
    */
   public Outcome(Answer answer, long version, @Nullable TimerRecord record) {
@@ -44,49 +44,49 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record,
   }
 
   /**
-   * Whether the record has to be written.
+   * Returns whether the store must write the record.
    *
    * @param current the record as it was before the change
-   * @return true if the change made another one of it
+   * @return true if the change made a new record
    */
-  @SuppressWarnings("ReferenceEquality") // a record that is left as it is is the same object
+  @SuppressWarnings("ReferenceEquality") // an unchanged record is the same object
   public boolean changes(@Nullable TimerRecord current) {
     return record != null && record != current;
   }
 
-  /** What a change is answered. */
+  /** The answers to a change. */
   public enum Answer {
     /** The timer is new. */
     CREATED,
-    /** The timer took the place of an unfinished one. */
+    /** The timer replaced an unfinished one. */
     REPLACED,
     /** There was nothing to change. */
     UNCHANGED,
-    /** There is such a timer already. */
+    /** The timer exists already. */
     EXISTS,
-    /** The timer has another version, or there is none. */
+    /** The timer has another version or does not exist. */
     VERSION_DIFFERS,
-    /** The namespace has as many timers as it may have. */
+    /** The namespace has reached its limit of pending timers. */
     OVER_LIMIT,
-    /** Cancelled: no attempt begins any more. */
+    /** The timer is cancelled: no further attempt begins. */
     CANCELLED,
-    /** An attempt was claimed, and its end is not recorded; none begins after it. */
+    /** An attempt is claimed and still open. No attempt begins after it. */
     RUNNING,
-    /** The completion is recorded. */
+    /** The timer has completed. */
     COMPLETED,
-    /** There is no such timer, and none is remembered. */
+    /** The timer does not exist, and no finished one is retained. */
     NOT_FOUND,
-    /** The step was taken, now or by an earlier call of the same. */
+    /** The change was applied, now or by an earlier call. */
     APPLIED,
-    /** The state of the timer does not allow it. */
+    /** The state of the timer does not allow the change. */
     WRONG_STATE,
-    /** The namespace is paused: the timer was taken out of the due index. */
+    /** The namespace is paused. The timer was removed from the due index. */
     HELD,
-    /** The record has moved on: what the change was based on holds no longer. */
+    /** The record has changed since it was read for this change. */
     OUTDATED,
-    /** The shard has another owner by now. */
+    /** The shard has another owner now. */
     STALE_OWNER,
-    /** An earlier request of the same ID had another content. */
+    /** An earlier request with the same ID had different content. */
     REQUEST_DIFFERS
   }
 }

@@ -21,7 +21,8 @@ import io.timewheel.durable.spi.Transitions.Context;
 import java.util.Set;
 
 /**
- * What the owner of a shard does with a timer that is due: claims it, makes it ready, skips, parks.
+ * Applies the changes that the owner of a shard makes to a due timer: claim, make ready, skip,
+ * block.
  */
 final class OwnerSteps {
   private static final Set<TimerState> WAITING = Set.of(SCHEDULED, RETRYING);
@@ -72,8 +73,8 @@ final class OwnerSteps {
   }
 
   /**
-   * Whether the open attempt is lost: it was begun by a former owner of the shard, or its claim
-   * lease has run out.
+   * Returns whether the open attempt is lost: a former owner of the shard began it, or its claim
+   * lease has expired.
    */
   private static boolean isLost(TimerRecord current, long epoch, long now) {
     Claim open = current.claim();
@@ -83,7 +84,9 @@ final class OwnerSteps {
     return open.until() == NEVER ? open.epoch() < epoch : open.until() <= now;
   }
 
-  /** Whether the run that begins is a new one of the series, for which a time was decided. */
+  /**
+   * Returns whether the run is a new one of the schedule, for which the engine has decided a time.
+   */
   private static boolean isDecided(TimerRecord current, long scheduledAt) {
     return scheduledAt != NONE && current.attempt() == 0 && current.runAt() == NONE;
   }

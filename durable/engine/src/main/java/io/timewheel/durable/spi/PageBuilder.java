@@ -8,11 +8,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Collects the records of a {@link TimerPage}, until it has as many as were asked for, or {@link
- * #MAX_BYTES} of content. Not thread-safe.
+ * Collects the records of a {@link TimerPage}, up to the requested number or {@link #MAX_BYTES} of
+ * content. Not thread-safe.
  */
 public final class PageBuilder {
-  /** A page ends with the record that brings its content to so many bytes. */
+  /** A page ends with the record that brings its content to this number of bytes. */
   public static final int MAX_BYTES = 4 << 20;
 
   private final List<TimerRecord> records = new ArrayList<>();
@@ -23,20 +23,20 @@ public final class PageBuilder {
   /**
    * Begins a page.
    *
-   * @param query what is asked for; payloads count only if they are wanted
-   * @param limit how many records at most
+   * @param query the query; payloads count only if it requests them
+   * @param limit the largest number of records
    */
   public PageBuilder(TimerQuery query, int limit) {
     withPayload = query.payload();
     this.limit = limit;
   }
 
-  /** {@return how many more records were asked for} */
+  /** {@return the number of records that are still missing from the requested number} */
   public int left() {
     return limit - records.size();
   }
 
-  /** {@return whether the page ends here} */
+  /** {@return whether the page is full} */
   public boolean isFull() {
     return records.size() >= limit || bytes >= MAX_BYTES;
   }
@@ -52,11 +52,11 @@ public final class PageBuilder {
   }
 
   /**
-   * Counts the content of a record, which is what makes one large.
+   * Estimates the size of a record from its variable content.
    *
    * @param record the record
    * @param withPayload whether its payload counts
-   * @return about how many bytes it takes
+   * @return its approximate size in bytes
    */
   public static long bytes(TimerRecord record, boolean withPayload) {
     long content = withPayload ? record.definition().payload().length : 0;
@@ -77,8 +77,8 @@ public final class PageBuilder {
   /**
    * Ends the page.
    *
-   * @param isLast whether there are no more records behind it
-   * @return the page, which goes on behind its last record unless it is the last one
+   * @param isLast true if no more records follow
+   * @return the page
    */
   public TimerPage build(boolean isLast) {
     return new TimerPage(records, isLast ? null : records.get(records.size() - 1).key());

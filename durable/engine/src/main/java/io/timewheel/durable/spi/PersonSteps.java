@@ -16,7 +16,8 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Outcome.Answer;
 
 /**
- * What a person asks for: a pause and its end, a run by hand, a retry; and what engines release.
+ * Applies the commands of operators (pause, resume, run by hand, retry) and the releases of
+ * engines.
  */
 final class PersonSteps {
   private PersonSteps() {}
@@ -66,8 +67,8 @@ final class PersonSteps {
   }
 
   /**
-   * Back to where its time finds it, which is still to come if it had been claimed ahead; attempts
-   * that have failed stay counted.
+   * Returns the timer to the state that its time implies. The time is still in the future if the
+   * timer was claimed ahead. Failed attempts stay counted.
    */
   private static Outcome back(TimerRecord current, long now) {
     TimerState next = current.attempt() > 0 ? RETRYING : SCHEDULED;
@@ -90,8 +91,8 @@ final class PersonSteps {
   }
 
   /**
-   * The same run begins again, however late: the rule for missed runs is not asked. Only if it was
-   * claimed ahead is its time still to come.
+   * Begins the same run again, however late, because the rule for missed runs does not apply. Its
+   * time is still in the future only if it was claimed ahead.
    */
   private static Outcome retry(TimerRecord current, long now) {
     boolean recurring = current.definition().isRecurring();
@@ -110,8 +111,8 @@ final class PersonSteps {
   }
 
   /**
-   * A run that has begun, or should have, goes on as it is; otherwise this is a run of its own. One
-   * that was put off is not put off any longer: its time must not be after the time it begins.
+   * Runs a timer by hand. A run that has begun, or is overdue, continues as it is; otherwise this
+   * is a separate run. A postponed run begins now, and its time must not be later than that.
    */
   private static TimerRecord runByHand(TimerRecord current, long now) {
     boolean overdue = current.runAt() != NONE && current.runAt() <= now;

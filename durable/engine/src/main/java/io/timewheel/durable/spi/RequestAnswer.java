@@ -8,13 +8,13 @@ import io.timewheel.durable.model.TimerKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer of a request, as a store keeps it: written in the commit of the change, and found by
+ * The stored answer to a request. The store writes it in the commit of the change, and finds it by
  * the timer and the ID of the request.
  *
  * @param key the timer
  * @param request the ID and the digest
  * @param answer the answer of the first request
- * @param version the version that the answer named
+ * @param version the version in the answer
  * @param answeredAt the time of the change
  */
 public record RequestAnswer(
@@ -25,7 +25,7 @@ public record RequestAnswer(
    * @param key the timer
    * @param request the ID and the digest
    * @param answer the answer of the first request
-   * @param version the version that the answer named
+   * @param version the version in the answer
    * @param answeredAt the time of the change
    */
   public RequestAnswer {
@@ -35,13 +35,13 @@ public record RequestAnswer(
   }
 
   /**
-   * Returns the answer that a store has to keep. It keeps no answer to a request whose condition or
-   * limit was not met: a repetition may meet it. An end that repeats an end of the same claim may
-   * be the first one of its request: then its answer is kept too.
+   * Returns the answer that a store must keep. If the condition or limit of a request was not met,
+   * no answer is kept, because a repetition may meet it. An end that repeats an end of the same
+   * claim may be the first one with its request ID, and then its answer is kept too.
    *
    * @param change the change
    * @param outcome its outcome
-   * @param context looks up the answer that is kept already
+   * @param context looks up the stored answer
    * @return the answer; null if there is nothing to keep
    */
   public static @Nullable RequestAnswer of(
@@ -65,7 +65,7 @@ public record RequestAnswer(
     };
   }
 
-  /** The outcome of a repetition. */
+  /** Returns the outcome of a repetition. */
   Outcome repeated(RequestId again, @Nullable TimerRecord current) {
     return again.digest().equals(request.digest())
         ? new Outcome(answer, version, current, true)

@@ -13,7 +13,7 @@ import io.timewheel.durable.spi.Transitions.Context;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What a schedule makes of the timer that is there, or is not. */
+/** Applies a {@link Change.Schedule} to an existing or absent timer. */
 final class ScheduleStep {
   private ScheduleStep() {}
 
@@ -28,7 +28,7 @@ final class ScheduleStep {
         return new Outcome(Answer.VERSION_DIFFERS, 0, null);
       } else if (current.version() != change.version()) {
         return answer(Answer.VERSION_DIFFERS, current);
-      } else if (present == null) { // its version is that of before it fired
+      } else if (present == null) { // it has fired, and keeps its version
         return answer(current.state() == COMPLETED ? Answer.COMPLETED : Answer.CANCELLED, current);
       }
     }

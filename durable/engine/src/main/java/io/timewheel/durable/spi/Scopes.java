@@ -27,7 +27,7 @@ public final class Scopes {
   }
 
   /**
-   * Tests whether a scope is a queue.
+   * Returns whether a scope is a queue.
    *
    * @param scope the scope
    * @return false if it is a namespace or everything
@@ -75,12 +75,12 @@ public final class Scopes {
   }
 
   /**
-   * Tests whether claims of a queue are paused: by itself, with its namespace or with everything.
+   * Returns whether claims of a queue are paused: by the queue, its namespace or everything.
    *
    * @param paused the paused scopes, as {@link TimerStore#paused} returns them
    * @param namespace the namespace of the queue
    * @param queue its name
-   * @return true if no claim may take a timer of it
+   * @return true if no timer of the queue can be claimed
    */
   public static boolean isQueuePaused(Set<String> paused, String namespace, String queue) {
     return TimerStore.isPaused(paused, namespace) || paused.contains(queue(namespace, queue));

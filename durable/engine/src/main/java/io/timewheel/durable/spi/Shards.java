@@ -3,7 +3,7 @@ package io.timewheel.durable.spi;
 
 import io.timewheel.durable.model.TimerKey;
 
-/** The shard of a key: a hash that is part of the format of every store, and never changes. */
+/** Computes the shard of a key. The hash is part of the format of every store and never changes. */
 public final class Shards {
   private static final long FNV_OFFSET = 0xcbf29ce484222325L;
   private static final long FNV_PRIME = 0x100000001b3L;
@@ -11,11 +11,11 @@ public final class Shards {
   private Shards() {}
 
   /**
-   * The shard of a timer: FNV-1a, 64 bits, over the UTF-16 code units of namespace, a zero and id,
-   * high byte first; mixed, and taken modulo the number of shards.
+   * Returns the shard of a timer: a 64-bit FNV-1a hash of the UTF-16 code units of namespace, a
+   * zero and id, high byte first. The hash is mixed and taken modulo the number of shards.
    *
    * @param key the timer
-   * @param shards how many shards there are
+   * @param shards the number of shards
    * @return the shard, from 0
    */
   public static int of(TimerKey key, int shards) {
@@ -23,7 +23,7 @@ public final class Shards {
   }
 
   /**
-   * The hash behind {@link #of}, all 64 bits of it.
+   * Returns all 64 bits of the hash of a timer.
    *
    * @param key the timer
    * @return the hash

@@ -2,21 +2,21 @@
 package io.timewheel.durable.spi;
 
 /**
- * A limit of all sessions of a store together: how many attempts begin each second, and how many
- * run at a time. Up to one second's worth of attempts, and at least one, may begin at once after a
- * pause.
+ * A limit that all sessions of a store share: how many attempts begin per second, and how many run
+ * at the same time. After an idle second, a burst of one second's attempts, and at least one, may
+ * begin at once.
  *
- * @param perSecond the rate; 0 for any
- * @param maxRunning the largest number of attempts that run; 0 for any
+ * @param perSecond the largest rate, in attempts per second; 0 for no limit
+ * @param maxRunning the largest number of running attempts; 0 for no limit
  */
 public record SharedLimit(double perSecond, int maxRunning) {
   private static final long MILLIS = 1_000;
 
   /**
-   * Checks the numbers.
+   * Checks the ranges.
    *
-   * @param perSecond the rate; 0 for any
-   * @param maxRunning the largest number of attempts that run; 0 for any
+   * @param perSecond the largest rate, in attempts per second; 0 for no limit
+   * @param maxRunning the largest number of running attempts; 0 for no limit
    */
   public SharedLimit {
     if (!(perSecond >= 0 && perSecond <= 1e9) || maxRunning < 0) {
@@ -25,7 +25,7 @@ public record SharedLimit(double perSecond, int maxRunning) {
     }
   }
 
-  /** {@return the tokens of a limit that nobody has used} */
+  /** {@return the tokens of an unused limit} */
   public double burst() {
     return Math.max(1, perSecond);
   }
@@ -33,10 +33,10 @@ public record SharedLimit(double perSecond, int maxRunning) {
   /**
    * Refills tokens.
    *
-   * @param tokens how many there were
-   * @param atMillis at that time
+   * @param tokens the previous number of tokens
+   * @param atMillis the time of that number
    * @param nowMillis the present time
-   * @return how many there are; each lets one attempt begin
+   * @return the present number of tokens; each allows one attempt to begin
    */
   public double refilled(double tokens, long atMillis, long nowMillis) {
     double gained = (double) Math.max(0, nowMillis - atMillis) * perSecond / MILLIS;
@@ -46,8 +46,8 @@ public record SharedLimit(double perSecond, int maxRunning) {
   /**
    * Returns how many attempts may begin.
    *
-   * @param tokens the tokens that there are
-   * @param running how many attempts run
+   * @param tokens the present number of tokens
+   * @param running the number of running attempts
    * @return zero or more
    */
   public int admitted(double tokens, long running) {
@@ -59,7 +59,7 @@ public record SharedLimit(double perSecond, int maxRunning) {
   /**
    * Returns the time until the next token.
    *
-   * @param tokens the tokens that there are
+   * @param tokens the present number of tokens
    * @return milliseconds, 10 to 1,000
    */
   public long waitMillis(double tokens) {

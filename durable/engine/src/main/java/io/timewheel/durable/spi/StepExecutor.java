@@ -4,13 +4,13 @@ package io.timewheel.durable.spi;
 import java.util.concurrent.Executor;
 
 /**
- * An executor without threads, for tests: its tasks wait until somebody runs them. An engine that
- * is given one for its store work never parks the thread of a caller; it lets that thread run tasks
- * until what the caller waits for is done.
+ * An executor without threads, for tests: its tasks wait until the test runs them. If an engine
+ * uses one for its store work, a waiting caller runs tasks until its own change is done, instead of
+ * blocking.
  */
 public interface StepExecutor extends Executor {
   /**
-   * Runs one task that delays.
+   * Runs one waiting task.
    *
    * @return false if there was none
    */

@@ -7,36 +7,40 @@ import io.timewheel.durable.model.DurableTimerException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store could not do what it was asked for. A user meets it where he calls a store himself, as to
- * open it; a {@link io.timewheel.durable.DurableTimer} says the same with its own words.
+ * Thrown if a store operation fails. Applications see it only if they call a store directly, for
+ * example to open it. A {@link io.timewheel.durable.DurableTimer} throws a {@link
+ * DurableTimerException} with its own message instead.
  */
 public class StoreException extends DurableTimerException {
   private static final long serialVersionUID = 1;
 
-  /** What is known about the call that failed. */
+  /** The effect of the failed call. */
   public enum Kind {
-    /** Nothing was done, and the same may go well in a moment. */
+    /** Nothing was applied. The same call may succeed soon. */
     TRANSIENT,
-    /** Nothing was done, and nothing will be until somebody mends it: disk full, read-only. */
+    /**
+     * Nothing was applied, and no call succeeds until an operator fixes the cause, such as a full
+     * or read-only disk.
+     */
     UNAVAILABLE,
     /**
-     * Nothing was done because of what was asked, and never will be. If it was a batch, the engine
-     * asks for one change at a time to find out which.
+     * Nothing was applied, because the store refuses the content of the call. The same call never
+     * succeeds. The engine repeats the changes of a batch one at a time to find the refused one.
      */
     REJECTED,
-    /** It may have been done, wholly or in part, and the store cannot find out. */
+    /** The call may have been applied, wholly or in part. The store cannot find out. */
     UNKNOWN
   }
 
-  /** What is known about the call that failed. */
+  /** The effect of the failed call. */
   private final Kind kind;
 
   /**
-   * Makes an exception.
+   * Creates the exception.
    *
-   * @param kind what is known
-   * @param message names the failure
-   * @param cause why, or null
+   * @param kind the effect of the failed call
+   * @param message describes the failure
+   * @param cause the cause, or null
    */
   public StoreException(Kind kind, String message, @Nullable Throwable cause) {
     super(reason(kind), 0, message, cause);
@@ -51,7 +55,7 @@ public class StoreException extends DurableTimerException {
     };
   }
 
-  /** {@return what is known about the call that failed} */
+  /** {@return the effect of the failed call} */
   public Kind kind() {
     return kind;
   }

@@ -4,74 +4,75 @@ package io.timewheel.durable.spi;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The engine, as a store sees it. Calls come from any thread, are quick and never throw. For one
- * shard they come in order.
+ * The engine, as a store sees it. A store may call it from any thread; the calls for one shard come
+ * in order. The methods return quickly and never throw.
  */
 public interface StoreListener {
   /** {@return the handlers that the engine knows; they do not change once the session has begun} */
   HandlerNames handlers();
 
   /**
-   * Returns whether the engine takes shards. A client does not: it schedules, lists and changes
-   * timers, and fires none. A store of one owner has no clients.
+   * Returns whether the engine owns shards. A client does not: it schedules, lists and changes
+   * timers, but fires none. A store of one owner has no clients.
    *
    * @return false for a client
    */
   boolean ownsShards();
 
   /**
-   * Sessions came or went: the handlers that live ones know have changed. Called before the session
-   * is given its first shard. A store of one owner never calls it.
+   * Reports that the handlers of the live sessions have changed. The store calls it before the
+   * session gets its first shard. A store of one owner never calls it.
    *
-   * @param ofLiveSessions the handlers that at least one live session knows, this one included
+   * @param ofLiveSessions the handlers that at least one live session, including this one, knows
    */
   void known(HandlerNames ofLiveSessions);
 
   /**
-   * This session owns a shard from now on. The former owner's changes are refused already.
+   * Reports that this session owns a shard from now on. The store already refuses changes of the
+   * former owner.
    *
    * @param shard the shard
-   * @param epoch larger than that of any owner before, and no other owner's: not even if the server
-   *     of the store fails over to one that lacks this take-over, and another session takes the
-   *     shard there
+   * @param epoch larger than the epoch of any earlier owner, and unique. It stays unique even if
+   *     the database fails over to a server that lacks this take-over, and another session takes
+   *     the shard there
    */
   void acquired(int shard, long epoch);
 
   /**
-   * The shard is to be given to another session: the engine begins no more attempts.
+   * Announces that another session will get the shard. The engine begins no more attempts in it.
    *
    * @param shard the shard
-   * @return completed when no attempt is running; the store waits for it only as long as it likes
+   * @return completes when no attempt is running; the store waits for it only for a limited time
    */
   CompletionStage<Void> releasing(int shard);
 
   /**
-   * This session does not own the shard any longer, or cannot be sure of it.
+   * Reports that this session no longer owns the shard, or cannot be sure that it does.
    *
    * @param shard the shard
    */
   void lost(int shard);
 
   /**
-   * A scope was paused, by this session or another one. The engine gives back the attempts of the
-   * scope that are claimed and have not begun, and begins none that it claimed before this call.
+   * Reports that this session or another one paused a scope. The engine gives back the attempts of
+   * the scope that are claimed but not started, and starts none that it claimed before this call.
    *
    * @param scope the namespace, a {@linkplain Scopes#queue queue}, or {@link TimerStore#EVERYTHING}
-   * @return how many attempts of the scope run in handlers here
+   * @return the number of attempts of the scope that run in handlers of this engine
    */
   int paused(String scope);
 
   /**
-   * A hint: another session has put something into the due index. It may come late, twice, or not
-   * at all.
+   * Notifies the engine that another session has added a timer to the due index. The notification
+   * may come late, twice, or not at all.
    *
    * @param shard the shard
-   * @param fireAt the place in the due index
+   * @param fireAt the time of the timer in the due index
    */
   void added(int shard, long fireAt);
 
   /**
-   * A hint: another session has made a timer of a queue ready.
+   * Notifies the engine that another session has made a timer of a queue ready.
    *
    * @param namespace the namespace of the queue
    * @param queue its name
@@ -79,7 +80,8 @@ public interface StoreListener {
   void ready(String namespace, String queue);
 
   /**
-   * A hint: another session has made a timer of a handler ready, whose handler it does not know.
+   * Notifies the engine that another session, which does not know the handler, has made one of its
+   * timers ready.
    *
    * @param handler the name of the handler
    */

@@ -6,18 +6,18 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 
 /**
- * What an engine must know about a store to use it well.
+ * The properties of a store that an engine adapts to.
  *
- * @param shards how many shards there are; fixed for the life of the data
- * @param committers how many batches may be committed side by side; the changes of one timer always
- *     go through the same one
- * @param maxBatch how many changes one commit takes
+ * @param shards the number of shards; fixed for the life of the data
+ * @param committers the number of batches that may be committed concurrently; all changes of one
+ *     timer use the same committer
+ * @param maxBatch the largest number of changes in one commit
  * @param window how far ahead of now the engine loads due timers
  * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
- * @param sweep how often the engine reads its window again, for what others have put there; zero if
- *     nobody else writes
- * @param lease how long an owner that has died still holds its shards; zero if nobody else waits
- *     for them. No run counts as missed until twice as much has passed.
+ * @param sweep the interval at which the engine reads its window again, to find timers of other
+ *     sessions; zero if no other session writes
+ * @param lease how long a dead owner still holds its shards; zero if no other session waits for
+ *     them. No run counts as missed until twice this time has passed
  */
 public record StoreTraits(
     int shards,
@@ -31,16 +31,16 @@ public record StoreTraits(
   /**
    * Checks the ranges.
    *
-   * @param shards how many shards there are; fixed for the life of the data
-   * @param committers how many batches may be committed side by side; the changes of one timer
-   *     always go through the same one
-   * @param maxBatch how many changes one commit takes
+   * @param shards the number of shards; fixed for the life of the data
+   * @param committers the number of batches that may be committed concurrently; all changes of one
+   *     timer use the same committer
+   * @param maxBatch the largest number of changes in one commit
    * @param window how far ahead of now the engine loads due timers
    * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
-   * @param sweep how often the engine reads its window again, for what others have put there; zero
-   *     if nobody else writes
-   * @param lease how long an owner that has died still holds its shards; zero if nobody else waits
-   *     for them. No run counts as missed until twice as much has passed.
+   * @param sweep the interval at which the engine reads its window again, to find timers of other
+   *     sessions; zero if no other session writes
+   * @param lease how long a dead owner still holds its shards; zero if no other session waits for
+   *     them. No run counts as missed until twice this time has passed
    */
   public StoreTraits {
     check("shards", shards, 65_536);
@@ -60,16 +60,16 @@ public record StoreTraits(
   }
 
   /**
-   * The traits of a store without leases.
+   * Creates the traits of a store without node leases.
    *
-   * @param shards how many shards there are; fixed for the life of the data
-   * @param committers how many batches may be committed side by side; the changes of one timer
-   *     always go through the same one
-   * @param maxBatch how many changes one commit takes
+   * @param shards the number of shards; fixed for the life of the data
+   * @param committers the number of batches that may be committed concurrently; all changes of one
+   *     timer use the same committer
+   * @param maxBatch the largest number of changes in one commit
    * @param window how far ahead of now the engine loads due timers
    * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
-   * @param sweep how often the engine reads its window again, for what others have put there; zero
-   *     if nobody else writes
+   * @param sweep the interval at which the engine reads its window again, to find timers of other
+   *     sessions; zero if no other session writes
    */
   public StoreTraits(
       int shards,
@@ -81,14 +81,14 @@ public record StoreTraits(
     this(shards, committers, maxBatch, window, claimAhead, sweep, Duration.ZERO);
   }
 
-  /** {@return the traits of a store that one process has to itself: one shard, nothing ahead} */
+  /** {@return the traits of a store that only one process uses: one shard, no claims ahead} */
   public static StoreTraits embedded() {
     return new StoreTraits(1, 1, 4_000, Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO);
   }
 
   /**
-   * {@return how long a change of an owner that is in no hurry waits for others, to be committed
-   * with them: half as long as what is due is claimed ahead}
+   * {@return how long a change of an owner that is not urgent waits, so that one commit contains
+   * more changes: half of {@link #claimAhead}}
    */
   public Duration patience() {
     return claimAhead.dividedBy(2);

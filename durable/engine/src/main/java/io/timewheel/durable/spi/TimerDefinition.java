@@ -11,20 +11,20 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * What was asked for when a timer was scheduled, apart from its time. Two definitions are equal if
- * all of their parts are, the payload by its bytes. A store keeps it as it is and never interprets
- * it, but for {@link #queue()}.
+ * The content of a timer as it was scheduled, except its time. Two definitions are equal if all of
+ * their parts are equal, the payload by its bytes. A store keeps it unchanged and interprets only
+ * {@link #queue()}.
  *
  * @param recurrence how the timer recurs, in the engine's text form; empty if it fires once
- * @param handler the handler or the queue that the timer is for
- * @param queue whether {@code handler} names a queue, from which consumers claim what is due
- * @param payload the bytes for the handler; not copied, and must not be changed
- * @param headers small texts for the handler
- * @param retry how often a run is attempted
- * @param missed what becomes of missed runs
+ * @param handler the handler or the queue of the timer
+ * @param queue true if {@code handler} names a queue, from which consumers claim due timers
+ * @param payload the bytes for the handler; not copied, so the caller must not change them
+ * @param headers short texts for the handler
+ * @param retry the limit and the waits of the attempts of a run
+ * @param missed the rule for missed runs
  * @param graceMillis how late a run may begin before it counts as missed
  */
-@SuppressWarnings("ArrayRecordComponent") // equals compares bytes; a copy each would cost much
+@SuppressWarnings("ArrayRecordComponent") // equals compares bytes; copies would be expensive
 public record TimerDefinition(
     String recurrence,
     String handler,
@@ -40,12 +40,12 @@ public record TimerDefinition(
    * Checks that nothing is null.
    *
    * @param recurrence how the timer recurs, in the engine's text form; empty if it fires once
-   * @param handler the handler or the queue that the timer is for
-   * @param queue whether {@code handler} names a queue, from which consumers claim what is due
-   * @param payload the bytes for the handler; not copied, and must not be changed
-   * @param headers small texts for the handler
-   * @param retry how often a run is attempted
-   * @param missed what becomes of missed runs
+   * @param handler the handler or the queue of the timer
+   * @param queue true if {@code handler} names a queue, from which consumers claim due timers
+   * @param payload the bytes for the handler; not copied, so the caller must not change them
+   * @param headers short texts for the handler
+   * @param retry the limit and the waits of the attempts of a run
+   * @param missed the rule for missed runs
    * @param graceMillis how late a run may begin before it counts as missed
    */
   public TimerDefinition {
@@ -63,11 +63,11 @@ public record TimerDefinition(
   }
 
   /**
-   * Compares the definition with another. The header {@code traceparent} does not count: each
-   * request has another, also one that repeats a call.
+   * Compares the definition with another. It ignores the header {@code traceparent}, which differs
+   * in each request, even in a repeated one.
    *
    * @param other the other definition
-   * @return whether both ask for the same
+   * @return true if both are the same
    */
   public boolean isSameAs(TimerDefinition other) {
     String trace = headers.get(TRACE);

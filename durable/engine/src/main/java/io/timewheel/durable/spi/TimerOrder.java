@@ -3,11 +3,11 @@ package io.timewheel.durable.spi;
 
 import java.util.Comparator;
 
-/** The order of the timers of a namespace in a list. Equal times are in the order of the ids. */
+/** The order of the timers of a namespace in a list. Timers with equal times are ordered by id. */
 public enum TimerOrder {
   /** By id. */
   ID,
-  /** By id, the last one first. */
+  /** By id, descending. */
   ID_DESCENDING,
   /** By creation time. */
   CREATED,
@@ -27,7 +27,7 @@ public enum TimerOrder {
    * Returns the position of a record in a list.
    *
    * @param record the record
-   * @return its key, with the time that decides; 0 if the id alone decides
+   * @return its key, with the time that orders it; 0 if the list is ordered by id
    */
   public DuePosition position(TimerRecord record) {
     long time =

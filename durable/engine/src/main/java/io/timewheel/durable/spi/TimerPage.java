@@ -6,19 +6,19 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A part of a list of timers, in the order of namespace and id. It may hold fewer than were asked
- * for, none even, and not be the last: a store bounds the work of one call, and the bytes of a page
- * ({@link PageBuilder#MAX_BYTES}).
+ * A part of a list of timers, in the order of namespace and id. A page that is not the last may
+ * contain fewer records than requested, or none. A store limits the work of one call, and the bytes
+ * of a page ({@link PageBuilder#MAX_BYTES}).
  *
  * @param records the records
- * @param next where the list goes on, after this key; null if this is the last page
+ * @param next the list continues after this key; null if this is the last page
  */
 public record TimerPage(List<TimerRecord> records, @Nullable TimerKey next) {
   /**
    * Copies the list.
    *
    * @param records the records
-   * @param next where the list goes on, after this key; null if this is the last page
+   * @param next the list continues after this key; null if this is the last page
    */
   public TimerPage {
     records = List.copyOf(records);

@@ -8,16 +8,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which timers to list.
+ * Selects timers to list.
  *
- * @param namespace only of this namespace, or null
- * @param prefix only with ids that begin so; empty for all
- * @param states only in these states
- * @param dueFrom only due at this time or later
- * @param dueTo only due before this time
- * @param handler only for this handler or queue, or null
+ * @param namespace only timers of this namespace; null for all
+ * @param prefix only ids that begin with it; empty for all
+ * @param states only timers in these states
+ * @param dueFrom only timers due at this time or later
+ * @param dueTo only timers due before this time
+ * @param handler only timers of this handler or queue; null for all
  * @param queue only timers of queues if true, only timers of handlers if false; null for both
- * @param payload whether the payload is wanted; a store may leave it out otherwise
+ * @param payload true to read the payload; otherwise a store may omit it
  */
 public record TimerQuery(
     @Nullable String namespace,
@@ -29,15 +29,15 @@ public record TimerQuery(
     @Nullable Boolean queue,
     boolean payload) {
   /**
-   * Lists timers of queues and of handlers.
+   * Creates a query for timers of queues and of handlers.
    *
-   * @param namespace only of this namespace, or null
-   * @param prefix only with ids that begin so; empty for all
-   * @param states only in these states
-   * @param dueFrom only due at this time or later
-   * @param dueTo only due before this time
-   * @param handler only for this handler or queue, or null
-   * @param payload whether the payload is wanted; a store may leave it out otherwise
+   * @param namespace only timers of this namespace; null for all
+   * @param prefix only ids that begin with it; empty for all
+   * @param states only timers in these states
+   * @param dueFrom only timers due at this time or later
+   * @param dueTo only timers due before this time
+   * @param handler only timers of this handler or queue; null for all
+   * @param payload true to read the payload; otherwise a store may omit it
    */
   public TimerQuery(
       @Nullable String namespace,
@@ -51,16 +51,16 @@ public record TimerQuery(
   }
 
   /**
-   * Checks that nothing is null that must not be.
+   * Checks the parts that must not be null.
    *
-   * @param namespace only of this namespace, or null
-   * @param prefix only with ids that begin so; empty for all
-   * @param states only in these states
-   * @param dueFrom only due at this time or later
-   * @param dueTo only due before this time
-   * @param handler only for this handler or queue, or null
+   * @param namespace only timers of this namespace; null for all
+   * @param prefix only ids that begin with it; empty for all
+   * @param states only timers in these states
+   * @param dueFrom only timers due at this time or later
+   * @param dueTo only timers due before this time
+   * @param handler only timers of this handler or queue; null for all
    * @param queue only timers of queues if true, only timers of handlers if false; null for both
-   * @param payload whether the payload is wanted; a store may leave it out otherwise
+   * @param payload true to read the payload; otherwise a store may omit it
    */
   public TimerQuery {
     requireNonNull(prefix, "prefix");
@@ -68,7 +68,7 @@ public record TimerQuery(
   }
 
   /**
-   * Whether a record is one of those.
+   * Returns whether a record matches.
    *
    * @param record the record
    * @return true if it matches

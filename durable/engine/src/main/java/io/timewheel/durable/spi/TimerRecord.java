@@ -12,31 +12,31 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that is stored about one timer. Immutable.
+ * The stored state of one timer. Immutable.
  *
- * <p>The version names what was asked for: it grows when the timer is replaced or moved, never when
- * it fires. The revision counts the changes since; version and revision together grow with every
- * change, so a reader can tell which of two readings is the newer one.
+ * <p>The version identifies the request: it grows when the timer is replaced or moved, never when
+ * it fires. The revision counts the changes since then. Version and revision together grow with
+ * every change, so a reader can tell which of two readings is newer.
  *
  * @param key the identity of the timer
- * @param version grows with every replacement, across deletion and forgetting
+ * @param version grows with every replacement, even after the timer was deleted or purged
  * @param revision grows with every other change; 0 in a new version
- * @param state what the timer is doing
+ * @param state the state of the timer
  * @param definition the definition
- * @param dueAt the time that was asked for or that the recurrence gives: of the present run, or of
+ * @param dueAt the requested time, or the time that the recurrence gives, of the present run or of
  *     the next one
- * @param fireAt when the engine must look at this record, its place in the due index; {@link
- *     #NEVER} if it is not in that index
- * @param runAt the time of a run beside the series, one by hand or one that its handler has
- *     postponed, until that run ends; of a retried run, its own time; otherwise {@link #NONE}
- * @param attempt how many attempts of the present run have begun
- * @param claim the attempt that has not ended; null unless the state is RUNNING
- * @param former the last claim that did end, for answering repeated calls
- * @param paused whether the timer itself was paused; it may still be firing
- * @param cancelRequested whether it was cancelled while firing
- * @param createdAt when this version was made
- * @param changedAt when this record last changed
- * @param note why it is blocked or failed, or null
+ * @param fireAt the time at which the engine must handle this record, which is its time in the due
+ *     index; {@link #NEVER} if it is not in that index
+ * @param runAt the time of a run that is separate from the schedule (run by hand, or postponed by
+ *     its handler) until that run ends; the time of a retried run; otherwise {@link #NONE}
+ * @param attempt the number of attempts of the present run that have begun
+ * @param claim the open attempt; null unless the state is RUNNING
+ * @param former the last claim that ended, to answer repeated calls
+ * @param paused true if the timer itself was paused; an attempt may still be running
+ * @param cancelRequested true if it was cancelled during an attempt
+ * @param createdAt the time at which this version was created
+ * @param changedAt the time of the last change of this record
+ * @param note the reason why it is blocked or failed, or null
  * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
  */
 public record TimerRecord(
@@ -58,37 +58,37 @@ public record TimerRecord(
     @Nullable String note,
     List<Attempt> attempts) {
 
-  /** A time that does not come. */
+  /** A time that never comes. */
   public static final long NEVER = Long.MAX_VALUE;
 
   /** No time. */
   public static final long NONE = Long.MIN_VALUE;
 
-  /** How many ended attempts a record keeps. */
+  /** The largest number of ended attempts in a record. */
   public static final int MAX_ATTEMPTS_KEPT = 100;
 
   /**
    * Checks that nothing is null that must not be.
    *
    * @param key the identity of the timer
-   * @param version grows with every replacement, across deletion and forgetting
+   * @param version grows with every replacement, even after the timer was deleted or purged
    * @param revision grows with every other change; 0 in a new version
-   * @param state what the timer is doing
+   * @param state the state of the timer
    * @param definition the definition
-   * @param dueAt the time that was asked for or that the recurrence gives: of the present run, or
+   * @param dueAt the requested time, or the time that the recurrence gives, of the present run or
    *     of the next one
-   * @param fireAt when the engine must look at this record, its place in the due index; {@link
-   *     #NEVER} if it is not in that index
-   * @param runAt the time of a run beside the series, one by hand or one that its handler has
-   *     postponed, until that run ends; of a retried run, its own time; otherwise {@link #NONE}
-   * @param attempt how many attempts of the present run have begun
-   * @param claim the attempt that has not ended; null unless the state is RUNNING
-   * @param former the last claim that did end, for answering repeated calls
-   * @param paused whether the timer itself was paused; it may still be firing
-   * @param cancelRequested whether it was cancelled while firing
-   * @param createdAt when this version was made
-   * @param changedAt when this record last changed
-   * @param note why it is blocked or failed, or null
+   * @param fireAt the time at which the engine must handle this record, which is its time in the
+   *     due index; {@link #NEVER} if it is not in that index
+   * @param runAt the time of a run that is separate from the schedule (run by hand, or postponed by
+   *     its handler) until that run ends; the time of a retried run; otherwise {@link #NONE}
+   * @param attempt the number of attempts of the present run that have begun
+   * @param claim the open attempt; null unless the state is RUNNING
+   * @param former the last claim that ended, to answer repeated calls
+   * @param paused true if the timer itself was paused; an attempt may still be running
+   * @param cancelRequested true if it was cancelled during an attempt
+   * @param createdAt the time at which this version was created
+   * @param changedAt the time of the last change of this record
+   * @param note the reason why it is blocked or failed, or null
    * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
    */
   public TimerRecord {
@@ -99,7 +99,7 @@ public record TimerRecord(
   }
 
   /**
-   * Whether the due index holds the records of a state.
+   * Returns whether the due index contains the records of a state.
    *
    * @param state the state
    * @return true for the states that wait for a time
@@ -111,7 +111,7 @@ public record TimerRecord(
     };
   }
 
-  /** {@return whether the due index holds this record} */
+  /** {@return whether the due index contains this record} */
   public boolean isIndexed() {
     return fireAt != NEVER;
   }
@@ -121,16 +121,16 @@ public record TimerRecord(
     return claim != null ? claim.scheduledAt() : runAt != NONE ? runAt : dueAt;
   }
 
-  /** {@return whether the timer was stopped by a pause of its namespace, not by one of its own} */
+  /** {@return whether a pause of its namespace holds the timer, not a pause of its own} */
   public boolean isHeld() {
     return state == TimerState.PAUSED && !paused;
   }
 
   /**
-   * {@return whether the next run of a series has waited for the end of a pause, a hold or a
-   * parking: nobody has asked the rule for missed runs then, so it may have been missed however
-   * soon it begins. Whoever schedules a timer, or ends a run of it, has asked it, and what has a
-   * time beside the series is never missed}
+   * {@return whether the next run of a schedule has waited because the timer was paused, held or
+   * blocked. The rule for missed runs has not been applied to such a run, so it may have been
+   * missed, however soon it begins. The rule is applied when a timer is scheduled and when a run
+   * ends. A run that is separate from the schedule is never missed}
    */
   public boolean isDeferred() {
     return state == TimerState.SCHEDULED
@@ -146,16 +146,15 @@ public record TimerRecord(
   }
 
   /**
-   * {@return whether the present run is one of the series. One that was retried, or moved to a past
-   * time, has its own time as that of a run beside the series: so no rule for missed runs is asked
-   * about it}
+   * {@return whether the present run belongs to the schedule. A run that was retried, or moved to a
+   * past time, has a time of its own, so the rule for missed runs does not apply to it}
    */
   public boolean isOfSeries() {
     return runAt == NONE || runAt == dueAt;
   }
 
   /**
-   * Whether {@link TimerStore#releasable} lists this record.
+   * Returns whether {@link TimerStore#releasable} lists this record.
    *
    * @param handlers the handlers whose blocked timers are listed
    * @param namespaces the namespaces whose held timers are listed
@@ -167,7 +166,7 @@ public record TimerRecord(
         : isHeld() && namespaces.contains(key.namespace());
   }
 
-  /** {@return the place of this record in the due index, as a scan gives it out} */
+  /** {@return the entry of this record in the due index} */
   public DueTimer due() {
     return new DueTimer(
         key,
@@ -226,7 +225,7 @@ public record TimerRecord(
       return this;
     }
 
-    /** Sets the state and the place in the due index, which go together. */
+    /** Sets the state, and the time in the due index that belongs to it. */
     Builder state(TimerState newState, long newFireAt) {
       state = newState;
       fireAt = newFireAt;

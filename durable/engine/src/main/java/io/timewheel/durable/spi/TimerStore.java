@@ -13,18 +13,17 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where durable timers are kept. An object of this type is one session: what one engine sees of the
- * data.
+ * Stores durable timers. An object of this type is one session: the view of one engine on the data.
  *
- * <p>All methods may be called from any thread, block as long as they must, and throw {@link
- * StoreException}. What a method returned is never changed afterwards. {@code TimerStoreContract}
- * of the test kit is the bar for every store.
+ * <p>All methods are thread-safe, block until they are done, and throw {@link StoreException}. A
+ * returned object never changes afterwards. Every store must pass {@code TimerStoreContract} of the
+ * test kit.
  *
  * <h2>Records and changes</h2>
  *
- * A store keeps one {@link TimerRecord} for each key, finished ones included until they are
- * forgotten. It changes it only as {@link Transitions} says, either by calling that class between
- * reading and writing the record under a lock, or by statements of the same effect.
+ * A store keeps one {@link TimerRecord} for each key, including finished ones until they are
+ * purged. It changes a record only as {@link Transitions} defines. Either it calls that class
+ * between reading and writing the record under a lock, or it uses statements with the same effect.
  *
  * <h2>Shards and owners</h2>
  *
@@ -33,33 +32,33 @@ import org.jspecify.annotations.Nullable;
  * larger than at any time before, and never takes them away.
  */
 public interface TimerStore extends AutoCloseable {
-  /** The name of the scope that is paused when everything is. */
+  /** The name of the scope that includes all timers. */
   String EVERYTHING = "";
 
-  /** {@return what an engine must know to use this store; never changes} */
+  /** {@return the properties of this store; they never change} */
   StoreTraits traits();
 
   /**
-   * Begins the session: from now on the listener is told which shards it owns. Called once, or
-   * never; the other methods may be called before it.
+   * Begins the session: from now on the store reports to the listener which shards it owns. The
+   * engine calls this at most once. It may call the other methods before it.
    *
    * @param listener the engine
    */
   void start(StoreListener listener);
 
   /**
-   * Takes a batch of steps. Each is atomic by itself, together with its index entries and counters;
-   * all that were taken are durable when this returns, but for {@link Change.Begin}. Steps of the
-   * same key are taken in the order of the list. One session never has two batches under way that
-   * hold changes of the same key.
+   * Applies a batch of changes. Each change is atomic, together with its index entries and
+   * counters. When this method returns, all applied changes are durable, except {@link
+   * Change.Begin}. Changes of the same key are applied in the order of the list. A session never
+   * commits two batches with changes of the same key at the same time.
    *
-   * <p>The answer of a change with a {@link Change#request} is part of its step: it is found for as
-   * long as it is not {@linkplain #forgetAnswers deleted}, however many requests follow.
+   * <p>The answer to a change with a {@link Change#request} is stored in the same commit. It is
+   * found until it is {@linkplain #forgetAnswers deleted}, however many requests follow.
    *
-   * @param changes the steps; at least one, at most {@link StoreTraits#maxBatch()}
+   * @param changes the changes; at least one, at most {@link StoreTraits#maxBatch()}
    * @return an outcome for each, in the same order
-   * @throws StoreException if none of them, or with {@link StoreException.Kind#UNKNOWN} some of
-   *     them, was taken
+   * @throws StoreException if none of them was applied, or with {@link
+   *     StoreException.Kind#UNKNOWN}, if some of them may have been
    */
   List<Outcome> commit(List<Change> changes);
 
@@ -68,22 +67,23 @@ public interface TimerStore extends AutoCloseable {
    * shard in the order of their positions.
    *
    * @param shard the shard
-   * @param until only entries with a fire time before this one
-   * @param after only entries behind this position; null to begin at the first
-   * @param limit how many entries at most
+   * @param until only entries with an earlier fire time
+   * @param after only entries after this position; null to begin at the first
+   * @param limit the largest number of entries
    * @return the entries; fewer than {@code limit} only if there are no more
    */
   List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit);
 
   /**
-   * Looks for what other sessions have put into shards of this one. It is asked again and again, so
-   * a store may leave out for a while what is long overdue, and which it has not found before.
+   * Finds timers that other sessions have added to the shards of this one. The engine calls it
+   * repeatedly, so a store may omit for a while timers that are long overdue and that it has not
+   * found before.
    *
    * @param shards the shards
-   * @param until only entries with a fire time before this one
-   * @param limit how many entries of a shard at most: of all that are found there, those with the
-   *     earliest fire times
-   * @return the entries, those of a shard in the order of their fire times
+   * @param until only entries with an earlier fire time
+   * @param limit the largest number of entries of a shard; those with the earliest fire times are
+   *     returned
+   * @return the entries; those of one shard in the order of their fire times
    */
   default List<DueTimer> sweep(Collection<Integer> shards, long until, int limit) {
     List<DueTimer> found = new ArrayList<>();
@@ -94,17 +94,17 @@ public interface TimerStore extends AutoCloseable {
   }
 
   /**
-   * Lists timers of one shard that wait although they need not: blocked timers of known handlers,
-   * and timers that a pause of their namespace held which is over. Finds them by an index: other
-   * blocked, held or paused timers cost nothing.
+   * Lists timers of one shard that no longer need to wait: blocked timers whose handler is now
+   * known, and held timers whose namespace was resumed. Uses an index, so that other blocked, held
+   * or paused timers cost nothing.
    *
    * @param shard the shard
    * @param handlers the handlers whose blocked timers are listed
    * @param namespaces the namespaces whose held timers are listed
-   * @param after only entries behind this one, in an order that the store chooses; null to begin at
+   * @param after only entries after this one, in an order that the store chooses; null to begin at
    *     the first
-   * @param limit how many entries at most
-   * @return the entries, without a place in the due index; fewer than {@code limit} only if there
+   * @param limit the largest number of entries
+   * @return the entries, without a time in the due index; fewer than {@code limit} only if there
    *     are no more
    */
   List<DueTimer> releasable(
@@ -118,18 +118,18 @@ public interface TimerStore extends AutoCloseable {
    * Reads a record.
    *
    * @param key the timer
-   * @return the record, of a finished timer too; null if there is none
+   * @return the record, also of a finished timer; null if there is none
    */
   @Nullable TimerRecord get(TimerKey key);
 
   /**
-   * Reads many records, with as few calls of a database as it can. They are not of one moment.
+   * Reads many records with few database calls. They are not a consistent snapshot.
    *
    * @param keys the timers, each once
-   * @return the records that exist, of finished timers too. A store may leave out payload, headers
-   *     and attempts
+   * @return the records that exist, also of finished timers. A store may omit payload, headers and
+   *     attempts
    * @throws StoreException with {@link StoreException.Kind#REJECTED} if one of them cannot be read.
-   *     The others can be read without it
+   *     The others can be read in another call
    */
   default Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
     Map<TimerKey, TimerRecord> found = new HashMap<>();
@@ -145,9 +145,9 @@ public interface TimerStore extends AutoCloseable {
   /**
    * Lists records in the order of namespace and id.
    *
-   * @param query which
-   * @param after only behind this key; null to begin at the first
-   * @param limit how many at most
+   * @param query selects the records
+   * @param after only records after this key; null to begin at the first
+   * @param limit the largest number of records
    * @return a page
    */
   TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit);
@@ -155,24 +155,24 @@ public interface TimerStore extends AutoCloseable {
   /**
    * Lists records of one namespace in another order. It may read all records of the namespace.
    *
-   * @param query which; with a namespace
+   * @param query selects the records; it must have a namespace
    * @param order the order
-   * @param after only behind this position; null to begin at the first
-   * @param limit how many at most
-   * @return a page, without records only if it is the last one
+   * @param after only records after this position; null to begin at the first
+   * @param limit the largest number of records
+   * @return a page; only the last one can be empty
    */
   TimerPage sorted(TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit);
 
   /**
-   * Counts timers that wait for their time, SCHEDULED and RETRYING, by the time at which they fire.
+   * Counts the SCHEDULED and RETRYING timers by fire time.
    *
    * @param namespace only of this namespace, or null
-   * @param bounds ascending times; bucket i reaches from bounds[i] up to, and without, bounds[i+1]
+   * @param bounds ascending times; bucket i includes bounds[i] and excludes bounds[i+1]
    * @return the exact count of each bucket, one fewer than there are bounds
    */
   long[] histogram(@Nullable String namespace, long[] bounds);
 
-  /** {@return how many timers each namespace has in each state; what is missing is zero} */
+  /** {@return the number of timers of each namespace in each state; a missing entry is zero} */
   Map<String, Map<TimerState, Long>> counts();
 
   /**
@@ -193,23 +193,23 @@ public interface TimerStore extends AutoCloseable {
   Map<TimerKey, Long> readySince(Collection<TimerKey> queues);
 
   /**
-   * Claims ready timers of queues, the longest ready of each queue first, as {@link
-   * Transitions#lease} describes. The claims are durable when this method returns. Each timer is
-   * claimed by one caller only, whatever the number of sessions.
+   * Claims ready timers of queues, as {@link Transitions#lease} describes. The timers that have
+   * been ready longest come first in each queue. The claims are durable when this method returns.
+   * Only one caller claims each timer, whatever the number of sessions.
    *
    * <p>A request with a {@linkplain LeaseRequest#limit limit} gets as many timers as the limit
    * admits, whatever the number of sessions.
    *
-   * <p>An engine asks for 10,000 queues at once, most of which have nothing ready: the number of
-   * statements must not grow with the empty queues. A store ends the list with the record that
-   * brings its content to {@link PageBuilder#MAX_BYTES}.
+   * <p>An engine may ask for 10,000 queues at once, most of them without ready timers, so the
+   * number of statements must not grow with the empty queues. A store ends the list with the record
+   * that brings its content to {@link PageBuilder#MAX_BYTES}.
    *
    * @param requests one for each queue; the store serves them in this order
    * @param limit the largest number of timers to claim of all queues together, 1 or more
    * @param nowMillis the time of the claims
    * @param tokens creates a token for each timer that is claimed
-   * @return the complete records, those of a queue in their order; fewer than are ready only at the
-   *     limit, or at that size
+   * @return the complete records, those of a queue in order; fewer than are ready only if the limit
+   *     or the size was reached
    */
   List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens);
@@ -219,10 +219,11 @@ public interface TimerStore extends AutoCloseable {
    *
    * @param name the name of the limit, 513 bytes at most
    * @param limit the limit
-   * @param holder names the permit; unique
-   * @param untilMillis when the permit ends by itself, if its holder has died
+   * @param holder a unique name of the permit
+   * @param untilMillis the expiry of the permit, in case its holder dies
    * @param nowMillis the present time
-   * @return 0 if the permit was taken, otherwise milliseconds after which to try again
+   * @return 0 if the permit was taken, otherwise the time to wait before the next try, in
+   *     milliseconds
    */
   long acquire(String name, SharedLimit limit, String holder, long untilMillis, long nowMillis);
 
@@ -230,16 +231,16 @@ public interface TimerStore extends AutoCloseable {
    * Gives a permit back.
    *
    * @param name the name of the limit
-   * @param holder names the permit
+   * @param holder the name of the permit
    */
   void release(String name, String holder);
 
   /**
    * Lists the handlers that have ready timers. An owner makes a due timer ready if other sessions
-   * know its handler and its own engine does not; so a store of one owner has none.
+   * know its handler and its own engine does not. A store of one owner therefore has none.
    *
-   * @param after only behind this name; null to begin at the first
-   * @param limit how many names at most
+   * @param after only names after this one; null to begin at the first
+   * @param limit the largest number of names
    * @return the names in the order of their code points; fewer than {@code limit} only if there are
    *     no more
    */
@@ -249,9 +250,9 @@ public interface TimerStore extends AutoCloseable {
 
   /**
    * Claims ready timers of handlers, the longest ready first, as {@link #lease} does for queues.
-   * Leaves out the timers of paused namespaces.
+   * Skips the timers of paused namespaces.
    *
-   * @param wanted the handlers, and how many timers of each at most
+   * @param wanted the handlers, each with the largest number of its timers
    * @param untilMillis when the claim leases end
    * @param nowMillis the time of the claims
    * @param tokens creates a token for each claim
@@ -263,23 +264,23 @@ public interface TimerStore extends AutoCloseable {
   }
 
   /**
-   * Lets no attempt begin in a namespace until it is resumed. Timers are not changed by it; those
-   * that become due are {@linkplain Outcome.Answer#HELD held}. Returns when each live session has
-   * been {@linkplain StoreListener#paused told}, or has lost its shards: from then on no session
-   * begins an attempt that it claimed before.
+   * Pauses a scope: no attempt begins in it until it is resumed. The call changes no timers; those
+   * that become due are {@linkplain Outcome.Answer#HELD held}. It returns when each live session
+   * has been {@linkplain StoreListener#paused notified} or has lost its shards. From then on no
+   * session starts an attempt that it claimed before.
    *
    * <p>While a {@linkplain Scopes#queue queue} is paused, {@link #lease} claims none of its timers.
    * They become ready as before.
    *
    * @param scope the namespace, a queue, or {@link #EVERYTHING}
-   * @return how many attempts of handlers run in the scope, in all sessions that were told
-   * @throws StoreException with {@link StoreException.Kind#UNKNOWN} if the scope is paused, and a
-   *     live session has not confirmed it in time
+   * @return the number of attempts of handlers that run in the scope, in all notified sessions
+   * @throws StoreException with {@link StoreException.Kind#UNKNOWN} if the scope is paused but a
+   *     live session did not confirm it in time
    */
   int pause(String scope);
 
   /**
-   * Ends a pause. The engine then releases what was held.
+   * Ends a pause. The engine then releases the held timers.
    *
    * @param scope the namespace, a queue, or {@link #EVERYTHING}
    */
@@ -299,13 +300,13 @@ public interface TimerStore extends AutoCloseable {
   Set<String> paused();
 
   /**
-   * Forgets finished timers: those that ended before a time, and the oldest of those above a
-   * number. A later timer of the same key must still have a larger version.
+   * Purges finished timers: those that ended before a time, and the oldest ones if there are more
+   * than a given number. A later timer of the same key must still have a larger version.
    *
-   * @param finishedBefore forget what finished before this time
-   * @param keep how many finished timers to keep at most
-   * @param limit how many to forget in this call at most
-   * @return how many were forgotten; {@code limit} if there may be more
+   * @param finishedBefore purge timers that finished before this time
+   * @param keep the largest number of finished timers to retain
+   * @param limit the largest number of timers to purge in this call
+   * @return the number of purged timers; {@code limit} if there may be more
    */
   int forget(long finishedBefore, long keep, int limit);
 
@@ -313,34 +314,34 @@ public interface TimerStore extends AutoCloseable {
    * Deletes the answers of requests that were answered before a time.
    *
    * @param answeredBefore the time
-   * @param limit how many to delete in this call at most
-   * @return how many were deleted; {@code limit} if there may be more
+   * @param limit the largest number to delete in this call
+   * @return the number of deleted answers; {@code limit} if there may be more
    */
   int forgetAnswers(long answeredBefore, int limit);
 
   /**
-   * Whether this session still owns the shards that it was given, by its own clock. A process that
-   * was suspended may find out too late otherwise. Asked before each attempt begins.
+   * Returns whether this session still owns its shards, by its own clock. The engine checks it
+   * before each attempt, because a process that was suspended would otherwise find out too late.
    *
-   * @return false if its time is over, and other sessions may have taken its shards
+   * @return false if its node lease has expired and other sessions may have taken its shards
    */
   default boolean isLive() {
     return true;
   }
 
   /**
-   * How far the time of this store is ahead of the clock of this machine. All nodes of a shared
-   * store keep its time.
+   * Returns how far the clock of this store is ahead of the clock of this machine. All nodes of a
+   * shared store use the clock of the store.
    *
-   * @return milliseconds to add; 0 where the machine's own clock decides
+   * @return the milliseconds to add; 0 if the store uses the clock of the machine
    */
   default long clockOffsetMillis() {
     return 0;
   }
 
   /**
-   * Ends the session and gives up its shards, after the engine has drained. What is committed
-   * stays. Idempotent.
+   * Ends the session and gives up its shards. The engine calls it after its own work has ended.
+   * Committed changes stay. Idempotent.
    */
   @Override
   void close();

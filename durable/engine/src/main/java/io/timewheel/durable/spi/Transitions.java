@@ -14,34 +14,34 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table of state and change, as code: what each change makes of a record, and what it answers.
- * Pure: it reads no clock and keeps nothing. The same table for people is in ADR 0010.
+ * Computes the new record and the answer for each combination of state and change. The methods are
+ * pure: they read no clock and keep no state. ADR 0010 contains the same rules as a table.
  *
- * <p>The epoch of a change is not looked at here: a store compares it before it calls.
+ * <p>This class ignores the epoch of a change. A store compares it before it calls this class.
  */
 public final class Transitions {
   private Transitions() {}
 
-  /** What a store tells about the surroundings of a record. */
+  /** Gives access to other data of the store. */
   public interface Context {
     /**
-     * A version that was never given out for this key.
+     * Returns a version that this key has never had.
      *
-     * @param above the version that it must be larger than; 0 if there is no record
+     * @param above the present version, which it must exceed; 0 if there is no record
      * @return the version
      */
     long nextVersion(long above);
 
     /**
-     * How many unfinished timers a namespace has.
+     * Counts the unfinished timers of a namespace.
      *
      * @param namespace the namespace
-     * @return how many
+     * @return their number
      */
     long pending(String namespace);
 
     /**
-     * Whether a namespace, or everything, is paused.
+     * Returns whether a namespace, or everything, is paused.
      *
      * @param namespace the namespace
      * @return true if it is paused
@@ -49,7 +49,7 @@ public final class Transitions {
     boolean paused(String namespace);
 
     /**
-     * Looks up the answer of an earlier request, also of one in the same batch.
+     * Looks up the answer to an earlier request, which may be in the same batch.
      *
      * @param key the timer
      * @param id the ID of the request
@@ -59,12 +59,12 @@ public final class Transitions {
   }
 
   /**
-   * Takes one step.
+   * Applies one change.
    *
-   * @param current the record as it is; null if there is none
-   * @param change the step
-   * @param context the surroundings
-   * @return what came of it; nothing has to be written if its record is the one that was given
+   * @param current the present record; null if there is none
+   * @param change the change
+   * @param context the other data of the store
+   * @return the outcome; the store need not write it if its record is {@code current}
    */
   public static Outcome apply(@Nullable TimerRecord current, Change change, Context context) {
     RequestId request = change.request();
@@ -114,7 +114,7 @@ public final class Transitions {
    *
    * @param current a record in the state READY
    * @param token the token of the claim
-   * @param until when the lease ends
+   * @param until the expiry of the claim lease
    * @param now the time of the claim
    * @return the record with the claim
    */
@@ -135,7 +135,7 @@ public final class Transitions {
       return answer(Answer.WRONG_STATE, current);
     }
     boolean paused = current.state() == PAUSED;
-    // A past time is now, however long past: the rule for missed runs is not asked about that run.
+    // A past time means now, however long past: the rule for missed runs does not apply to it.
     boolean now = !paused && current.definition().isRecurring() && change.dueAt() < change.now();
     return answer(
         Answer.APPLIED,
@@ -169,7 +169,7 @@ public final class Transitions {
     };
   }
 
-  /** Whether a step is based on the record as it is. */
+  /** Returns whether a change is based on the present record. */
   static boolean same(TimerRecord current, long version, long revision) {
     return current.version() == version && current.revision() == revision;
   }

@@ -6,19 +6,19 @@ import java.util.List;
 /**
  * Problems that a store has found in its own data.
  *
- * @param timers how many timers were read
- * @param problems how many problems were found
+ * @param timers the number of timers that were read
+ * @param problems the number of problems that were found
  * @param texts the problems, each with the key of its timer; at most {@link #MAX_TEXTS}
  */
 public record VerifyReport(long timers, long problems, List<String> texts) {
-  /** Limit of {@link #texts}. */
+  /** The largest number of {@link #texts}. */
   public static final int MAX_TEXTS = 100;
 
   /**
    * Copies the list.
    *
-   * @param timers how many timers were read
-   * @param problems how many problems were found
+   * @param timers the number of timers that were read
+   * @param problems the number of problems that were found
    * @param texts the problems, each with the key of its timer
    */
   public VerifyReport {

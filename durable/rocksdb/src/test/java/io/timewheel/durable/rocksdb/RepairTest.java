@@ -97,7 +97,7 @@ class RepairTest {
     Runnable failing =
         () -> {
           flushes.countDown();
-          throw new OutOfMemoryError("a test wants it so");
+          throw new OutOfMemoryError("injected by the test");
         };
     Flusher flusher = new Flusher(Duration.ofMillis(1), failing);
     try {

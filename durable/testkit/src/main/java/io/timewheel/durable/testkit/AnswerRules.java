@@ -14,7 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a caller was answered holds from then on. */
+/** Checks that the answer to a caller holds from then on. */
 final class AnswerRules {
   private final TimerHistory timer;
   private final List<Event> events;
@@ -45,10 +45,10 @@ final class AnswerRules {
         Answered first = requests.putIfAbsent(requestId, answer);
         if (first != null
             && (first.answer() != answer.answer() || first.version() != answer.version())) {
-          timer.violation("a repeated request was answered otherwise", answer);
+          timer.violation("a repeated request got a different answer", answer);
         }
         if (timer.isRepeated(call)) {
-          continue; // so its version may be that of an earlier call, answered later or never
+          continue; // so its version may be that of an earlier call
         }
       }
       if (call != null && call.version() != 0) {
@@ -65,13 +65,13 @@ final class AnswerRules {
         case RUNNING -> checkNothingBegins(answer, i, 1);
         case COMPLETED -> {
           if (!hasFired(answer.version(), i)) {
-            timer.violation("said to have fired, and has not", answer);
+            timer.violation("answered COMPLETED, but has not fired", answer);
           }
           checkNothingBegins(answer, i, 0);
         }
         case NOT_FOUND -> {
           if (mustBeThere(answer, i)) {
-            timer.violation("said not to be found, and must be there", answer);
+            timer.violation("answered NOT_FOUND, but must exist", answer);
           }
         }
         default -> {}
@@ -79,28 +79,28 @@ final class AnswerRules {
     }
   }
 
-  /** Nothing is done to another version than the one that was asked for, or to what is absent. */
+  /** Checks that a call changes no other version than the required one, and no absent timer. */
   private void checkCondition(Invoked call, Answered answer) {
     boolean done =
         switch (answer.answer()) {
-          case CREATED -> call.version() != Invoked.ABSENT && isOutdated(call); // or it had fired
+          case CREATED -> call.version() != Invoked.ABSENT && isOutdated(call); // or it has fired
           case REPLACED, DONE -> call.version() == Invoked.ABSENT || isOutdated(call);
           case CANCELLED, RUNNING, COMPLETED -> answer.version() != call.version();
           default -> false;
         };
     if (done) {
-      timer.violation("done, though it was for another version", answer);
+      timer.violation("applied, although the timer had another version", answer);
     }
   }
 
-  /** Whether another version than the one that a call is for was there when it was made. */
+  /** Returns whether the timer had another version than the required one when the call was made. */
   private boolean isOutdated(Invoked call) {
     return timer.calls(Call.SCHEDULE).stream()
         .filter(other -> timer.isMade(other) && timer.isOverBefore(other, timer.invokedAt(call)))
         .anyMatch(other -> requireNonNull(timer.answer(other)).version() > call.version());
   }
 
-  /** Whether other calls were under way at the same time, so that their order is open. */
+  /** Returns whether there were concurrent calls, so that their order is unknown. */
   private boolean overlaps(Answered answer, int at) {
     Invoked call = timer.call(answer);
     int begun = call == null ? 0 : timer.invokedAt(call);
@@ -122,7 +122,7 @@ final class AnswerRules {
         .count();
   }
 
-  /** Whether a version has fired before an event, as far as the history can tell. */
+  /** Returns whether a version has fired before an event, as far as the history shows. */
   private boolean hasFired(long version, int before) {
     return events.subList(0, before).stream()
         .anyMatch(
@@ -132,7 +132,7 @@ final class AnswerRules {
                     : event instanceof Began began && began.version() == version);
   }
 
-  /** Whether there was a timer all the while one was looked for. */
+  /** Returns whether the timer existed during the whole lookup. */
   private boolean mustBeThere(Answered notFound, int at) {
     Invoked looked = timer.call(notFound);
     int from = looked == null ? 0 : timer.invokedAt(looked);
@@ -158,7 +158,7 @@ final class AnswerRules {
         }
         boolean fired = hasFired(answer.version(), events.size());
         if (!fired && !timer.mayBeSuperseded(answer)) {
-          timer.violation("acknowledged, neither fired nor there", answer);
+          timer.violation("committed, but neither fired nor in the store", answer);
         }
       } else if (over && timer.isDone(answer, Call.MOVE)) {
         Invoked move = requireNonNull(timer.call(answer));
@@ -166,13 +166,13 @@ final class AnswerRules {
             events.stream()
                 .anyMatch(e -> e instanceof Began b && b.scheduledAtMillis() == move.dueAtMillis());
         if (!fired && !isRunNow(move) && !timer.mayBeSuperseded(answer)) {
-          timer.violation("moved, and neither fired then nor there", answer);
+          timer.violation("moved, but neither fired at the new time nor in the store", answer);
         }
       }
     }
   }
 
-  /** What fires once has fired when it is run now, and has no other time then. */
+  /** Returns whether a timer that fires once was run by hand, so that it has no other time. */
   private boolean isRunNow(Invoked move) {
     return timer.calls(Call.RUN).stream()
         .anyMatch(run -> timer.mayBeDone(run) && !timer.isOverBefore(run, timer.invokedAt(move)));

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Claims and their ends; cancelling, pausing and parking. */
+/** Verifies claims and their ends, and cancelling, pausing and blocking. */
 abstract class AttemptContract extends SchedulingContract {
   @Test
   void completesAnAttempt() {
@@ -67,7 +67,7 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
-  void retriesAndSetsAside() {
+  void retriesAndFailsTheTimer() {
     commit(schedule(key("a"), NOW));
     Change.Begin first = begin(key("a"));
     commit(first);
@@ -89,7 +89,7 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
-  void goesOnToTheNextRun() {
+  void continuesWithTheNextRun() {
     commit(
         schedule(key("a"), NOW, definition(false, "every PT1H"), Change.Condition.NONE, 0, null));
     Change.Begin claim = begin(key("a"));
@@ -165,7 +165,7 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
-  void keepsTheTimeOfARunThatMakesUpForOthers() {
+  void keepsTheTimeOfACatchUpRun() {
     for (Change.Finish.End end : List.of(Change.Finish.End.FAILED, Change.Finish.End.GIVEN_BACK)) {
       TimerKey key = key(end.name());
       commit(
@@ -182,7 +182,7 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
-  void letsTheEndOfAReplacedAttemptCountForNothing() {
+  void ignoresTheEndOfAReplacedAttempt() {
     commit(schedule(key("a"), NOW));
     Change.Begin claim = begin(key("a"));
     commit(claim);
@@ -193,7 +193,7 @@ abstract class AttemptContract extends SchedulingContract {
     assertEquals(NOW + 50, due(NEVER).get(0).fireAt());
   }
 
-  // Pauses, parking
+  // Pauses and blocked timers
 
   @Test
   void pausesATimer() {
@@ -222,7 +222,7 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
-  void keepsWhatIsPausedOutOfTheDueIndexWhenTheSameIsScheduledAgain() {
+  void keepsAPausedTimerOutOfTheDueIndexWhenItIsScheduledAgain() {
     commit(schedule(key("a"), NOW + 5));
     commit(new Change.Verb(key("a"), Change.Verb.What.PAUSE, 0, NOW));
     assertEquals(NEVER, read(key("a")).fireAt());
@@ -235,7 +235,7 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
-  void holdsWhatIsDueInAPausedNamespace() {
+  void holdsDueTimersOfAPausedNamespace() {
     commit(schedule(key("a"), NOW));
     store.pause("shop");
     restart();
@@ -249,7 +249,7 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
-  void firesNothingThatWasClaimedAheadBeforeItsTime() {
+  void firesNoClaimAheadBeforeItsTime() {
     long dueAt = NOW + 100;
     commit(schedule(key("released"), dueAt));
     commit(begin(key("released")));

@@ -18,8 +18,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Durable timers without threads, on a clock that a test moves: everything runs on the thread that
- * calls {@link #advanceBy} or {@link #runUntil}, in the same order every time.
+ * Runs durable timers without threads, on a clock that a test moves. All work runs on the thread
+ * that calls {@link #advanceBy} or {@link #runUntil}, always in the same order.
  *
  * <pre>{@code
  * DurableTestkit kit = DurableTestkit.create();
@@ -31,11 +31,11 @@ import org.jspecify.annotations.Nullable;
  * assertEquals(List.of("order-42"), cancelled);
  * }</pre>
  *
- * <p>Several timers can be started on one kit, as the processes of a cluster; each may be
- * {@linkplain #kill killed}, and its clock may be {@linkplain #skew wrong}. Not thread-safe.
+ * <p>Several schedulers can be started on one kit, like the processes of a cluster. Each can be
+ * {@linkplain #kill killed}, and its clock can be {@linkplain #skew skewed}. Not thread-safe.
  */
 public final class DurableTestkit {
-  /** When the clock of every kit begins. */
+  /** The time at which the clock of every kit begins. */
   public static final Instant START = Instant.parse("2026-01-01T00:00:00Z");
 
   private static final int MAX_STEPS = 10_000_000;
@@ -49,22 +49,22 @@ public final class DurableTestkit {
     this.random = random;
   }
 
-  /** {@return a kit that runs everything in the order in which it comes} */
+  /** {@return a kit that runs tasks in the order of submission} */
   public static DurableTestkit create() {
     return new DurableTestkit(null);
   }
 
   /**
-   * Makes a kit that runs what waits in a random order, for simulations.
+   * Creates a kit that runs waiting tasks in a random order, for simulations.
    *
-   * @param random decides; the same seed gives the same run
+   * @param random the source of the order; the same seed gives the same run
    * @return the kit
    */
   public static DurableTestkit create(Random random) {
     return new DurableTestkit(requireNonNull(random, "random"));
   }
 
-  /** One timer, with what is its own. */
+  /** A scheduler with its own executors and clock. */
   private static final class Node {
     final ManualTimer wheel;
     final ManualExecutor steps;
@@ -78,7 +78,7 @@ public final class DurableTestkit {
   }
 
   /**
-   * Starts a timer on the clock of this kit.
+   * Starts a scheduler on the clock of this kit.
    *
    * @param store its store
    * @param settings adds handlers and other settings
@@ -89,7 +89,7 @@ public final class DurableTestkit {
   }
 
   /**
-   * Starts a timer on the clock of this kit, from a builder: for instance that of a {@linkplain
+   * Starts a scheduler on the clock of this kit from a builder, for example that of a {@linkplain
    * DurableTimer#client client}.
    *
    * @param builder the builder
@@ -114,8 +114,8 @@ public final class DurableTestkit {
   }
 
   /**
-   * Kills a timer, as the end of its process would: whatever it was doing, nothing more of it
-   * happens. Its store session is not closed.
+   * Kills a scheduler, like the death of its process: none of its work continues. Its store session
+   * is not closed.
    *
    * @param timer the timer
    */
@@ -126,7 +126,7 @@ public final class DurableTestkit {
   }
 
   /**
-   * Closes a timer in good order: lets what runs end, for a second of the kit's clock at most.
+   * Closes a scheduler. Waits for running attempts for at most a second of the kit's clock.
    *
    * @param timer the timer
    */
@@ -139,33 +139,33 @@ public final class DurableTestkit {
   }
 
   /**
-   * Sets how far the wall clock of a timer is ahead of the kit's.
+   * Sets how far the wall clock of a scheduler is ahead of the kit's clock.
    *
    * @param timer the timer
-   * @param ahead how far; may be negative
+   * @param ahead the difference; may be negative
    */
   public void skew(DurableTimer timer, Duration ahead) {
     node(timer).skewMillis = ahead.toMillis();
   }
 
-  /** {@return the time} */
+  /** {@return the time of the kit's clock} */
   public Instant now() {
     return START.plusNanos(time.nanoTime() - startNanos);
   }
 
   /**
-   * Lets time pass, and runs what becomes due.
+   * Advances the clock by a duration, and runs due tasks.
    *
-   * @param duration how long
+   * @param duration the duration
    */
   public void advanceBy(Duration duration) {
     runUntil(now().plus(duration));
   }
 
   /**
-   * Lets time pass until a moment, and runs what becomes due.
+   * Advances the clock to a time, and runs due tasks.
    *
-   * @param end the moment
+   * @param end the time
    */
   public void runUntil(Instant end) {
     settle();
@@ -183,7 +183,7 @@ public final class DurableTestkit {
     }
   }
 
-  /** How long until something is due. */
+  /** Returns the time until the next task is due. */
   private Optional<Duration> next() {
     return nodes.stream()
         .flatMap(
@@ -191,7 +191,7 @@ public final class DurableTestkit {
         .min(Duration::compareTo);
   }
 
-  /** Runs everything that can be run without time passing. */
+  /** Runs all tasks that are due at the present time. */
   public void settle() {
     int steps = 0;
     boolean ran = true;
@@ -212,10 +212,10 @@ public final class DurableTestkit {
   }
 
   /**
-   * Runs one step of one timer, if there is one.
+   * Runs one waiting task of a scheduler, if there is one.
    *
    * @param timer the timer
-   * @return whether there was one
+   * @return true if there was one
    */
   public boolean step(DurableTimer timer) {
     return step(node(timer));

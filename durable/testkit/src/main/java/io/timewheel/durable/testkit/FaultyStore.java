@@ -11,28 +11,31 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.List;
 import java.util.function.Function;
 
-/** A store on top of another that fails as a test says, in ways that real ones do. */
+/**
+ * A store on top of another one that fails on request of a test, in the ways in which real stores
+ * fail.
+ */
 public final class FaultyStore extends ForwardingTimerStore {
   private volatile Function<List<Change>, Fault> faults = changes -> Fault.NONE;
 
-  /** What happens to a commit. */
+  /** The faults of a commit. */
   public enum Fault {
-    /** It goes well. */
+    /** The commit succeeds. */
     NONE,
-    /** Nothing is done, and the same may go well later. */
+    /** Nothing is committed. The same commit may succeed later. */
     TRANSIENT,
-    /** Nothing is done, and the store cannot be used. */
+    /** Nothing is committed, and the store is unavailable. */
     UNAVAILABLE,
-    /** It is refused for what is asked. */
+    /** The store rejects the content of the commit. */
     REJECTED,
-    /** It is done, and the answer is lost. */
+    /** The changes are committed, but the answer is lost. */
     DONE_BUT_FAILED,
-    /** It is not done, and nobody knows. */
+    /** The changes are not committed, and the answer is lost. */
     LOST
   }
 
   /**
-   * Makes a store that does not fail yet.
+   * Creates a store without faults.
    *
    * @param store the store below
    */
@@ -41,9 +44,9 @@ public final class FaultyStore extends ForwardingTimerStore {
   }
 
   /**
-   * Sets what happens to commits from now on.
+   * Sets the faults of further commits.
    *
-   * @param plan is asked before each
+   * @param plan called before each commit; returns its fault
    */
   public void faults(Function<List<Change>, Fault> plan) {
     faults = requireNonNull(plan, "plan");
@@ -66,6 +69,6 @@ public final class FaultyStore extends ForwardingTimerStore {
   }
 
   private static StoreException failure(StoreException.Kind kind) {
-    return new StoreException(kind, "a test wants it so", null);
+    return new StoreException(kind, "injected by the test", null);
   }
 }

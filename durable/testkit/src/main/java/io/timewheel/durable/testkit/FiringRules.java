@@ -20,12 +20,14 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** Each attempt is one that some call has asked for, and no run is left out. */
+/** Checks that each attempt follows from a call and that no run is omitted. */
 final class FiringRules {
-  /** The grace of timers that say nothing else. */
+  /** The default grace of timers. */
   private static final long GRACE_MILLIS = 60_000;
 
-  /** A clock that has gone back by more is believed, and fixed rates continue by elapsed time. */
+  /**
+   * After a larger backward step of the clock, engines follow the clock and correct fixed rates.
+   */
   private static final long BELIEVED_STEP_MILLIS = 5_000;
 
   private final TimerHistory timer;
@@ -82,7 +84,8 @@ final class FiringRules {
   }
 
   /**
-   * How many runs there may be at one time: one of the schedule, those by hand and those put off.
+   * Returns the largest number of runs at one time: one of the schedule, those by hand and
+   * postponed ones.
    */
   private int runsAt(Began began) {
     long byHand = timer.calls(Call.RUN).stream().filter(run -> isRunBy(run, began)).count();
@@ -92,7 +95,10 @@ final class FiringRules {
     return Math.max(1, (int) (byHand + postponed(began).count()) + (scheduled ? 1 : 0));
   }
 
-  /** A run by hand is scheduled for when it was asked for, by the clock of the one who was. */
+  /**
+   * Returns whether an attempt belongs to a run by hand. Its scheduled time is that of the call, by
+   * the clock of the node that was called.
+   */
   private boolean isRunBy(Invoked run, Began began) {
     return timer.mayBeDone(run)
         && Math.abs(began.scheduledAtMillis() - run.dueAtMillis()) <= clockErrorMillis;
@@ -106,7 +112,7 @@ final class FiringRules {
     return postponed(began).findAny().isPresent();
   }
 
-  /** The requests after which a run may fire at this time. */
+  /** Returns the requests to postpone that may explain a run at this time. */
   private Stream<Postponed> postponed(Began began) {
     return timer.events().stream()
         .filter(event -> event instanceof Postponed)
@@ -115,7 +121,10 @@ final class FiringRules {
         .filter(run -> mayFireAt(run, began.scheduledAtMillis()));
   }
 
-  /** One that is put off to a time of its own series comes right after it. */
+  /**
+   * Returns whether a postponed run may fire at a time. If it was postponed to a time of its
+   * schedule, it fires a millisecond later.
+   */
   private boolean mayFireAt(Postponed run, long scheduledAtMillis) {
     long toMillis = run.toMillis();
     return scheduledAtMillis == toMillis
@@ -127,7 +136,7 @@ final class FiringRules {
   // All attempts of a version
 
   /**
-   * A call that may have made a version, and what it asked for.
+   * A call that may have created a version, and its schedule.
    *
    * @param startMillis the start of the schedule, which a move may precede by one run
    */
@@ -140,13 +149,15 @@ final class FiringRules {
       return sinceSecond >= 0 && sinceSecond % periodMillis == 0;
     }
 
-    /** Whether a run is whole periods before or after those of this series. */
+    /**
+     * Returns whether a run is a whole number of periods before or after those of this schedule.
+     */
     boolean mayContinueAt(long scheduledAtMillis) {
       return scheduledAtMillis >= startMillis
           && (scheduledAtMillis - next(dueAtMillis)) % periodMillis == 0;
     }
 
-    /** The run after one. */
+    /** Returns the run that follows another one. */
     long next(long scheduledAtMillis) {
       return Math.max(scheduledAtMillis + periodMillis, startMillis);
     }
@@ -174,21 +185,21 @@ final class FiringRules {
     boolean postponed = false;
     for (Began began : begun) {
       if (isPostponed(began) && began.scheduledAtMillis() != expectedMillis) {
-        postponed = true; // what came due until it had ended was missed
+        postponed = true; // runs that became due before its end were missed
         continue;
       }
       if (byHand.contains(began) && began.scheduledAtMillis() != expectedMillis) {
-        continue; // and its schedule goes on as if nothing had been
+        continue; // and its schedule does not change
       }
       if (origin.periodMillis() == 0) {
-        // Its handler may have put it off, and the history need not know.
+        // Its handler may have postponed it without an event in the history.
         if (began.scheduledAtMillis() < origin.dueAtMillis()) {
           complaints.add(new Complaint("never scheduled", began));
         }
         continue;
       }
       if (!origin.isRun(began.scheduledAtMillis())) {
-        complaints.add(new Complaint("a run at a time that is not in its series", began));
+        complaints.add(new Complaint("a run at a time that is not in its schedule", began));
       } else if (began.scheduledAtMillis() > expectedMillis
           && !postponed
           && began.atMillis() + clockErrorMillis - expectedMillis < GRACE_MILLIS) {
@@ -201,7 +212,10 @@ final class FiringRules {
     return complaints;
   }
 
-  /** The calls that may have made a version: the one that was answered so, or any other. */
+  /**
+   * Returns the calls that may have created a version: the call whose answer names it, or any
+   * without an answer.
+   */
   private List<Origin> origins(long version) {
     List<Origin> named = origins.get(version);
     return named != null
@@ -209,7 +223,10 @@ final class FiringRules {
         : Stream.concat(unnamed.stream(), continuedIn(version)).distinct().toList();
   }
 
-  /** The fixed rates that may have continued in a new version after their clock went back. */
+  /**
+   * Returns the fixed rates that may have continued in a new version after their clock was set
+   * back.
+   */
   private Stream<Origin> continuedIn(long version) {
     if (clockErrorMillis <= BELIEVED_STEP_MILLIS) {
       return Stream.empty();
@@ -236,7 +253,7 @@ final class FiringRules {
         unnamed.add(origin);
       }
     }
-    // The answer does not name the version that a move has made.
+    // The answer to a move does not contain the new version.
     for (Invoked move : timer.calls(Call.MOVE)) {
       if (timer.mayBeDone(move)) {
         schedulesBefore(move)
@@ -247,7 +264,7 @@ final class FiringRules {
     }
   }
 
-  /** How often what was moved may have recurred; 0 if it may have been to fire once. */
+  /** Returns the possible periods of the moved timer; 0 if it may fire once. */
   private List<Long> periodsBefore(Invoked move) {
     return schedulesBefore(move).map(Invoked::periodMillis).distinct().toList();
   }
@@ -268,7 +285,7 @@ final class FiringRules {
                         && timer.isOverBefore(later, timer.invokedAt(move)));
   }
 
-  // What goes on, and what was to run now
+  // Recurring timers and runs by hand
 
   private void checkNoSeriesEnds() {
     if (timer.left() != null && timer.left() != TimerState.COMPLETED) {
@@ -294,15 +311,15 @@ final class FiringRules {
     if (left == null || left.isFinished() || left == TimerState.SCHEDULED) {
       answersWithoutAttempt(Call.RUN, began -> began.attempt() > 1 || mayBeByHand(began))
           .filter(answer -> !timer.mayBeSuperseded(answer))
-          .forEach(answer -> timer.violation("was to run now, and has not", answer));
+          .forEach(answer -> timer.violation("run by hand, but has not begun", answer));
     }
-    if (left == TimerState.FAILED) { // whatever came after: it has not begun since
+    if (left == TimerState.FAILED) { // whatever came later: it has not begun since
       answersWithoutAttempt(Call.RETRY, began -> true)
-          .forEach(answer -> timer.violation("was retried, and has not begun", answer));
+          .forEach(answer -> timer.violation("retried, but has not begun", answer));
     }
   }
 
-  /** The answers to such calls since which no such attempt has begun. */
+  /** Returns the answers to calls after which no matching attempt has begun. */
   private Stream<Answered> answersWithoutAttempt(Call what, Predicate<Began> expected) {
     List<Event> events = timer.events();
     return timer.calls(what).stream()

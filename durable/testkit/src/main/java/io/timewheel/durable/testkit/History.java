@@ -8,42 +8,42 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What callers asked for and were answered, and what handlers saw, in the order in which it
- * happened. Thread-safe; judged afterwards by {@link HistoryChecker}.
+ * Records the calls, the answers and the firings of a run, in order, for a {@link HistoryChecker}.
+ * Thread-safe.
  */
 public final class History {
   private final List<Event> events = new ArrayList<>();
 
-  /** Makes an empty history. */
+  /** Creates an empty history. */
   public History() {}
 
-  /** Something that happened. */
+  /** An event of a run. */
   public sealed interface Event {}
 
-  /** Something that happened to a timer. */
+  /** An event of a timer. */
   public sealed interface OfTimer extends Event {
     /** {@return the timer} */
     TimerKey key();
   }
 
-  /** Something that happened to a namespace, or to everything. */
+  /** An event of a namespace or of everything. */
   public sealed interface OfScope extends Event {
     /** {@return the namespace, or {@link TimerStore#EVERYTHING}} */
     String scope();
   }
 
   /**
-   * A call was made.
+   * A call.
    *
    * @param call its number
    * @param key the timer
-   * @param what what was asked for
-   * @param dueAtMillis when the timer was to be due for the first time, of a schedule or a move;
-   *     when the call was made, by a clock that is right, of a run; otherwise any
-   * @param periodMillis the period, if it was to recur at a fixed rate; otherwise 0
+   * @param what the kind of the call
+   * @param dueAtMillis the first due time of a schedule or a move; the correct time of the call for
+   *     a run by hand; otherwise any value
+   * @param periodMillis the period of a fixed rate; otherwise 0
    * @param requestId the request id, or null
-   * @param version the only version that it may change; {@link #ABSENT} if there must be no such
-   *     timer, 0 if it does not matter
+   * @param version the only version that it may change; {@link #ABSENT} if the timer must not
+   *     exist, 0 for any
    */
   public record Invoked(
       int call,
@@ -54,15 +54,15 @@ public final class History {
       @Nullable String requestId,
       long version)
       implements OfTimer {
-    /** The version of a schedule that must find no timer. */
+    /** The version of a schedule that requires that the timer does not exist. */
     public static final long ABSENT = -1;
 
     /**
-     * A call that does not ask which version there is.
+     * Creates a call for any version.
      *
      * @param call its number
      * @param key the timer
-     * @param what what was asked for
+     * @param what the kind of the call
      * @param dueAtMillis as above
      * @param periodMillis as above
      * @param requestId the request id, or null
@@ -78,11 +78,11 @@ public final class History {
     }
 
     /**
-     * A call about a timer that fires once.
+     * Creates a call for a timer that fires once.
      *
      * @param call its number
      * @param key the timer
-     * @param what what was asked for
+     * @param what the kind of the call
      * @param dueAtMillis as above
      * @param requestId the request id, or null
      */
@@ -92,119 +92,119 @@ public final class History {
     }
   }
 
-  /** What a call asks for. */
+  /** The kinds of calls. */
   public enum Call {
-    /** To schedule a timer. */
+    /** Schedule the timer. */
     SCHEDULE,
-    /** To cancel it. */
+    /** Cancel it. */
     CANCEL,
-    /** To move its present or next run, whatever its version. */
+    /** Move its present or next run, whatever its version. */
     MOVE,
-    /** To pause it. */
+    /** Pause it. */
     PAUSE,
-    /** To resume it. */
+    /** Resume it. */
     RESUME,
-    /** To run it now. */
+    /** Run it now. */
     RUN,
-    /** To retry it. */
+    /** Retry it. */
     RETRY
   }
 
   /**
-   * A call was answered.
+   * The answer to a call.
    *
    * @param call its number
    * @param key the timer
-   * @param answer what it was answered
-   * @param version the version that the answer named; 0 if none
+   * @param answer the answer
+   * @param version the version in the answer; 0 if none
    */
   public record Answered(int call, TimerKey key, Answer answer, long version) implements OfTimer {}
 
-  /** What a call was answered. */
+  /** The answers to calls. */
   public enum Answer {
-    /** Scheduled: new. */
+    /** Scheduled a new timer. */
     CREATED,
-    /** Scheduled: in the place of another. */
+    /** Scheduled, and replaced another one. */
     REPLACED,
-    /** Scheduled just so before. */
+    /** Already scheduled in the same way. */
     UNCHANGED,
     /** Cancelled in time. */
     CANCELLED,
-    /** An attempt had been claimed. */
+    /** An attempt was claimed before. */
     RUNNING,
-    /** Its completion was recorded. */
+    /** The timer had completed. */
     COMPLETED,
-    /** No such timer. */
+    /** The timer did not exist. */
     NOT_FOUND,
     /** Moved, paused, resumed, run or retried. */
     DONE,
-    /** Refused: nothing was done. */
+    /** Refused. Nothing was changed. */
     REFUSED,
-    /** Nobody knows. A call without any answer counts the same. */
+    /** The effect is unknown. A call without an answer counts the same. */
     UNKNOWN
   }
 
   /**
-   * The pause of a namespace or of everything was asked for, or its end.
+   * A call to pause or resume a namespace or everything.
    *
    * @param call its number
    * @param scope the namespace, or {@link TimerStore#EVERYTHING}
-   * @param pause whether to pause; otherwise to resume
+   * @param pause true to pause, false to resume
    */
   public record ScopeInvoked(int call, String scope, boolean pause) implements OfScope {}
 
   /**
-   * It was done. A call that was refused counts as one without an answer.
+   * The success of a call to pause or resume. A refused call counts as one without an answer.
    *
    * @param call its number
    * @param scope the namespace, or {@link TimerStore#EVERYTHING}
-   * @param pause whether it was paused; otherwise resumed
+   * @param pause true if it was paused, false if it was resumed
    */
   public record ScopeAnswered(int call, String scope, boolean pause) implements OfScope {}
 
   /**
-   * A handler was called.
+   * The call of a handler.
    *
    * @param key the timer
    * @param version its version
-   * @param scheduledAtMillis the time for which the run was scheduled
-   * @param attempt which attempt it was
-   * @param atMillis when, by a clock that is right
+   * @param scheduledAtMillis the scheduled time of the run
+   * @param attempt the number of the attempt
+   * @param atMillis the correct time of the call
    */
   public record Began(
       TimerKey key, long version, long scheduledAtMillis, int attempt, long atMillis)
       implements OfTimer {}
 
   /**
-   * A handler asked for its run to fire again at another time; whether that was recorded is open.
+   * The request of a handler to postpone its run. The request may not have been recorded.
    *
    * @param key the timer
    * @param version its version
-   * @param scheduledAtMillis the time for which the run was scheduled
-   * @param toMillis when it is to fire again
+   * @param scheduledAtMillis the scheduled time of the run
+   * @param toMillis the new time of the run
    */
   public record Postponed(TimerKey key, long version, long scheduledAtMillis, long toMillis)
       implements OfTimer {}
 
   /**
-   * The success of an attempt was recorded in the store.
+   * The recorded success of an attempt.
    *
    * @param key the timer
    * @param version its version
-   * @param scheduledAtMillis the time for which the run was scheduled
+   * @param scheduledAtMillis the scheduled time of the run
    */
   public record Completed(TimerKey key, long version, long scheduledAtMillis) implements OfTimer {}
 
   /**
    * Adds an event.
    *
-   * @param event what happened
+   * @param event the event
    */
   public synchronized void add(Event event) {
     events.add(event);
   }
 
-  /** {@return what has happened so far} */
+  /** {@return the events so far} */
   public synchronized List<Event> events() {
     return List.copyOf(events);
   }

@@ -13,51 +13,51 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Judges a history, whatever store it came from and whatever went wrong:
+ * Checks a history of any store and any faults against these rules:
  *
  * <ul>
- *   <li>what was acknowledged has fired, or was cancelled, replaced or moved by a later call, or is
- *       still there; what was moved has fired at its new time, likewise;
- *   <li>a call that is for one version, or for none, changes no other;
- *   <li>nothing fires early, and nothing fires that was never scheduled;
- *   <li>what recurs leaves no run out, unless it was missed, runs at no other times, and does not
- *       end by itself; after a move, too, from its new time on;
- *   <li>what was to run now has run, and what recurs keeps its times;
- *   <li>nothing begins after CANCELLED, and one attempt at most after RUNNING;
- *   <li>while a namespace or everything is paused, no attempt begins in it; while a timer is
- *       paused, at most the attempt that was claimed before begins;
- *   <li>COMPLETED is said only of what has fired, and nothing begins after it; NOT_FOUND is never
- *       said of what must be there;
- *   <li>nothing begins again once its success was recorded;
- *   <li>an attempt is not begun twice, unless its timer was retried;
- *   <li>versions grow; a repeated request is answered alike.
+ *   <li>A committed timer has fired, or was cancelled, replaced or moved by a later call, or is
+ *       still in the store. The same holds for a moved timer and its new time.
+ *   <li>A call that requires a version, or no timer, changes no other version.
+ *   <li>No timer fires early or without having been scheduled.
+ *   <li>A recurring timer omits no run, unless it was missed, runs at no other times, and does not
+ *       end by itself. After a move, this holds from its new time on.
+ *   <li>A timer that was run by hand has run, and a recurring timer keeps its times.
+ *   <li>No attempt begins after the answer CANCELLED, and at most one after RUNNING.
+ *   <li>While a namespace or everything is paused, no attempt begins in it. While a timer is
+ *       paused, at most the attempt that was claimed before begins.
+ *   <li>The answer COMPLETED is given only for a timer that has fired, and no attempt begins after
+ *       it. The answer NOT_FOUND is never given for a timer that must exist.
+ *   <li>No attempt begins after the recorded success of its run.
+ *   <li>An attempt begins only once, unless its timer was retried.
+ *   <li>Versions grow, and a repeated request gets the same answer.
  * </ul>
  *
- * A call without a definite answer may have been done or not, at any time from then on.
+ * A call without a definite answer may be applied at any later time, or never.
  *
- * <p>To have fired is to have begun; where {@linkplain #HistoryChecker(long, boolean) every success
- * is in the history}, it is to have succeeded: then what failed, or died with its process, must be
- * attempted again.
+ * <p>A timer has fired if an attempt has begun. If {@linkplain #HistoryChecker(long, boolean) every
+ * success is in the history}, it has fired only if an attempt has succeeded. Then attempts that
+ * failed, or died with their process, must be repeated.
  */
 public final class HistoryChecker {
   private final long clockErrorMillis;
   private final boolean allSuccesses;
 
   /**
-   * Makes a checker.
+   * Creates a checker.
    *
-   * @param clockErrorMillis how far the clock by which timers fire may have been wrong
+   * @param clockErrorMillis the largest error of the clock by which timers fire, in milliseconds
    */
   public HistoryChecker(long clockErrorMillis) {
     this(clockErrorMillis, false);
   }
 
   /**
-   * Makes a checker.
+   * Creates a checker.
    *
-   * @param clockErrorMillis how far the clock by which timers fire may have been wrong
-   * @param allSuccesses whether the history has a {@link History.Completed} for every success that
-   *     was recorded, as from a {@link RecordingStore} that outlives its engines
+   * @param clockErrorMillis the largest error of the clock by which timers fire, in milliseconds
+   * @param allSuccesses true if the history has a {@link History.Completed} for every recorded
+   *     success, as from a {@link RecordingStore} that outlives its engines
    */
   public HistoryChecker(long clockErrorMillis, boolean allSuccesses) {
     this.clockErrorMillis = clockErrorMillis;
@@ -65,11 +65,11 @@ public final class HistoryChecker {
   }
 
   /**
-   * Judges a history.
+   * Checks a history.
    *
-   * @param history what happened
-   * @param left the timers that are in the store afterwards, by their state
-   * @return the violations, in words; none if all is well
+   * @param history the history
+   * @param left the timers that are in the store at the end, with their states
+   * @return descriptions of the violations; empty if there are none
    */
   public List<String> check(History history, Map<TimerKey, TimerState> left) {
     List<Event> events = history.events();

@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Ends and extensions of claim leases: answered again, and read together. */
+/** Verifies that ends and extensions of claim leases are answered again and read together. */
 abstract class LeaseContract extends QueueContract {
   private static final RequestId REQUEST = new RequestId("r-1", "content");
   private static final RequestId OTHER = new RequestId("r-1", "other content");
@@ -130,7 +130,7 @@ abstract class LeaseContract extends QueueContract {
   }
 
   @Test
-  void refusesAnEndOfTheSameRequestAndAnotherContent() {
+  void refusesAnEndWithTheSameRequestIdAndDifferentContent() {
     TimerRecord leased = leased("a");
     commit(extend(leased, NOW + 60_000, REQUEST));
     assertEquals(Answer.REQUEST_DIFFERS, commit(extend(leased, NOW + 90_000, OTHER)).answer());

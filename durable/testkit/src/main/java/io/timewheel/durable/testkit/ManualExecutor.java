@@ -8,20 +8,23 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An executor without threads: its tasks wait until a test runs them, in the order in which they
- * came or in a random one. Guarded by itself, for the rare task that comes from another thread.
+ * An executor without threads. Its tasks wait until a test runs them, in the order of submission or
+ * in a random order. Guarded by itself, for the rare task that another thread submits.
  */
 public final class ManualExecutor implements StepExecutor {
   private final List<Runnable> tasks = new ArrayList<>();
   private final @Nullable Random random;
   private boolean dead;
 
-  /** Makes an executor that runs its tasks in the order in which they came. */
+  /** Creates an executor that runs its tasks in the order of submission. */
   public ManualExecutor() {
     this(null);
   }
 
-  /** Makes an executor that runs its tasks in a random order, if there is a source of it. */
+  /**
+   * Creates an executor that runs its tasks in a random order, or in the order of submission if the
+   * source is null.
+   */
   ManualExecutor(@Nullable Random random) {
     this.random = random;
   }

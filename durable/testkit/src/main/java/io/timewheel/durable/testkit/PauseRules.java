@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * Checks that no attempt begins after the answer to a pause of a namespace or of everything, and
- * after that of a timer at most the one that was claimed before.
+ * Checks that no attempt begins after the answer to a pause of a namespace or of everything. After
+ * the pause of a timer, at most the attempt that was claimed before may begin.
  */
 final class PauseRules {
   private final TimerHistory timer;
@@ -64,7 +64,7 @@ final class PauseRules {
             });
   }
 
-  /** Whether another call was under way, and may have ended the pause. */
+  /** Returns whether a concurrent call may have ended the pause. */
   private boolean mayBeUndone(Answered pause, int at) {
     int asked = timer.indexOfRequest(pause.call());
     return timer.calls().stream()

@@ -33,7 +33,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What is ready, and is leased. */
+/** Verifies ready timers and claim leases. */
 abstract class QueueContract extends AttemptContract {
   void makeReady(String id, long now) {
     makeReady("orders", id, now);
@@ -65,7 +65,7 @@ abstract class QueueContract extends AttemptContract {
     makeReady("a", NOW + 2);
     makeReady("c", NOW + 3);
     assertEquals(READY, read(key("a")).state());
-    assertTrue(due(NEVER).isEmpty(), "what is ready is not in the due index");
+    assertTrue(due(NEVER).isEmpty(), "a ready timer is not in the due index");
     List<TimerRecord> first = lease(2);
     assertEquals(List.of("b", "a"), first.stream().map(record -> record.key().id()).toList());
     assertEquals(1, lease(2).size());
@@ -142,7 +142,7 @@ abstract class QueueContract extends AttemptContract {
   }
 
   @Test
-  void leasesTheRunThatMakesUpForOthers() {
+  void leasesACatchUpRun() {
     commit(
         schedule(
             key("a"), NOW - 9_000, definition(true, "every PT1S"), Change.Condition.NONE, 0, null));
@@ -293,7 +293,7 @@ abstract class QueueContract extends AttemptContract {
   }
 
   @Test
-  void losesALeaseOnlyWhenItIsOver() {
+  void losesALeaseOnlyAfterItsExpiry() {
     makeReady("a", NOW);
     TimerRecord leased = lease(1).get(0);
     ClaimToken token = requireNonNull(leased.claim()).token();

@@ -14,12 +14,12 @@ import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 
-/** A store that reports each success that the store below has acknowledged. */
+/** A store that reports each success that the store below has committed. */
 public final class RecordingStore extends ForwardingTimerStore {
   private final BiConsumer<TimerKey, Claim> listener;
 
   /**
-   * Makes a store on top of another.
+   * Creates a store on top of another one.
    *
    * @param store the store below
    * @param listener called for each success, on the thread of the commit
@@ -33,10 +33,10 @@ public final class RecordingStore extends ForwardingTimerStore {
   }
 
   /**
-   * Makes a store on top of another.
+   * Creates a store on top of another one.
    *
    * @param store the store below
-   * @param listener given the claim of each attempt that succeeded, on the thread of the commit
+   * @param listener called with the claim of each successful attempt, on the thread of the commit
    */
   public RecordingStore(TimerStore store, BiConsumer<TimerKey, Claim> listener) {
     super(store);

@@ -18,7 +18,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Answers of requests: kept with the change, and given again. */
+/** Verifies that answers to requests are stored with the change and repeated. */
 abstract class RequestContract extends StoreSteps {
   private static final RequestId REQUEST = new RequestId("r-1", "content");
 
@@ -50,7 +50,7 @@ abstract class RequestContract extends StoreSteps {
   }
 
   @Test
-  void doesARepeatedVerbOnce() {
+  void appliesARepeatedCommandOnce() {
     commit(schedule(key("a"), NOW + 1_000));
     Change.Verb run = verb(key("a"), Change.Verb.What.RUN, REQUEST);
     Outcome first = commit(run);
@@ -63,7 +63,7 @@ abstract class RequestContract extends StoreSteps {
   }
 
   @Test
-  void doesARepeatedMoveOnce() {
+  void appliesARepeatedMoveOnce() {
     commit(schedule(key("a"), NOW + 1_000));
     Change.Move move = new Change.Move(key("a"), 0, NOW + 5_000, REQUEST, NOW);
     Outcome first = commit(move);
@@ -74,7 +74,7 @@ abstract class RequestContract extends StoreSteps {
   }
 
   @Test
-  void cancelsNoLaterTimerByARepetition() {
+  void aRepeatedCancelCancelsNoLaterTimer() {
     commit(schedule(key("a"), NOW + 1_000));
     Change.Cancel cancel = new Change.Cancel(key("a"), 0, REQUEST, NOW);
     Outcome first = commit(cancel);
@@ -86,7 +86,7 @@ abstract class RequestContract extends StoreSteps {
   }
 
   @Test
-  void refusesARequestOfTheSameIdAndAnotherContent() {
+  void refusesARequestWithTheSameIdAndDifferentContent() {
     commit(schedule(key("a"), NOW + 1_000));
     commit(verb(key("a"), Change.Verb.What.PAUSE, REQUEST));
     RequestId other = new RequestId(REQUEST.id(), "other content");
@@ -99,7 +99,7 @@ abstract class RequestContract extends StoreSteps {
   }
 
   @Test
-  void keepsThatThereWasNothingToDo() {
+  void keepsTheAnswerThatNothingChanged() {
     Change.Cancel cancel = new Change.Cancel(key("a"), 0, REQUEST, NOW);
     assertEquals(Answer.NOT_FOUND, commit(cancel).answer());
     commit(schedule(key("a"), NOW + 1_000));
@@ -154,7 +154,7 @@ abstract class RequestContract extends StoreSteps {
   }
 
   @Test
-  void forgetsOldAnswersOnly() {
+  void deletesOnlyOldAnswers() {
     commit(schedule(key("a"), NOW + 1_000));
     for (int i = 0; i < 5; i++) {
       RequestId request = new RequestId("r-" + i, "");

@@ -20,10 +20,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What callers schedule, and where it is found when it is due. */
+/** Verifies scheduling and the due index. */
 abstract class SchedulingContract extends RequestContract {
   @Test
-  void takesWhatCallersAskForBeforeItIsStarted() {
+  void acceptsCallsBeforeItIsStarted() {
     store.close();
     store = reopen(store);
     assertEquals(
@@ -36,7 +36,7 @@ abstract class SchedulingContract extends RequestContract {
   }
 
   @Test
-  void keepsAllOfARecord() {
+  void keepsACompleteRecord() {
     TimerDefinition definition = definition(true, "every PT1H");
     commit(schedule(key("ä/:☃"), NOW + 5, definition, Change.Condition.NONE, 0, "r-1"));
     TimerRecord before = read(key("ä/:☃"));
@@ -47,7 +47,7 @@ abstract class SchedulingContract extends RequestContract {
   }
 
   @Test
-  void replacesAndSaysSo() {
+  void answersThatATimerWasReplaced() {
     Outcome first = commit(schedule(key("a"), NOW + 5));
     Outcome second = commit(schedule(key("a"), NOW + 9));
     assertEquals(Answer.CREATED, first.answer());
@@ -57,7 +57,7 @@ abstract class SchedulingContract extends RequestContract {
   }
 
   @Test
-  void leavesTheSameUnchanged() {
+  void leavesAnIdenticalTimerUnchanged() {
     Outcome first = commit(schedule(key("a"), NOW + 5));
     Outcome second = commit(schedule(key("a"), NOW + 5));
     assertEquals(Answer.UNCHANGED, second.answer());
@@ -66,7 +66,7 @@ abstract class SchedulingContract extends RequestContract {
   }
 
   @Test
-  void heedsConditions() {
+  void appliesConditions() {
     Outcome first = commit(schedule(key("a"), NOW + 5));
     TimerDefinition other = definition(false, "every PT1H");
     assertEquals(
@@ -160,7 +160,7 @@ abstract class SchedulingContract extends RequestContract {
   }
 
   @Test
-  void takesTheStepsOfABatchInOrder() {
+  void appliesTheChangesOfABatchInOrder() {
     List<Outcome> outcomes =
         store.commit(
             List.of(
@@ -191,7 +191,7 @@ abstract class SchedulingContract extends RequestContract {
   }
 
   @Test
-  void goesOnBehindAPosition() {
+  void continuesAfterAPosition() {
     for (int i = 0; i < 50; i++) {
       commit(schedule(key("id-" + i), NOW + i % 3));
     }
@@ -209,7 +209,7 @@ abstract class SchedulingContract extends RequestContract {
   }
 
   @Test
-  void firesWhatIsPastAtOnce() {
+  void firesATimerWithAPastTimeAtOnce() {
     commit(schedule(key("a"), NOW - 1_000_000));
     assertEquals(NOW, due(NEVER).get(0).fireAt());
     assertEquals(NOW - 1_000_000, read(key("a")).dueAt());

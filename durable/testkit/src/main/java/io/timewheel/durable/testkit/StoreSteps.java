@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** A store that is put to the test, and the steps that an engine takes with it. */
+/** The store under test, and the steps of an engine on it. */
 abstract class StoreSteps {
   static final long NOW = 1_800_000_000_000L;
 

@@ -19,8 +19,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What happened to one timer and to its namespace, in order, and what can be said of each call: a
- * call without a definite answer may have been done or not, at any time from then on.
+ * The events of one timer and of its namespace, in order, and the possible effects of each call. A
+ * call without a definite answer may be applied at any later time, or never.
  */
 final class TimerHistory {
   private final TimerKey key;
@@ -61,12 +61,12 @@ final class TimerHistory {
     return events;
   }
 
-  /** The state in which it was left; null if it was not there. */
+  /** Returns its state at the end; null if it was not in the store. */
   @Nullable TimerState left() {
     return left;
   }
 
-  /** The attempts that began, of one version. */
+  /** Returns the attempts of one version that began. */
   List<Began> begun(long version) {
     List<Began> begun = new ArrayList<>();
     for (Event event : events) {
@@ -87,7 +87,7 @@ final class TimerHistory {
     return callsOf.getOrDefault(what, List.of());
   }
 
-  /** The call of an answer; null if nobody made it. */
+  /** Returns the call of an answer; null if there is none. */
   @Nullable Invoked call(Answered answer) {
     return calls.get(answer.call());
   }
@@ -102,7 +102,7 @@ final class TimerHistory {
     return answer == null || answer.answer() == Answer.UNKNOWN;
   }
 
-  /** Whether a verb or a move was done, or may have been. */
+  /** Returns whether a command or a move was or may have been applied. */
   boolean mayBeDone(Invoked call) {
     Answered answer = answer(call);
     return isUnknown(call) || (answer != null && answer.answer() == Answer.DONE);
@@ -113,7 +113,10 @@ final class TimerHistory {
     return answer.answer() == Answer.DONE && call != null && call.what() == what;
   }
 
-  /** Whether a call made a version; not the answer to a repeated request, which another made. */
+  /**
+   * Returns whether a call created a version. The answer to a repeated request may name a version
+   * of another call.
+   */
   boolean isMade(Invoked call) {
     Answered answer = answer(call);
     return answer != null && isMade(answer) && !isRepeated(call);
@@ -127,19 +130,19 @@ final class TimerHistory {
     return invokedAt.getOrDefault(call.call(), 0);
   }
 
-  /** Whether a call was over before an event: it has done by then whatever it did. */
+  /** Returns whether a call ended before an event, so that its effect came before it, too. */
   boolean isOverBefore(Invoked call, int event) {
     Integer at = answeredAt.get(call.call());
     return at != null && at < event && !isUnknown(call);
   }
 
-  /** Whether its answer may be that of another call, which asked for something else. */
+  /** Returns whether its answer may be that of another call with different content. */
   boolean isRepeated(Invoked call) {
     return call.requestId() != null
         && requests.getOrDefault(call.requestId(), List.of()).size() > 1;
   }
 
-  /** Where a call was made, or the first one of which it may be a repetition. */
+  /** Returns the position of a call, or of the first one of which it may be a repetition. */
   int indexOfRequest(int call) {
     Invoked made = calls.get(call);
     if (made == null) {
@@ -150,12 +153,14 @@ final class TimerHistory {
         : invokedAt(requests.getOrDefault(made.requestId(), List.of(made)).get(0));
   }
 
-  /** Whether some other call may have cancelled, replaced or moved what this one made. */
+  /**
+   * Returns whether another call may have cancelled, replaced or moved the version of this call.
+   */
   boolean mayBeSuperseded(Answered made) {
     return mayBeSuperseded(made, events.size());
   }
 
-  /** The same, by calls that were made before an event. */
+  /** Returns the same for calls that were made before an event. */
   boolean mayBeSuperseded(Answered made, int before) {
     int madeAt = indexOfRequest(made.call());
     return calls.values().stream()
@@ -164,7 +169,7 @@ final class TimerHistory {
         .anyMatch(call -> supersedes(call, made));
   }
 
-  /** Whether the end of a version shows in what was made after it. */
+  /** Returns whether a later version proves that this version has ended. */
   boolean isOverBeforeAnother(Answered made) {
     return calls(Call.SCHEDULE).stream()
         .map(call -> isRepeated(call) ? null : answer(call))
@@ -183,7 +188,7 @@ final class TimerHistory {
       return ends;
     }
     return switch (answer.answer()) {
-      // Something new is made only where there was nothing, or what was there had ended.
+      // A timer is new only if there was none before, or if that had ended.
       case CREATED -> isRepeated(call) && answer.version() > made.version();
       case REPLACED -> answer.version() > made.version();
       case CANCELLED, RUNNING -> answer.version() >= made.version();

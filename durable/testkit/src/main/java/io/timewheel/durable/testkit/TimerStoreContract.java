@@ -36,15 +36,15 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What every store of durable timers is held to. Extend it, and give it an empty store; a session
- * that it reopens must own all shards, under a new epoch.
+ * Verifies the contract of every store of durable timers. Extend it and supply an empty store. A
+ * reopened session must own all shards under a new epoch.
  */
 public abstract class TimerStoreContract extends LeaseContract {
-  /** For the subclass. */
+  /** Called by the subclass. */
   protected TimerStoreContract() {}
 
   /**
-   * A store without any data, not started yet.
+   * Creates an empty store, not started yet.
    *
    * @return the store
    */
@@ -52,7 +52,7 @@ public abstract class TimerStoreContract extends LeaseContract {
   protected abstract TimerStore create();
 
   /**
-   * A new session on the data of one that was closed, not started yet.
+   * Opens a new session on the data of a closed one, not started yet.
    *
    * @param closed the former session
    * @return the new one
@@ -60,10 +60,10 @@ public abstract class TimerStoreContract extends LeaseContract {
   @Override
   protected abstract TimerStore reopen(TimerStore closed);
 
-  // Looking
+  // Lookups
 
   @Test
-  void sweepsShardsForTheFirstThatAreDue() {
+  void sweepsShardsForTheEarliestTimers() {
     for (int i = 0; i < 40; i++) {
       commit(schedule(key("id-" + i), NOW + 7 * i % 40));
     }
@@ -102,7 +102,7 @@ public abstract class TimerStoreContract extends LeaseContract {
     assertEquals(10, store.page(query("id-1", EnumSet.of(SCHEDULED)), null, 99).records().size());
   }
 
-  /** However many records are asked for, a page has a few megabytes at most. */
+  /** A page has a few megabytes at most, however many records are requested. */
   @Test
   void sortsTheTimersOfANamespace() {
     List<Long> due = List.of(NOW + 5, NOW + 1, NOW + 5, NOW + 3);
@@ -122,7 +122,7 @@ public abstract class TimerStoreContract extends LeaseContract {
               NOW + (i == 3 ? 0 : i)));
     }
     commit(schedule(new TimerKey("zoo", "d"), NOW));
-    commit(new Change.Cancel(key("t2"), 0, NOW + 10)); // in another table, perhaps
+    commit(new Change.Cancel(key("t2"), 0, NOW + 10)); // may be in another table
     Map<TimerOrder, List<String>> expected =
         Map.of(
             TimerOrder.ID, List.of("t0", "t1", "t2", "t3"),
@@ -278,7 +278,7 @@ public abstract class TimerStoreContract extends LeaseContract {
   }
 
   @Test
-  void forgetsWhatIsFinishedButNotItsVersion() {
+  void purgesFinishedTimersButKeepsTheirVersions() {
     long version = 0;
     for (String id : List.of("a", "b", "c")) {
       version = commit(schedule(key(id), NOW)).version();

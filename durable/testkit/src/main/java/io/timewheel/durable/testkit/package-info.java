@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Durable timers on a clock that a test moves, the contract of their stores, and the checker of
- * their histories.
+ * Provides durable timers on a clock that a test moves, the contract of stores, and the checker of
+ * histories.
  */
 @NullMarked
 package io.timewheel.durable.testkit;

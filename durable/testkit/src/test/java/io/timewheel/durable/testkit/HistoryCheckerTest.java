@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** A history for each fault that the checker must find, and some that look bad and are not. */
+/**
+ * Verifies the checker with a history for each fault that it must find, and with correct histories
+ * that look suspicious.
+ */
 class HistoryCheckerTest {
   private static final TimerKey KEY = new TimerKey("ns", "a");
 
@@ -58,8 +61,8 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsWhatWasDoneToAnotherVersionThanTheOneAskedFor() {
-    String violation = "done, though it was for another version";
+  void findsAChangeOfAnotherVersionThanTheRequiredOne() {
+    String violation = "applied, although the timer had another version";
     left = Map.of(KEY, TimerState.SCHEDULED);
     schedule(Answer.CREATED, 1);
     ifVersion(Call.CANCEL, 1, Answer.CANCELLED, 1);
@@ -109,17 +112,17 @@ class HistoryCheckerTest {
     assertThat(checker.check(history, left))
         .singleElement()
         .asString()
-        .contains("not in its series");
+        .contains("not in its schedule");
   }
 
   @Test
-  void acceptsARunThatItsHandlerHasPutOffAndWhatItPasses() {
+  void acceptsAPostponedRunAndTheRunsThatItPasses() {
     history.add(new History.Invoked(++calls, KEY, Call.SCHEDULE, 100, 100, null));
     history.add(new History.Answered(calls, KEY, Answer.CREATED, 1));
     left = Map.of(KEY, TimerState.SCHEDULED);
     began(1, 1, 100);
     history.add(new History.Began(KEY, 1, 350, 1, 350));
-    assertFound("not in its series");
+    assertFound("not in its schedule");
     history.add(new History.Postponed(KEY, 1, 100, 350));
     assertFine();
     history.add(new History.Began(KEY, 1, 400, 1, 400));
@@ -129,7 +132,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void acceptsThatARunPutOffToATimeOfItsSeriesComesRightAfterIt() {
+  void acceptsThatARunPostponedToATimeOfItsScheduleFollowsIt() {
     scheduleEvery(100);
     beganAt(1, 100, 100);
     history.add(new History.Postponed(KEY, 1, 100, 300));
@@ -140,26 +143,26 @@ class HistoryCheckerTest {
     beganAt(1, 100, 100);
     history.add(new History.Postponed(KEY, 1, 100, 250));
     beganAt(1, 251, 251);
-    assertFound("not in its series");
+    assertFound("not in its schedule");
   }
 
   @Test
   void findsALostTimer() {
     schedule(Answer.CREATED, 1);
-    assertFound("neither fired nor there");
+    assertFound("neither fired nor in the store");
     left = Map.of(KEY, TimerState.SCHEDULED);
     assertFine();
   }
 
   @Test
-  void findsATimerThatIsDoneAndNeverFired() {
+  void findsACompletedTimerThatHasNeverFired() {
     schedule(Answer.CREATED, 1);
     left = Map.of(KEY, TimerState.COMPLETED);
-    assertFound("neither fired nor there");
+    assertFound("neither fired nor in the store");
   }
 
   @Test
-  void acceptsWhatACallWithoutAnswerMayHaveTaken() {
+  void acceptsThePossibleEffectOfACallWithoutAnswer() {
     schedule(Answer.CREATED, 1);
     history.add(new History.Invoked(++calls, KEY, Call.CANCEL, 0, null));
     assertFine();
@@ -169,7 +172,7 @@ class HistoryCheckerTest {
   void doesNotAcceptACancelThatCameBefore() {
     cancel(Answer.NOT_FOUND, 0);
     schedule(Answer.CREATED, 1);
-    assertFound("neither fired nor there");
+    assertFound("neither fired nor in the store");
   }
 
   @Test
@@ -231,14 +234,14 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsAFiredThatHasNot() {
+  void findsACompletedAnswerWithoutAFiring() {
     schedule(Answer.CREATED, 1);
     cancel(Answer.COMPLETED, 1);
-    assertFound("said to have fired, and has not");
+    assertFound("answered COMPLETED, but has not fired");
   }
 
   @Test
-  void findsAFiringAfterFired() {
+  void findsAFiringAfterTheAnswerCompleted() {
     schedule(Answer.CREATED, 1);
     began(1, 1, 100);
     cancel(Answer.COMPLETED, 1);
@@ -248,17 +251,17 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsATimerThatIsSaidNotToBeThere() {
+  void findsAnExistingTimerThatIsNotFound() {
     schedule(Answer.CREATED, 1);
     left = Map.of(KEY, TimerState.SCHEDULED);
     cancel(Answer.NOT_FOUND, 0);
-    assertFound("said not to be found, and must be there");
+    assertFound("answered NOT_FOUND, but must exist");
     cancel(Answer.CANCELLED, 1);
-    assertFound("said not to be found, and must be there");
+    assertFound("answered NOT_FOUND, but must exist");
   }
 
   @Test
-  void acceptsThatWhatHasFiredIsNotFound() {
+  void acceptsThatAFiredTimerIsNotFound() {
     schedule(Answer.CREATED, 1);
     began(1, 1, 100);
     cancel(Answer.NOT_FOUND, 0);
@@ -266,11 +269,11 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsATimerThatWasLostBeforeAnotherWasMade() {
+  void findsATimerThatWasLostBeforeAnotherWasCreated() {
     schedule(Answer.CREATED, 1);
     schedule(Answer.CREATED, 2);
     left = Map.of(KEY, TimerState.SCHEDULED);
-    assertFound("neither fired nor there");
+    assertFound("neither fired nor in the store");
     began(1, 1, 100);
     assertFine();
   }
@@ -282,7 +285,7 @@ class HistoryCheckerTest {
     left = Map.of(KEY, TimerState.COMPLETED);
     assertFine();
     assertThat(new HistoryChecker(5, true).check(history, left))
-        .anySatisfy(found -> assertThat(found).contains("neither fired nor there"));
+        .anySatisfy(found -> assertThat(found).contains("neither fired nor in the store"));
     completed(1);
     assertThat(new HistoryChecker(5, true).check(history, left)).isEmpty();
   }
@@ -303,13 +306,13 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsARepeatedRequestThatIsDoneAgain() {
+  void findsARepeatedRequestThatIsAppliedAgain() {
     schedule(Answer.CREATED, 1, "r");
     schedule(Answer.CREATED, 1, "r");
     began(1, 1, 100);
     assertFine();
     schedule(Answer.REPLACED, 2, "r");
-    assertFound("a repeated request was answered otherwise");
+    assertFound("a repeated request got a different answer");
   }
 
   @Test
@@ -322,7 +325,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void acceptsARepeatedRequestOfWhatWasReplacedMeanwhile() {
+  void acceptsARepeatedRequestForAReplacedTimer() {
     schedule(Answer.CREATED, 1, "r");
     schedule(Answer.REPLACED, 2);
     schedule(Answer.CREATED, 1, "r");
@@ -348,11 +351,11 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsAMoveThatWasNotDone() {
+  void findsAMoveThatWasNotApplied() {
     schedule(Answer.CREATED, 1);
     verb(Call.MOVE, Answer.DONE, 500);
     began(1, 1, 100);
-    assertFound("moved, and neither fired then nor there");
+    assertFound("moved, but neither fired at the new time nor in the store");
     beganAt(2, 500, 500);
     assertFine();
   }
@@ -362,7 +365,7 @@ class HistoryCheckerTest {
     schedule(Answer.CREATED, 1);
     verb(Call.MOVE, Answer.DONE, 500);
     verb(Call.MOVE, Answer.DONE, 600);
-    assertFound("moved, and neither fired then nor there");
+    assertFound("moved, but neither fired at the new time nor in the store");
     cancel(Answer.CANCELLED, 3);
     assertFine();
   }
@@ -384,7 +387,7 @@ class HistoryCheckerTest {
     schedule(Answer.CREATED, 1);
     verb(Call.PAUSE, Answer.DONE, 0);
     began(1, 1, 100);
-    assertFine(); // it had been claimed
+    assertFine(); // it was already claimed
     began(1, 2, 200);
     assertFound("begun while paused");
   }
@@ -400,7 +403,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void acceptsAFiringIfAResumeWasUnderWayWithThePause() {
+  void acceptsAFiringIfAResumeWasConcurrentWithThePause() {
     schedule(Answer.CREATED, 1);
     history.add(new History.Invoked(++calls, KEY, Call.RESUME, 0, null));
     verb(Call.PAUSE, Answer.DONE, 0);
@@ -410,7 +413,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsARunThatWasLeftOut() {
+  void findsAnOmittedRun() {
     scheduleEvery(50);
     beganAt(1, 100, 100);
     beganAt(1, 150, 150);
@@ -428,11 +431,11 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsARunOutsideItsSeries() {
+  void findsARunOutsideItsSchedule() {
     scheduleEvery(50);
     beganAt(1, 100, 100);
     beganAt(1, 160, 160);
-    assertFound("not in its series");
+    assertFound("not in its schedule");
   }
 
   @Test
@@ -448,7 +451,7 @@ class HistoryCheckerTest {
   // After a move
 
   @Test
-  void judgesASeriesFromTheTimeToWhichItWasMoved() {
+  void checksAScheduleFromTheTimeToWhichItWasMoved() {
     scheduleEvery(50);
     beganAt(1, 100, 100);
     verb(Call.MOVE, Answer.DONE, 170);
@@ -456,11 +459,11 @@ class HistoryCheckerTest {
     beganAt(2, 220, 220);
     assertFine();
     beganAt(2, 250, 250);
-    assertFound("not in its series");
+    assertFound("not in its schedule");
   }
 
   @Test
-  void findsARunThatWasLeftOutAfterAMove() {
+  void findsAnOmittedRunAfterAMove() {
     scheduleEvery(50);
     verb(Call.MOVE, Answer.DONE, 170);
     beganAt(2, 170, 170);
@@ -469,7 +472,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsASeriesThatEndedAfterAMove() {
+  void findsAScheduleThatEndedAfterAMove() {
     scheduleEvery(50);
     verb(Call.MOVE, Answer.DONE, 170);
     beganAt(2, 170, 170);
@@ -478,7 +481,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void doesNotTakeTheReplacedScheduleForTheOneThatWasMoved() {
+  void doesNotMistakeTheReplacedScheduleForTheMovedOne() {
     scheduleEvery(50);
     schedule(Answer.REPLACED, 2);
     history.add(new History.Invoked(++calls, KEY, Call.SCHEDULE, 100, 70, null));
@@ -488,24 +491,24 @@ class HistoryCheckerTest {
     beganAt(4, 270, 270);
     assertFine();
     beganAt(4, 300, 300);
-    assertFound("not in its series");
+    assertFound("not in its schedule");
   }
 
   // Run now, retry
 
   @Test
-  void acceptsARunByHandThatLeavesTheScheduleAlone() {
+  void acceptsARunByHandThatDoesNotChangeTheSchedule() {
     scheduleEvery(50);
     verb(Call.RUN, Answer.DONE, 80);
     beganAt(1, 80, 80);
     beganAt(1, 100, 100);
     assertFine();
     beganAt(1, 130, 130);
-    assertFound("not in its series");
+    assertFound("not in its schedule");
   }
 
   @Test
-  void findsARunByHandThatTookThePlaceOfAnother() {
+  void findsARunByHandThatReplacedAnotherRun() {
     scheduleEvery(50);
     verb(Call.RUN, Answer.DONE, 80);
     beganAt(1, 80, 80);
@@ -514,17 +517,17 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsARunByHandThatWasNotDone() {
+  void findsARunByHandThatDidNotBegin() {
     scheduleEvery(50);
     verb(Call.RUN, Answer.DONE, 80);
     beganAt(1, 100, 100);
-    assertFound("was to run now, and has not");
+    assertFound("run by hand, but has not begun");
     history.add(new History.Began(KEY, 1, 100, 2, 120));
-    assertFine(); // it has run the attempt that waited
+    assertFine(); // the waiting attempt has run
   }
 
   @Test
-  void findsARunThatWasPutOffAndKeepsThatTimeThoughItWasToRunByHand() {
+  void findsAPostponedRunThatKeepsItsTimeAfterARunByHand() {
     scheduleEvery(100);
     beganAt(1, 100, 100);
     history.add(new History.Postponed(KEY, 1, 100, 150));
@@ -555,12 +558,12 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsARetryThatWasNotDone() {
+  void findsARetryThatDidNotBegin() {
     schedule(Answer.CREATED, 1);
     began(1, 1, 100);
     verb(Call.RETRY, Answer.DONE, 0);
     left = Map.of(KEY, TimerState.FAILED);
-    assertFound("was retried, and has not begun");
+    assertFound("retried, but has not begun");
     began(1, 1, 150);
     assertFine();
   }
@@ -584,7 +587,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsAFiringOfWhatWasScheduledDuringThePause() {
+  void findsAFiringOfATimerScheduledDuringThePause() {
     scope("ns", true);
     schedule(Answer.CREATED, 1);
     began(1, 1, 100);
@@ -604,7 +607,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void acceptsAFiringIfAResumeOfTheNamespaceWasUnderWay() {
+  void acceptsAFiringIfAResumeOfTheNamespaceWasConcurrent() {
     schedule(Answer.CREATED, 1);
     history.add(new History.ScopeInvoked(++calls, "ns", false));
     scope("ns", true);

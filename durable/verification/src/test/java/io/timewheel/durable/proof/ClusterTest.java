@@ -52,7 +52,7 @@ class ClusterTest {
     boolean beside = false;
     for (int i = 0; i < MAX_RUNS && !(forgets && repeats && beside); i++) {
       for (String text : run(2, EnumSet.of(Fault.KILL), "forgets+repeats+beside").violations) {
-        forgets |= text.contains("neither fired nor there");
+        forgets |= text.contains("neither fired nor in the store");
         repeats |= text.contains("has begun");
         beside |= text.contains("the effects of the attempts");
       }

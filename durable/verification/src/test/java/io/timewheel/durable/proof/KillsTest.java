@@ -51,7 +51,7 @@ class KillsTest {
 
   @Test
   void findsAStoreThatKeepsNothing() throws Exception {
-    assertFound(Stores.MEMORY, "neither fired nor there");
+    assertFound(Stores.MEMORY, "neither fired nor in the store");
   }
 
   @Test
@@ -59,14 +59,14 @@ class KillsTest {
     // A schedule, an end, or a cancellation.
     assertFound(
         Kills.CUT,
-        "neither fired nor there",
+        "neither fired nor in the store",
         "begun again after its success was recorded",
         "begun after the answer, expected at most 0");
   }
 
   @Test
   void findsAStoreThatForgetsWhatItAcknowledged() throws Exception {
-    assertFound("forgets", "neither fired nor there");
+    assertFound("forgets", "neither fired nor in the store");
   }
 
   @Test

@@ -11,9 +11,9 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.function.Consumer;
 
 /**
- * The parts of the engine that claim, run and end attempts, for all classes that do one of these.
+ * The parts of the engine that all classes need to claim, run and end attempts.
  *
- * @param onFreed is told the name of a handler that has a free slot again
+ * @param onFreed receives the name of a handler that has a free slot again
  */
 public record AttemptContext(
     TimerStore store,
@@ -32,7 +32,7 @@ public record AttemptContext(
     return clock.nowMillis();
   }
 
-  /** How long before its time an attempt is claimed. */
+  /** Returns how long before its time an attempt is claimed. */
   long claimAheadMillis() {
     return store.traits().claimAhead().toMillis();
   }

@@ -4,9 +4,9 @@ package io.timewheel.durable.internal.attempt;
 import io.timewheel.durable.spi.Change;
 
 /**
- * The end of an attempt: the change that records it, and what it leaves out.
+ * The end of an attempt: the change that records it, and the number of runs that it drops.
  *
  * @param change the change
- * @param dropped how many missed runs of its timer are dropped once the change is applied
+ * @param dropped the number of missed runs of its timer that are dropped once the change is applied
  */
 public record AttemptEnd(Change.Finish change, long dropped) {}

@@ -16,16 +16,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Has the ends of attempts recorded, those included that the store rejects. Whatever a store may
- * have against an end is most likely in its text, so it is asked at once to take it with a plain
- * one. If it rejects that too, it is asked again with each upkeep; until then the timer stays
- * RUNNING, and nobody else begins it.
+ * Records the ends of attempts, including those that the store rejects. The most likely reason for
+ * a rejection is the text of the error, so the end is committed again at once with a plain text. If
+ * the store rejects that too, each maintenance pass tries again. Until then the timer stays
+ * RUNNING, and no other attempt begins.
  *
- * <p>Counts each end once, after the store has answered, and as the store holds it: an end that the
- * store refuses is not counted, and neither is one of a timer that was replaced meanwhile.
+ * <p>Counts each end once, after the store has answered, and as it is stored. Ends that the store
+ * refuses, and ends of timers that were replaced during the attempt, do not count.
  */
 public final class AttemptEndRecorder {
-  /** More are left as they are to the next owner: what cannot be recorded must not fill memory. */
+  /** The largest number of rejected ends in memory. The next owner handles any others. */
   private static final int MAX_KEPT = 1_000;
 
   private static final String PLAIN_ERROR = "failed; the store rejected the text of the error";
@@ -35,7 +35,7 @@ public final class AttemptEndRecorder {
   private final long claimAheadMillis;
   private final List<Rejected> kept = new ArrayList<>();
 
-  /** An end that the store did not take. */
+  /** An end that the store has rejected. */
   private record Rejected(ClaimHolder holder, AttemptEnd end) {}
 
   /**
@@ -80,11 +80,11 @@ public final class AttemptEndRecorder {
 
   /**
    * Counts an end that the store has answered. The record contains the end of the last claim. It
-   * may differ from the end that was asked for: a handler that records its own success may have
+   * may differ from the requested end, because a handler that records its own success may have
    * failed after its commit.
    *
-   * <p>The engine records each end of its own once, and may commit it again after a lost answer. A
-   * consumer may end its claim several times, on several nodes: only the first end counts.
+   * <p>The engine records each of its own ends once, and may commit it again after a lost answer. A
+   * consumer may end its claim several times, on several nodes; only the first end counts.
    */
   public void recorded(AttemptEnd end, Outcome outcome) {
     Change.Finish change = end.change();
@@ -136,8 +136,8 @@ public final class AttemptEndRecorder {
     }
   }
 
-  /** Asks again for all that was rejected. */
-  public void upkeep() {
+  /** Retries all rejected ends. */
+  public void maintain() {
     List<Rejected> again;
     synchronized (this) {
       again = List.copyOf(kept);
@@ -146,7 +146,7 @@ public final class AttemptEndRecorder {
     again.forEach(rejected -> record(rejected.holder, rejected.end));
   }
 
-  /** Leaves what could not be recorded of a shard, or of a claim lease, to its next owner. */
+  /** Drops the rejected ends of a shard or of a claim lease. Its next owner handles them. */
   public void leave(ClaimHolder holder) {
     List<Rejected> left;
     synchronized (this) {
@@ -156,7 +156,7 @@ public final class AttemptEndRecorder {
     left.forEach(rejected -> holder.answered(rejected.end.change().key(), null));
   }
 
-  /** How many ends wait to be asked for again. */
+  /** Returns the number of ends that wait for a retry. */
   public synchronized int size() {
     return kept.size();
   }

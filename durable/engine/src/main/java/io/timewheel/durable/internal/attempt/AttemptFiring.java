@@ -26,7 +26,7 @@ public final class AttemptFiring implements Firing {
   private volatile @Nullable Instant retryNotBefore;
   private volatile @Nullable Instant backNotBefore;
 
-  /** How a handler ends the run: with another time, or without one for a reason. */
+  /** The decision of a handler to end the run: another time, or a reason to give up. */
   record Decision(@Nullable Instant again, String reason) {}
 
   public AttemptFiring(TimerRecord record, long firedAtMillis, boolean catchUp) {
@@ -92,7 +92,7 @@ public final class AttemptFiring implements Firing {
     decision = new Decision(at, "");
   }
 
-  /** {@return the change that reschedules this run in place of a success} */
+  /** {@return the change that reschedules this run instead of recording a success} */
   Change.Finish rescheduled(Change.Finish success, Instant at) {
     return new Change.Finish(
         success.key(),
@@ -107,7 +107,7 @@ public final class AttemptFiring implements Firing {
         success.now());
   }
 
-  /** Rounded up; a time before 1970 is that of 1970. */
+  /** Converts a time to milliseconds, rounded up. A time before 1970 becomes the start of 1970. */
   private static long millis(Instant at) {
     long millis = EpochMillis.ceil(requireNonNull(at, "at"));
     if (millis == EpochMillis.NEVER) {
@@ -117,8 +117,8 @@ public final class AttemptFiring implements Firing {
   }
 
   /**
-   * Not at a time of the series itself, but right after it: the time is part of the identity of a
-   * run, and the series has a run of its own then.
+   * Avoids the times of the schedule itself by adding a millisecond. The time is part of the
+   * identity of a run, and the schedule has its own run at that time.
    */
   private long besideSeries(long millis, long seriesMillis) {
     boolean mayBe = record.definition().isRecurring() && millis >= seriesMillis;
@@ -150,7 +150,7 @@ public final class AttemptFiring implements Firing {
     backNotBefore = at;
   }
 
-  /** {@return when an attempt that is given back comes again; null if it is not given back} */
+  /** {@return the earliest time of the next attempt if this one is given back; otherwise null} */
   @Nullable Instant backNotBefore() {
     return backNotBefore;
   }
@@ -159,7 +159,7 @@ public final class AttemptFiring implements Firing {
     return decision;
   }
 
-  /** {@return timer, attempt and scheduled time; not the payload} */
+  /** {@return timer, attempt and scheduled time, without the payload} */
   @Override
   public String toString() {
     return "Firing("

@@ -25,16 +25,19 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One attempt that was claimed: calls the handler, and records how it ended. */
+/** Runs one claimed attempt: calls the handler and records the end. */
 public final class AttemptRun implements Runnable {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int MAX_ERROR_LENGTH = 1_000;
   private static final long NOT_HANDED = Long.MAX_VALUE;
 
-  /** The store notices by then that it does not own the shard, or has renewed its lease. */
+  /**
+   * The wait of an attempt whose session may have lost its shards. By then the store has noticed
+   * the loss, or renewed the node lease.
+   */
   private static final long NOT_LIVE_WAIT_MILLIS = 1_000;
 
-  /** An attempt that has waited for a thread as long as this may have been dropped. */
+  /** An attempt that has waited this long for a thread may have been dropped by the executor. */
   private static final long FORGOTTEN_MILLIS = 60_000;
 
   private final AttemptContext context;
@@ -49,13 +52,13 @@ public final class AttemptRun implements Runnable {
   private boolean outOfTime;
   private boolean ended;
 
-  /** What an attempt waits for that holds no thread. */
+  /** The stage of an asynchronous attempt. */
   private volatile @Nullable PendingStage pending;
 
-  /** How many pauses there were before it was claimed. */
+  /** The number of pauses before it was claimed. */
   private final long pausesBeforeClaim;
 
-  /** True if it is not to begin, though an executor has it. */
+  /** True if it must not begin, although an executor has it. */
   private volatile boolean stopped;
 
   private volatile boolean begun;
@@ -80,7 +83,7 @@ public final class AttemptRun implements Runnable {
     return holder == owned;
   }
 
-  /** Whether its shard was given away, or its claim lease has run out. */
+  /** Returns whether its shard was given away or its claim lease has expired. */
   boolean isHolderClosed() {
     return holder.isClosed();
   }
@@ -89,7 +92,7 @@ public final class AttemptRun implements Runnable {
     return config.name();
   }
 
-  /** Whether it was leased, and is not of a shard of this node. */
+  /** Returns whether it was leased from a shard of another node. */
   boolean isLeased() {
     return claim.until() != TimerRecord.NEVER;
   }
@@ -98,13 +101,13 @@ public final class AttemptRun implements Runnable {
     return record.key().namespace().equals(namespace);
   }
 
-  /** Whether a record is that of this attempt, as a later change left it. */
+  /** Returns whether a later record of the timer still contains the claim of this attempt. */
   public boolean isClaimOf(TimerRecord later) {
     Claim open = later.claim();
     return open != null && open.token().equals(claim.token()) && later.key().equals(record.key());
   }
 
-  /** Whether the attempts that died with their processes were all there were. */
+  /** Returns whether all attempts were lost with their processes. */
   boolean isExhausted() {
     return claim.attempt() > record.definition().retry().maxAttempts();
   }
@@ -113,11 +116,11 @@ public final class AttemptRun implements Runnable {
     end(() -> exhausted("all attempts were lost with their processes"));
   }
 
-  // On the way to its thread
+  // Before the attempt begins
 
   /**
-   * Gives the attempt to an executor. If that throws, {@link #take} says whether it has begun all
-   * the same.
+   * Submits the attempt to an executor. If that throws, {@link #take} returns whether it has begun
+   * all the same.
    */
   void handOver(Executor executor) {
     synchronized (this) {
@@ -127,8 +130,8 @@ public final class AttemptRun implements Runnable {
   }
 
   /**
-   * Takes the attempt from the executor: to begin it, or because the executor has refused it. False
-   * if the other has come first.
+   * Takes the attempt from the executor, to begin it, or because the executor has rejected it.
+   * Returns false if the other has happened first.
    */
   synchronized boolean take() {
     boolean back = handedAtMillis != NOT_HANDED;
@@ -136,7 +139,7 @@ public final class AttemptRun implements Runnable {
     return back;
   }
 
-  /** Whether no thread has begun it for a while. */
+  /** Returns whether no thread has begun it for a long time. */
   synchronized boolean isForgotten(long nowMillis) {
     return handedAtMillis != NOT_HANDED && nowMillis - handedAtMillis > FORGOTTEN_MILLIS;
   }
@@ -159,12 +162,12 @@ public final class AttemptRun implements Runnable {
     }
   }
 
-  /** Keeps it from beginning, if it has not begun. */
+  /** Prevents it from beginning, if it has not begun. */
   void stop() {
     stopped = true;
   }
 
-  /** Decides whether it may begin; under the lock of its queue. */
+  /** Decides whether it may begin. Called under the lock of its queue. */
   boolean begin() {
     begun =
         !stopped
@@ -181,8 +184,8 @@ public final class AttemptRun implements Runnable {
   // The attempt
 
   /**
-   * How late it begins. The record of a leased timer has lost the time at which it was to fire: for
-   * a first attempt that is the scheduled time, and a retry counts from its claim.
+   * Returns how late it begins, in milliseconds. The record of a leased timer no longer contains
+   * its fire time. A first attempt counts from its scheduled time, and a retry from its claim.
    */
   private long lagMillis(long nowMillis) {
     long dueMillis = record.fireAt();
@@ -208,7 +211,7 @@ public final class AttemptRun implements Runnable {
     Recorded recorded = null;
     Object event = null;
     try {
-      // First, so that nothing is done that could not be recorded.
+      // First, so that the handler has no effects that could not be recorded.
       NextRun next = context.policy().nextRun(record, claim);
       beginThread();
       event = Events.attemptBegins();
@@ -235,12 +238,13 @@ public final class AttemptRun implements Runnable {
     }
   }
 
-  /** An end that its handler has recorded. */
+  /** An end that the handler has recorded. */
   private record Recorded(AttemptEnd end, Outcome outcome) {}
 
   /**
-   * Calls a handler that records its own success. If that was refused nothing is committed, its
-   * effects included: the attempt has failed, and the store decides whether it takes this end.
+   * Calls a handler that records its own success. If the store refuses the success, neither it nor
+   * the effects are committed. The attempt has then failed, and the store decides whether it
+   * accepts this end.
    */
   private Recorded finish(FinishingHandler handler, AttemptFiring firing, NextRun next)
       throws Exception {
@@ -255,7 +259,7 @@ public final class AttemptRun implements Runnable {
     return new Recorded(success, outcome);
   }
 
-  /** Has a handler begin that holds no thread until it ends. If this throws, nothing has begun. */
+  /** Starts an asynchronous handler. If this throws, the handler has not begun. */
   private void start(AsyncHandler handler) {
     long nowMillis = context.nowMillis();
     AttemptFiring firing = began(nowMillis);
@@ -266,7 +270,7 @@ public final class AttemptRun implements Runnable {
     CompletionStage<?> started = null;
     Throwable error = null;
     try {
-      // First, so that nothing is done that could not be recorded.
+      // First, so that the handler has no effects that could not be recorded.
       NextRun unused = context.policy().nextRun(record, claim);
       beginThread();
       started = handler.start(firing);
@@ -293,7 +297,7 @@ public final class AttemptRun implements Runnable {
 
   /**
    * Records an end and frees the concurrency slot, once, even if the recording throws. If the end
-   * cannot be determined, the timer fails, so that an operator looks at it.
+   * cannot be determined, the timer fails, so that an operator sees it.
    */
   private void end(Runnable recording) {
     synchronized (this) {
@@ -308,7 +312,7 @@ public final class AttemptRun implements Runnable {
       LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
       record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NEVER, 0), text(e));
     } finally {
-      queue.ended(this); // last: when the queue is idle, the end is on its way to the store
+      queue.ended(this); // last: once the queue is idle, the end is with the committer
     }
   }
 
@@ -330,8 +334,8 @@ public final class AttemptRun implements Runnable {
   }
 
   /**
-   * The present run comes later, and leaves the series as it is: what that drops is counted when it
-   * leaves it out, not with each time that a run beside it is postponed again.
+   * Postpones the present run. The schedule does not change. Runs that are missed because of it are
+   * counted when the schedule drops them, not each time the run is postponed.
    */
   private void postpone(AttemptFiring firing, Instant again) {
     NextRun series = context.policy().nextRun(record, claim);
@@ -339,7 +343,7 @@ public final class AttemptRun implements Runnable {
     context.ends().record(holder, new AttemptEnd(end, record.isOfSeries() ? series.dropped() : 0));
   }
 
-  /** With its stack trace, which the history does not keep. */
+  /** Logs a failure with its stack trace, which the history does not contain. */
   private void log(Throwable error) {
     LOG.log(
         System.Logger.Level.DEBUG,
@@ -368,9 +372,9 @@ public final class AttemptRun implements Runnable {
     record(Change.Finish.End.EXHAUSTED, context.policy().nextRun(record, claim), error);
   }
 
-  /** Not begun after all: the attempt does not count, and comes again, not before its time. */
+  /** Gives the attempt back. It does not count, and begins again, but not before its time. */
   void giveBack(long againMillis) {
-    // The record of a leased timer has the end of the lease in place of its time.
+    // The record of a leased timer contains the expiry of the lease instead of its time.
     NextRun again =
         new NextRun(isLeased() ? againMillis : Math.max(againMillis, record.fireAt()), 0);
     end(() -> record(Change.Finish.End.GIVEN_BACK, again, null));
@@ -404,7 +408,7 @@ public final class AttemptRun implements Runnable {
     return Change.Finish.End.SUCCEEDED;
   }
 
-  // The thread of the handler, or its stage, which a time limit and the end of the engine end
+  // The thread of the handler, or its stage: ended by a timeout or by the end of the engine
 
   private void beginThread() {
     synchronized (this) {
@@ -415,9 +419,7 @@ public final class AttemptRun implements Runnable {
     }
   }
 
-  /**
-   * Returns whether the time limit was exceeded; the interrupt that says so does not leave here.
-   */
+  /** Returns whether the timeout was exceeded, and clears the interrupt that it has caused. */
   private synchronized boolean endThread() {
     thread = null;
     if (outOfTime) {
@@ -451,7 +453,7 @@ public final class AttemptRun implements Runnable {
     }
   }
 
-  /** Looks whether it has ended and nobody has said so. */
+  /** Checks whether its stage has completed without a notification. */
   void look() {
     PendingStage stage = pending;
     if (stage != null) {
@@ -463,7 +465,7 @@ public final class AttemptRun implements Runnable {
     return thread == other;
   }
 
-  /** The patience of a close is over. */
+  /** Ends the attempt after the shutdown timeout. */
   void interrupt() {
     synchronized (this) {
       if (thread != null) {
@@ -485,7 +487,7 @@ public final class AttemptRun implements Runnable {
     try {
       return error.toString();
     } catch (Throwable e) {
-      return error.getClass().getName(); // user code, too
+      return error.getClass().getName(); // also code of the application
     }
   }
 }

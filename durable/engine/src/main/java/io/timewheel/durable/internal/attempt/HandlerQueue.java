@@ -22,10 +22,10 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is due for one handler: entries that wait for a place, attempts that are being claimed, and
- * attempts that run. Twice its limit are claimed at a time, so that a place does not wait for the
- * store; no more than the limit run. The next are claimed when a quarter of them has ended: by one
- * commit, where each for itself would have one of its own.
+ * The due timers of one handler: entries that wait for a concurrency slot, attempts that are being
+ * claimed, and running attempts. Up to twice the limit are claimed at a time, so that a slot does
+ * not wait for the store, but only up to the limit run. The next ones are claimed when a quarter of
+ * them has ended, so that one commit claims many.
  */
 public final class HandlerQueue {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -33,7 +33,7 @@ public final class HandlerQueue {
   private static final long FIRST_REFUSED_WAIT_MILLIS = 10;
   private static final long LONGEST_REFUSED_WAIT_MILLIS = 1_000;
 
-  /** What comes later than this is not waited for in a place of the handler. */
+  /** An attempt that is early by more than this does not wait in a concurrency slot. */
   private static final long MAX_EARLY_MILLIS = 1_000;
 
   private final AttemptContext context;
@@ -44,36 +44,36 @@ public final class HandlerQueue {
   private final DueQueue waiting = new DueQueue();
   private final ArrayDeque<AttemptRun> claimed = new ArrayDeque<>();
 
-  /** Attempts that are claimed ahead of their time. */
+  /** The attempts that are claimed ahead of their time. */
   private final Set<AttemptRun> early = new HashSet<>();
 
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
 
-  /** Slots that were acquired for this queue and are not used by a claim yet. */
+  /** The number of slots that were acquired for this queue and that no claim uses yet. */
   private int granted;
 
-  /** How many of the claims are leased, or are slots reserved for that. */
+  /** The number of leased claims and of slots that are reserved for leases. */
   private int leased;
 
-  /** Whether to claim until there are twice as many as the limit. */
+  /** True while claims continue until there are twice as many as the limit. */
   private boolean filling = true;
 
   private boolean closed;
 
-  /** Whether the handlers' executor has refused an attempt, and a new try waits for its time. */
+  /** True if the executor of handlers has rejected an attempt and a retry is timed. */
   private boolean refused;
 
   private long refusedWaitMillis = FIRST_REFUSED_WAIT_MILLIS;
 
-  /** How a handler is run. */
+  /** The settings of a handler. */
   public record Config(String name, Handler handler, int limit, @Nullable Duration timeLimit) {
     Config withName(String other) {
       return new Config(other, handler, limit, timeLimit);
     }
   }
 
-  /** Slots beyond the limit of a queue, which it shares with others: one for each claim. */
+  /** Slots that a queue shares with others in addition to its own limit: one for each claim. */
   public interface Slots {
     /** The slots of a queue that shares none. */
     Slots OWN =
@@ -85,24 +85,24 @@ public final class HandlerQueue {
 
           @Override
           public void release(int count) {
-            // There is nothing to share.
+            // No slots are shared.
           }
         };
 
-    /** {@return whether the queue has one slot more; called with its lock} */
+    /** {@return whether the queue got another slot; called under its lock} */
     boolean acquire();
 
-    /** Gives slots back, which may go to other queues; called without a lock. */
+    /** Gives slots back, which may go to other queues. Called without a lock. */
     void release(int count);
   }
 
-  /** Makes handlers. */
+  /** Creates the queues of handlers. */
   @FunctionalInterface
   public interface Factory {
     /**
-     * Makes a queue.
+     * Creates a queue.
      *
-     * @param onUnused is called, without a lock, when nothing is due there or under way
+     * @param onUnused called without a lock when the queue has no due timers and no attempts
      */
     HandlerQueue create(Config config, Slots slots, Runnable onUnused);
   }
@@ -116,14 +116,14 @@ public final class HandlerQueue {
     this.onUnused = onUnused;
   }
 
-  /** An entry that is due, to be claimed by {@link #claimMore}. */
+  /** Adds a due entry, which {@link #claimMore} claims. */
   synchronized void offer(DueEntry entry) {
     if (!closed) {
       waiting.add(entry);
     }
   }
 
-  /** Claims what there is room for. Never blocks. */
+  /** Claims as many entries as there are free slots. Never blocks. */
   void claimMore() {
     for (DueEntry entry = next(); entry != null; entry = next()) {
       boolean begun = false;
@@ -164,7 +164,7 @@ public final class HandlerQueue {
     return entry;
   }
 
-  /** Gives a place back. */
+  /** Frees a slot. */
   private void release() {
     synchronized (this) {
       claims--;
@@ -172,12 +172,12 @@ public final class HandlerQueue {
     slots.release(1);
   }
 
-  /** Takes a slot that was acquired for this queue. */
+  /** Accepts a slot that was acquired for this queue. */
   synchronized void grant() {
     granted++;
   }
 
-  /** Claims with the slots that were granted, here or for a lease. */
+  /** Uses the granted slots for claims, here or for a lease. */
   void useGranted() {
     claimMore();
     context.onFreed().accept(config.name());
@@ -197,10 +197,10 @@ public final class HandlerQueue {
   // Leases
 
   /**
-   * Reserves slots for timers that are to be leased: those that are free, and a quarter of the
-   * limit in any case, so that timers of this node's own shards never take all of them.
+   * Reserves slots for timers to lease: the free slots, and always a quarter of the limit, so that
+   * timers of this node's own shards never take all slots.
    *
-   * @return how many slots; 0 if none is free
+   * @return the number of reserved slots; 0 if none is free
    */
   synchronized int reserve(int most) {
     int quarter = (config.limit() + 3) / 4;
@@ -215,7 +215,7 @@ public final class HandlerQueue {
     return acquired;
   }
 
-  /** Frees reserved slots for which nothing was leased. */
+  /** Frees reserved slots for which no timer was leased. */
   void release(int unused) {
     synchronized (this) {
       claims -= unused;
@@ -225,7 +225,7 @@ public final class HandlerQueue {
     claimMore();
   }
 
-  /** Takes an attempt that was leased, for a reserved slot. */
+  /** Adds a leased attempt, for a reserved slot. */
   void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
     AttemptRun run = new AttemptRun(context, this, config, holder, record, pausesBefore);
     begin(run, record, context.nowMillis());
@@ -245,7 +245,7 @@ public final class HandlerQueue {
             });
   }
 
-  /** Claims an attempt, for whose run so many were dropped. */
+  /** Claims an attempt. */
   private void claim(DueEntry entry, long scheduledAt, long dropped) {
     Change.Begin begin = entry.claim(scheduledAt, context.nowMillis());
     long pausesBefore = context.pauseGate().pauses();
@@ -288,12 +288,12 @@ public final class HandlerQueue {
     return early.contains(run) || claimed.contains(run) || running.contains(run);
   }
 
-  /** Has an attempt that was claimed begin, at its time. */
+  /** Starts a claimed attempt at its time. */
   private void begin(AttemptRun run, TimerRecord record, long atMillis) {
     try {
       beginOrGiveBack(run, record, atMillis);
     } catch (RuntimeException | Error e) {
-      if (!holds(run)) { // or it goes on: its place must not be lost
+      if (!holds(run)) { // otherwise it continues; its slot must not be lost
         LOG.log(System.Logger.Level.ERROR, "after the claim of " + record.key(), e);
         run.giveBack(atMillis);
       }
@@ -307,11 +307,11 @@ public final class HandlerQueue {
       return;
     }
     long earlyMillis = atMillis - context.nowMillis();
-    if (record.cancelRequested() || record.paused()) { // before its claim was answered
+    if (record.cancelRequested() || record.paused()) { // since its claim was sent
       run.giveBack(context.nowMillis());
     } else if (earlyMillis > context.claimAheadMillis() + MAX_EARLY_MILLIS) { // the clock went back
       run.giveBack(atMillis);
-    } else if (earlyMillis > 0) { // it was claimed ahead, here or by an owner that is gone
+    } else if (earlyMillis > 0) { // it was claimed ahead, here or by a former owner
       readyLater(run, earlyMillis);
     } else {
       ready(run);
@@ -348,7 +348,7 @@ public final class HandlerQueue {
       claimed.add(run);
     }
     if (isClosed() || run.isHolderClosed()) {
-      giveBack(other -> other == run); // nobody else will: the queue may be full until the end
+      giveBack(other -> other == run); // no other thread will: the queue may stay full
     }
     runMore();
   }
@@ -357,7 +357,7 @@ public final class HandlerQueue {
     for (AttemptRun run = nextRun(); run != null; run = nextRun()) {
       try {
         run.handOver(executor);
-      } catch (RuntimeException | Error e) { // rejected, or there is no thread to be had
+      } catch (RuntimeException | Error e) { // rejected, or no thread is available
         if (run.take()) {
           tryAgainLater(run, e);
         }
@@ -365,7 +365,7 @@ public final class HandlerQueue {
     }
   }
 
-  /** A claimed attempt stays so: an executor that is full for a moment costs no commit. */
+  /** Retries later. The attempt stays claimed, so that a full executor costs no commit. */
   private void tryAgainLater(AttemptRun run, Throwable why) {
     long waitMillis;
     synchronized (this) {
@@ -375,7 +375,7 @@ public final class HandlerQueue {
       waitMillis = refusedWaitMillis;
       refusedWaitMillis = Math.min(LONGEST_REFUSED_WAIT_MILLIS, 2 * waitMillis);
     }
-    context.delays().start(this::tryAgain, Duration.ofMillis(waitMillis)); // before a log may throw
+    context.delays().start(this::tryAgain, Duration.ofMillis(waitMillis)); // before the log throws
     if (waitMillis == FIRST_REFUSED_WAIT_MILLIS) {
       LOG.log(
           System.Logger.Level.WARNING,
@@ -391,13 +391,16 @@ public final class HandlerQueue {
     runMore();
   }
 
-  /** A thread has taken an attempt. {@return whether the attempt begins; if not, it goes back} */
+  /**
+   * Decides about an attempt that a thread has taken. {@return whether it begins; if not, it is
+   * given back}
+   */
   synchronized boolean begins(AttemptRun run) {
     refusedWaitMillis = FIRST_REFUSED_WAIT_MILLIS;
     return !closed && run.begin();
   }
 
-  /** {@return how many of some attempts have begun, and have not ended} */
+  /** {@return the number of matching attempts that have begun and not ended} */
   synchronized int begun(Predicate<AttemptRun> which) {
     return (int) running.stream().filter(which).filter(AttemptRun::hasBegun).count();
   }
@@ -413,7 +416,7 @@ public final class HandlerQueue {
     return run;
   }
 
-  /** Its end is on the way to the store: the place is free, whether it is recorded yet or not. */
+  /** Frees the slot of an attempt. Its end is with the committer, and may not be recorded yet. */
   void ended(AttemptRun run) {
     synchronized (this) {
       running.remove(run);
@@ -426,7 +429,10 @@ public final class HandlerQueue {
     claimMore();
   }
 
-  /** Runs user code that no attempt waits for; in a while, if there is no thread to be had. */
+  /**
+   * Runs code of the application for which no attempt waits. If no thread is available, it runs
+   * later.
+   */
   void execute(Runnable userCode) {
     try {
       executor.execute(userCode);
@@ -442,15 +448,15 @@ public final class HandlerQueue {
       Duration wait = Duration.ofMillis(LONGEST_REFUSED_WAIT_MILLIS);
       context.delays().start(() -> execute(userCode), wait);
     } catch (IllegalStateException e) {
-      // The wheel was stopped: as good as closed.
+      // The wheel was stopped, which is like a close.
     }
   }
 
   /**
-   * Says which attempts no thread begins: an executor that drops tasks tells nobody. Ends those
-   * that have ended on a stack that was full.
+   * Reports attempts that no thread has begun, because an executor may drop tasks silently. Ends
+   * attempts whose end was lost because a stack was full.
    */
-  void upkeep() {
+  void maintain() {
     List<AttemptRun> now;
     synchronized (this) {
       now = List.copyOf(running);
@@ -472,9 +478,9 @@ public final class HandlerQueue {
     }
   }
 
-  // The end
+  // Close
 
-  /** Lets nothing begin; gives back claimed attempts that have not begun. */
+  /** Starts no further attempts, and gives back claimed attempts that have not begun. */
   void close() {
     synchronized (this) {
       closed = true;
@@ -484,8 +490,8 @@ public final class HandlerQueue {
   }
 
   /**
-   * Gives back claimed attempts that have not begun; they do not count. Attempts that an executor
-   * has go back when one of its threads takes them.
+   * Gives back claimed attempts that have not begun; they do not count. An attempt that was
+   * submitted to an executor is given back when a thread takes it.
    */
   public void giveBack(Predicate<AttemptRun> which) {
     List<AttemptRun> back = new ArrayList<>();
@@ -511,12 +517,12 @@ public final class HandlerQueue {
     return claims == 0;
   }
 
-  /** Whether nothing is due here, and nothing under way. */
+  /** Returns whether the queue has no due timers and no attempts. */
   synchronized boolean isUnused() {
     return claims == 0 && granted == 0 && waiting.isEmpty();
   }
 
-  /** Whether an attempt is in its handler on a thread. */
+  /** Returns whether a thread runs a handler of this queue. */
   boolean isRunBy(Thread thread) {
     List<AttemptRun> now;
     synchronized (this) {
@@ -529,7 +535,7 @@ public final class HandlerQueue {
     return closed;
   }
 
-  /** The patience of a close is over. */
+  /** Interrupts the running attempts after the shutdown timeout. */
   void interrupt() {
     List<AttemptRun> left;
     synchronized (this) {

@@ -8,8 +8,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads of handlers: a virtual one for each attempt where the JVM has them, otherwise a pool
- * of daemons that grows as it must and shrinks again. The limits of the handlers bound it.
+ * Creates the threads of handlers: a virtual thread for each attempt if the JVM has them, otherwise
+ * a pool of daemon threads that grows and shrinks. The limits of the handlers bound the pool.
  */
 public final class HandlerThreads {
   private static final AtomicInteger NUMBERS = new AtomicInteger();
@@ -20,7 +20,7 @@ public final class HandlerThreads {
     return create("newVirtualThreadPerTaskExecutor");
   }
 
-  /** Calls a factory of {@link Executors} that this JVM may have. */
+  /** Calls a factory method of {@link Executors} that may not exist in this JVM. */
   static ExecutorService create(String factory) {
     try {
       return (ExecutorService)
@@ -28,7 +28,7 @@ public final class HandlerThreads {
               .findStatic(Executors.class, factory, MethodType.methodType(ExecutorService.class))
               .invokeExact();
     } catch (Throwable e) {
-      return pool(); // there is no such method, or it is a preview that is not enabled
+      return pool(); // the method does not exist, or is a disabled preview
     }
   }
 

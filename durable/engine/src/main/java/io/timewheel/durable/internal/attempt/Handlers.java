@@ -12,9 +12,9 @@ import java.util.Map;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The queues of all handlers: of those with a name, and of those for a prefix. */
+/** The queues of all handlers, with names and with prefixes. */
 public final class Handlers {
-  /** How many names of a family are reckoned with, when the room of a window is shared. */
+  /** The assumed number of names of a prefix, to divide the room of a window. */
   private static final int SHARES_OF_A_FAMILY = 16;
 
   private final Map<String, HandlerQueue.Config> handlers;
@@ -33,13 +33,13 @@ public final class Handlers {
     this.factory = factory;
   }
 
-  /** The names and prefixes of all handlers that there are by now. */
+  /** Returns the names and prefixes of all handlers that have been added. */
   public HandlerNames names() {
     HandlerNames fixed = names;
     return fixed != null ? fixed : new HandlerNames(handlers.keySet(), prefixes.keySet());
   }
 
-  /** Begins, with the handlers that there are by now. */
+  /** Starts, with the handlers that have been added. */
   public void start() {
     names = new HandlerNames(handlers.keySet(), prefixes.keySet());
     Map<String, HandlerQueue> made = new HashMap<>();
@@ -65,7 +65,7 @@ public final class Handlers {
     return longest;
   }
 
-  /** Returns false if the handler is not known. */
+  /** Adds a due entry. Returns false if the handler is not known. */
   public boolean add(DueEntry entry) {
     HandlerQueue queue = named.get(entry.due.handler());
     if (queue != null) {
@@ -80,7 +80,7 @@ public final class Handlers {
     return family != null;
   }
 
-  /** The queue of a handler, if it has one at present. */
+  /** Returns the queue of a handler, if it has one at present. */
   @Nullable
   public HandlerQueue of(String handler) {
     HandlerQueue queue = named.get(handler);
@@ -88,12 +88,12 @@ public final class Handlers {
     return family == null ? queue : family.queue(handler);
   }
 
-  /** Whether there are no handlers. */
+  /** Returns whether there are no handlers. */
   public boolean isEmpty() {
     return named.isEmpty() && families.isEmpty();
   }
 
-  /** Reserves slots of a handler for timers that are to be leased; see {@link HandlerQueue}. */
+  /** Reserves slots of a handler for timers to lease; see {@link HandlerQueue}. */
   public int reserve(String handler, int most) {
     HandlerQueue queue = named.get(handler);
     PrefixHandlers family = queue == null ? familyOf(handler) : null;
@@ -111,7 +111,7 @@ public final class Handlers {
   /** Takes an attempt that was leased, for a reserved slot. */
   public void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
     HandlerQueue queue = of(record.definition().handler());
-    if (queue != null) { // it has a reserved slot, so it is there
+    if (queue != null) { // never null: it has a reserved slot
       queue.leased(record, holder, pausesBefore);
     }
   }
@@ -130,25 +130,25 @@ public final class Handlers {
     return all().stream().allMatch(HandlerQueue::isIdle);
   }
 
-  /** The patience of a close is over. */
+  /** Interrupts the running attempts after the shutdown timeout. */
   public void interrupt() {
     all().forEach(HandlerQueue::interrupt);
   }
 
-  /** All that there are at present. */
+  /** Returns all present queues. */
   public List<HandlerQueue> all() {
     List<HandlerQueue> all = new ArrayList<>(named.values());
     families.forEach(family -> all.addAll(family.queues()));
     return all;
   }
 
-  /** Into how many parts the room for overdue timers is divided. */
+  /** Returns the number of shares into which the room for overdue timers is divided. */
   public int shares() {
     return named.size() + SHARES_OF_A_FAMILY * families.size() + 1;
   }
 
-  public void upkeep() {
-    all().forEach(HandlerQueue::upkeep);
+  public void maintain() {
+    all().forEach(HandlerQueue::maintain);
   }
 
   public void close() {

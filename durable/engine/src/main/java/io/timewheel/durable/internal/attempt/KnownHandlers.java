@@ -6,14 +6,17 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handlers that at least one live node knows: those of this engine, from its first moment on,
- * and those of the other nodes, as the store reports them. No live node can run a timer whose
- * handler is not among them. All checks of handler names use this class.
+ * The handlers that at least one live node knows: those of this engine, from its creation on, and
+ * those of the other nodes, as the store reports them. No live node can run a timer with another
+ * handler. All checks of handler names use this class.
  */
 public final class KnownHandlers {
   private final Handlers handlers;
 
-  /** Null until the store has reported: until then, other nodes may know a handler. */
+  /**
+   * The handlers that the store has reported; null before that, when other nodes may know any
+   * handler.
+   */
   private volatile @Nullable HandlerNames reported;
 
   public KnownHandlers(Handlers handlers) {
@@ -26,12 +29,12 @@ public final class KnownHandlers {
         || (ofLiveNodes != null && ofLiveNodes.contains(handler));
   }
 
-  /** Whether no live node knows a handler. False before the start, and before the first report. */
+  /** Returns whether no live node knows a handler. False before the start and the first report. */
   public boolean isUnknown(String handler) {
     return reported != null && !contains(handler);
   }
 
-  /** All of them. */
+  /** Returns all known handlers. */
   public HandlerNames all() {
     HandlerNames ofLiveNodes = reported;
     return ofLiveNodes == null
@@ -39,7 +42,9 @@ public final class KnownHandlers {
         : HandlerNames.union(List.of(handlers.names(), ofLiveNodes));
   }
 
-  /** Takes the store's report of the handlers of all live nodes; none, if it has one owner. */
+  /**
+   * Sets the handlers of all live nodes, as the store reports them; none for a store of one owner.
+   */
   public void report(HandlerNames ofLiveNodes) {
     reported = ofLiveNodes;
   }

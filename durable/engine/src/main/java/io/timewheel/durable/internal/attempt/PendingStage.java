@@ -12,13 +12,16 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The stage that an attempt waits for. It ends the attempt once, when it completes or is given up,
- * whatever comes first and however often.
+ * The stage for which an attempt waits. It ends the attempt exactly once, when the stage completes
+ * or is given up, whichever is first.
  */
 final class PendingStage {
   private static final System.Logger LOG = GuardedLog.LOG;
 
-  /** More than the engine takes to note an end, classes that are loaded meanwhile included. */
+  /**
+   * The stack frames that a check reserves: more than the engine needs to note an end, including
+   * class loading.
+   */
   private static final int FRAMES = 1_000;
 
   private final Executor userCode;
@@ -26,27 +29,27 @@ final class PendingStage {
   private volatile @Nullable CompletableFuture<?> stage;
 
   /**
-   * @param userCode runs what listens for the stage to be cancelled
-   * @param onEnd is called once, at the end, with its error if it has one
+   * @param userCode runs dependent stages of the application when the stage is cancelled
+   * @param onEnd called once at the end, with the error or null
    */
   PendingStage(Executor userCode, Consumer<@Nullable Throwable> onEnd) {
     this.userCode = userCode;
     var unused = end.whenComplete((nothing, error) -> onEnd.accept(error));
   }
 
-  /** Ends with a stage. */
+  /** Sets the stage whose completion ends the attempt. */
   void waitFor(@Nullable CompletionStage<?> started) {
     CompletableFuture<?> future;
     try {
       future = requireNonNull(started, "the handler returned null").toCompletableFuture();
       stage = future;
       listen(future);
-    } catch (Throwable e) { // no stage, or a strange one
+    } catch (Throwable e) { // null, or a faulty implementation
       end.completeExceptionally(e);
       return;
     }
     if (end.isDone()) {
-      cancel(); // it was given up before it was here
+      cancel(); // it was given up before the stage was set
     }
   }
 
@@ -55,8 +58,9 @@ final class PendingStage {
   }
 
   /**
-   * A stack that is nearly full, and runs over here, has the stage swallow that: the end is still
-   * to come, with the next {@link #look}. Further on it would leave the engine half changed.
+   * Notes the completion. If the stack is nearly full and overflows here, the stage swallows the
+   * error, and the next {@link #look} ends the attempt. A later overflow would leave the engine in
+   * an inconsistent state.
    */
   private void complete(@Nullable Throwable error) {
     touchStack(FRAMES);
@@ -73,7 +77,7 @@ final class PendingStage {
     return frames == 0 ? 0 : 1 + touchStack(frames - 1);
   }
 
-  /** Ends if the stage is complete and nobody has said so. */
+  /** Ends the attempt if the stage is complete and its notification was lost. */
   void look() {
     CompletableFuture<?> future = stage;
     if (future != null && future.isDone()) {
@@ -81,7 +85,7 @@ final class PendingStage {
     }
   }
 
-  /** Ends with an error, unless the stage is complete, without waiting any longer. */
+  /** Ends the attempt at once with an error, unless the stage is complete. */
   void giveUp(Throwable why) {
     look();
     if (end.completeExceptionally(why)) {

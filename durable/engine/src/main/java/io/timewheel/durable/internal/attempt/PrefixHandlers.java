@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queues of all handlers whose names begin with a prefix. A name has a queue for as long as
- * something is due or under way for it. All of them share {@link SharedSlots}.
+ * The queues of all handlers whose names begin with a prefix. A name has a queue while it has due
+ * timers or attempts. All queues share {@link SharedSlots}.
  */
 public final class PrefixHandlers {
   private final HandlerQueue.Config config;
@@ -20,9 +20,9 @@ public final class PrefixHandlers {
   private boolean closed;
 
   /**
-   * How the handlers of a prefix are run.
+   * The settings of the handlers of a prefix.
    *
-   * @param each for each of its names; named by the prefix
+   * @param each the settings of each name; named by the prefix
    * @param slots the slots that the names share
    */
   public record Config(HandlerQueue.Config each, HandlerSlots slots) {}
@@ -37,7 +37,7 @@ public final class PrefixHandlers {
     return config.name();
   }
 
-  /** An entry that is due. Never blocks. */
+  /** Adds a due entry. Never blocks. */
   void add(DueEntry entry) {
     HandlerQueue queue = offer(entry);
     if (queue != null) {
@@ -87,7 +87,7 @@ public final class PrefixHandlers {
                 () -> unused(name)));
   }
 
-  /** A name that was refused a slot has one now. */
+  /** Passes a slot to a name that was refused one. */
   private void granted(String name) {
     HandlerQueue queue;
     synchronized (this) {
@@ -107,7 +107,7 @@ public final class PrefixHandlers {
     }
   }
 
-  /** Lets no more queues begin. */
+  /** Creates no further queues. */
   void close() {
     synchronized (this) {
       closed = true;

@@ -16,7 +16,7 @@ public final class RetryRule {
   private final DoubleSupplier random;
 
   /**
-   * @param random gives numbers from 0 to 1, for the jitter of waits
+   * @param random supplies numbers from 0 to 1, for the jitter of waits
    */
   public RetryRule(EngineClock clock, DoubleSupplier random) {
     this.clock = clock;
@@ -24,10 +24,10 @@ public final class RetryRule {
   }
 
   /**
-   * The time of the next attempt by the retry policy of the timer; empty if the attempt was the
-   * last one of its run.
+   * Returns the time of the next attempt by the retry policy of the timer; empty if the attempt was
+   * the last one of its run.
    *
-   * @param minWaitMillis the least wait
+   * @param minWaitMillis the shortest wait, in milliseconds
    */
   public OptionalLong next(TimerRecord record, Claim claim, long minWaitMillis) {
     RetryPolicy retry = record.definition().retry();
@@ -36,14 +36,16 @@ public final class RetryRule {
         : after(Math.max(minWaitMillis, waitMillis(retry, claim.attempt())));
   }
 
-  /** The same after a wait that replaces that of the retry policy. */
+  /** Returns the time of the next attempt after a wait that replaces that of the retry policy. */
   public OptionalLong nextAfter(TimerRecord record, Claim claim, Duration wait) {
     return isLast(record.definition().retry(), claim)
         ? OptionalLong.empty()
         : after(EpochMillis.ceil(wait));
   }
 
-  /** Doubles from attempt to attempt; up to half of it is left off at random. */
+  /**
+   * Returns the wait, which doubles with each attempt and is shortened at random by up to a half.
+   */
   private long waitMillis(RetryPolicy retry, int attempt) {
     long first = retry.backoff().toMillis();
     long max = retry.maxBackoff().toMillis();

@@ -11,8 +11,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The slots of one prefix, and the names that were refused one. A released slot is offered to these
- * in the order in which they were refused, before the name that released it may ask again.
+ * The slots of one prefix, and the names that were refused a slot. A released slot is offered to
+ * these names in the order of their refusal, before the name that released it can ask again.
  */
 final class SharedSlots {
   private final HandlerSlots slots;
@@ -22,11 +22,11 @@ final class SharedSlots {
   /** True while a thread offers released slots. */
   private boolean offering;
 
-  /** True if a slot was released after the refused names were last looked through. */
+  /** True if a slot was released after the refused names were last checked. */
   private boolean released;
 
   /**
-   * @param onGranted takes a name that was refused and has a slot now; called without a lock
+   * @param onGranted receives a refused name that has a slot now; called without a lock
    */
   SharedSlots(HandlerSlots slots, Consumer<String> onGranted) {
     this.slots = slots;
@@ -48,7 +48,7 @@ final class SharedSlots {
       }
       released = true;
       if (offering || refused.isEmpty()) {
-        return; // the thread that offers looks again
+        return; // the offering thread checks again
       }
       offering = true;
     }
@@ -57,7 +57,7 @@ final class SharedSlots {
       for (String each : names) {
         try {
           onGranted.accept(each);
-        } catch (RuntimeException | Error e) { // the others have their slots and must go on
+        } catch (RuntimeException | Error e) { // the others have slots and must continue
           thrown = e;
         }
       }
@@ -69,7 +69,7 @@ final class SharedSlots {
     }
   }
 
-  /** Takes slots for refused names; null if none was released since. */
+  /** Takes slots for refused names. Returns null if none was released since the last check. */
   private synchronized @Nullable List<String> nextGranted() {
     if (!released) {
       offering = false;

@@ -10,52 +10,52 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What waits in a lane, in the order in which it is committed: the engine's own changes before
- * those of callers; what failed in a way that others must not share, and changes of held timers,
- * alternate with both. Guarded by its lane.
+ * The waiting changes of a lane, in commit order: the engine's own changes come before those of
+ * callers. Suspect changes and changes of held timers take turns with both. Guarded by its lane.
  *
  * <p>The engine's changes of a backlog, such as a million timers that become ready at once, do not
- * go first: they get as much of a batch as the callers, so that a call waits for a commit at most
- * about twice as long as without the backlog. The next batches stay as small without callers, who
- * come back soon and wait for the end of the present batch; if they do not, batches grow again.
+ * go first. They share each batch equally with the callers, so that a call waits at most about
+ * twice as long as without the backlog. Batches without callers stay small for a while, because
+ * callers usually return soon and then wait for the present batch to end. If none return, batches
+ * grow again.
  */
 final class ChangeQueue {
-  /** Of payloads and headers that wait; the last change may go beyond. */
+  /** The limit of waiting payloads and headers, in bytes. The last change may exceed it. */
   static final long MAX_BYTES = 16 << 20;
 
-  /** Of payloads and headers in one commit; the last change of it may go beyond. */
+  /** The limit of payloads and headers in one commit, in bytes. The last change may exceed it. */
   private static final long MAX_BATCH_BYTES = 4 << 20;
 
-  /** Changes of a backlog that each batch takes, however few callers there are. */
+  /** The number of changes of a backlog in each batch, however few callers there are. */
   static final int MIN_BULK_SHARE = 8;
 
-  /** Batches in a row without a change of a caller after which batches of a backlog grow. */
+  /** The number of consecutive batches without a change of a caller after which batches grow. */
   static final int QUIET_BATCHES = 8;
 
   private final ArrayDeque<PendingChange> callers = new ArrayDeque<>();
   private final ArrayDeque<PendingChange> own = new ArrayDeque<>();
 
-  /** The engine's own, too, of a backlog. */
+  /** The engine's own changes of a backlog. */
   private final ArrayDeque<PendingChange> bulk = new ArrayDeque<>();
 
-  /** The number of changes of a backlog that a batch takes, unless callers have more in it. */
+  /** The number of changes of a backlog in a batch, unless callers have more in it. */
   private int bulkShare = MIN_BULK_SHARE;
 
-  /** Batches since the last change of a caller. */
+  /** The number of batches since the last change of a caller. */
   private int quietBatches = QUIET_BATCHES;
 
-  /** The engine's own, too, that wait for company: they are committed with whatever is next. */
-  private final List<PendingChange> patient = new ArrayList<>();
+  /** The engine's own changes that are not urgent. They join the next batch. */
+  private final List<PendingChange> nonUrgent = new ArrayList<>();
 
-  /** What has failed, and waits for its time. */
+  /** The failed changes that wait for their next try. */
   private final Set<FailedChanges> aside = new HashSet<>();
 
-  /** What has failed in a way that others must not share, and whose time has come. */
+  /** The suspect changes that are due for their next try. They are committed alone. */
   private final ArrayDeque<FailedChanges> suspects = new ArrayDeque<>();
 
   private final HeldChanges held;
 
-  /** Changes of held timers for which there was no room. */
+  /** The changes of held timers for which there was no room. */
   private final List<PendingChange> refused = new ArrayList<>();
 
   private boolean suspectsTurn;
@@ -63,13 +63,15 @@ final class ChangeQueue {
   /** True if the last turn of suspects and held timers went to held timers. */
   private boolean heldTurn;
 
-  /** How many changes of callers are to be repeated: they count until they are answered. */
+  /** The number of callers' changes that will be repeated. They count until they are answered. */
   private int repeated;
 
-  /** The bytes of all changes of callers that count. */
+  /** The bytes of all callers' changes that count. */
   private long callersBytes;
 
-  /** Makes a queue for so many changes of callers; half of them may be of held timers. */
+  /**
+   * Creates a queue for a number of callers' changes. At most half of them may be for held timers.
+   */
   ChangeQueue(int capacity) {
     held = new HeldChanges(Math.max(1, capacity / 2), MAX_BYTES / 2);
   }
@@ -83,30 +85,30 @@ final class ChangeQueue {
     own.add(change);
   }
 
-  /** Adds a change of the engine that is one of many, and less urgent than those of callers. */
+  /** Adds a change of a backlog, which is less urgent than those of callers. */
   void addBulk(PendingChange change) {
     bulk.add(change);
   }
 
-  void addPatient(PendingChange change) {
-    patient.add(change);
+  void addNonUrgent(PendingChange change) {
+    nonUrgent.add(change);
   }
 
-  int patientWaiting() {
-    return patient.size();
+  int nonUrgentWaiting() {
+    return nonUrgent.size();
   }
 
-  /** Lets what has been patient be committed now. */
-  void endPatience() {
-    own.addAll(patient);
-    patient.clear();
+  /** Makes the changes that are not urgent ready to commit. */
+  void releaseNonUrgent() {
+    own.addAll(nonUrgent);
+    nonUrgent.clear();
   }
 
   boolean isEmpty() {
     return callers.isEmpty()
         && own.isEmpty()
         && bulk.isEmpty()
-        && patient.isEmpty()
+        && nonUrgent.isEmpty()
         && aside.isEmpty()
         && suspects.isEmpty()
         && held.isEmpty();
@@ -116,7 +118,7 @@ final class ChangeQueue {
     return !callers.isEmpty();
   }
 
-  /** Whether there is something that can be committed now. */
+  /** Returns whether a change can be committed now. */
   boolean isReady() {
     return !callers.isEmpty()
         || !own.isEmpty()
@@ -125,7 +127,7 @@ final class ChangeQueue {
         || held.isDue();
   }
 
-  /** Whether what callers wait for has as many bytes as it may. */
+  /** Returns whether the callers' changes have reached the limit of bytes. */
   boolean isHeavy() {
     return callersBytes >= MAX_BYTES;
   }
@@ -142,10 +144,10 @@ final class ChangeQueue {
     for (FailedChanges failed : suspects) {
       again += failed.changes.size();
     }
-    return own.size() + bulk.size() + patient.size() + again - repeated + held.own();
+    return own.size() + bulk.size() + nonUrgent.size() + again - repeated + held.own();
   }
 
-  /** Takes what is to be committed next. */
+  /** Takes the next batch. */
   List<PendingChange> takeBatch(int max, long nowNanos) {
     boolean others = !own.isEmpty() || !callers.isEmpty() || !bulk.isEmpty();
     suspectsTurn = (!suspects.isEmpty() || held.isDue()) && !(suspectsTurn && others);
@@ -161,7 +163,7 @@ final class ChangeQueue {
       callersBytes -= bytesOf(failed.changes);
       return failed.changes;
     }
-    endPatience();
+    releaseNonUrgent();
     List<PendingChange> batch = new ArrayList<>();
     long batchBytes = 0;
     int callersBefore = callers.size();
@@ -176,7 +178,7 @@ final class ChangeQueue {
     return batch;
   }
 
-  /** Adds a change to a batch; returns false if its timer is held, and the change has to wait. */
+  /** Adds a change to a batch. Returns false if its timer is held, so that the change must wait. */
   private boolean addTo(List<PendingChange> batch, PendingChange change, long nowNanos) {
     boolean waits = held.holds(change.change.key());
     if (waits && held.add(change, nowNanos)) {
@@ -208,7 +210,7 @@ final class ChangeQueue {
     return change;
   }
 
-  /** The engine's own changes have none. */
+  /** Returns the bytes of callers' changes. The engine's own changes do not count. */
   private static long bytesOf(List<PendingChange> changes) {
     return changes.stream().mapToLong(change -> change.bytes).sum();
   }
@@ -220,7 +222,7 @@ final class ChangeQueue {
     return taken;
   }
 
-  /** Takes what callers wait for, but for what is to be repeated. */
+  /** Takes the changes of callers, except those that will be repeated. */
   List<PendingChange> takeCallers() {
     List<PendingChange> taken = new ArrayList<>(callers);
     callers.clear();
@@ -230,7 +232,7 @@ final class ChangeQueue {
 
   /** Takes everything. */
   List<PendingChange> takeAll() {
-    endPatience();
+    releaseNonUrgent();
     List<PendingChange> taken = takeCallers();
     taken.addAll(own);
     taken.addAll(bulk);
@@ -246,7 +248,7 @@ final class ChangeQueue {
     return taken;
   }
 
-  // What has failed
+  // Failed changes
 
   void putAside(FailedChanges failed) {
     aside.add(failed);
@@ -254,7 +256,7 @@ final class ChangeQueue {
     callersBytes += bytesOf(failed.changes);
   }
 
-  /** Takes out what was put aside; it is not repeated. */
+  /** Removes failed changes; they are not repeated. */
   void forget(FailedChanges failed) {
     if (aside.remove(failed)) {
       repeated -= failed.callers();
@@ -262,8 +264,8 @@ final class ChangeQueue {
     }
   }
 
-  /** The time of what was put aside has come. */
-  void comeBack(FailedChanges failed) {
+  /** Makes failed changes due for their next try. */
+  void makeDue(FailedChanges failed) {
     if (!aside.remove(failed)) {
       return;
     }
@@ -276,15 +278,15 @@ final class ChangeQueue {
     }
   }
 
-  /** The time of all that was put aside has come. */
-  void comeBack() {
-    List.copyOf(aside).forEach(this::comeBack);
-    held.comeBack();
+  /** Makes all failed changes due for their next try. */
+  void makeDue() {
+    List.copyOf(aside).forEach(this::makeDue);
+    held.makeDue();
   }
 
   // Changes of held timers
 
-  /** Puts tried changes back; refuses those of callers for which there is no room. */
+  /** Puts tried changes back. Changes of callers for which there is no room are refused. */
   void hold(List<PendingChange> tried, long nowNanos) {
     List<PendingChange> noRoom = held.putBack(tried, nowNanos);
     refused.addAll(noRoom);
@@ -307,17 +309,17 @@ final class ChangeQueue {
     return held.startWaits(tried);
   }
 
-  /** The time has come for another try of some held timers. */
-  void comeBack(Set<TimerKey> keys) {
-    held.comeBack(keys);
+  /** Makes the changes of some held timers due for their next try. */
+  void makeDue(Set<TimerKey> keys) {
+    held.makeDue(keys);
   }
 
-  /** The store has answered a batch: its timers are not held any longer, except those put back. */
+  /** Releases the timers of an answered batch, except those that were put back. */
   void answered(List<PendingChange> batch) {
     held.answered(batch);
   }
 
-  /** Takes all changes of held timers: nobody would repeat them. */
+  /** Takes all changes of held timers, because they would not be repeated. */
   List<PendingChange> takeHeld() {
     List<PendingChange> taken = held.takeAll();
     callersBytes -= bytesOf(taken);

@@ -24,42 +24,42 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commits what waits for some of the keys, one batch at a time.
+ * Commits the waiting changes of some of the keys, one batch at a time.
  *
- * <p>What the store rejects is committed in halves, at once and in order, until the change that it
- * rejects is alone. What has failed without a known outcome is repeated in halves too, each by
- * itself and after a while: the change that the store cannot take harms no other, and is never
+ * <p>A batch that the store rejects is committed again in halves, at once and in order, until the
+ * rejected change is alone. A batch with an unknown outcome is also repeated in halves, separately
+ * and after a wait. So a change that the store cannot take affects no other change, and is never
  * given up.
  *
- * <p>Changes of timers that other transactions hold are taken out of a batch, and the others are
- * committed at once. The held ones are repeated after a while, in the order of each timer. Those of
- * callers fail after {@link PendingChange#HELD_LIMIT}.
+ * <p>Changes of held timers, which other transactions have locked, are removed from a batch, and
+ * the others are committed at once. The removed changes are repeated after a wait, in the order of
+ * each timer. Those of callers fail after {@link PendingChange#HELD_LIMIT}.
  */
 public final class CommitLane {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final long REFUSED_WAIT_MILLIS = 1_000;
 
-  /** So many are company enough. */
-  private static final int MAX_PATIENT = 100;
+  /** With this number of changes that are not urgent, the lane commits at once. */
+  private static final int MAX_NON_URGENT = 100;
 
   private final Settings settings;
   private final Executor executor;
   private final ChangeQueue queue;
   private boolean draining;
 
-  /** Whether the end of patience waits for its time. */
-  private boolean patient;
+  /** True if the commit of changes that are not urgent is timed. */
+  private boolean nonUrgentTimed;
 
-  /** How many batches the engine has not yet been told of. */
+  /** The number of committed batches whose outcomes the engine has not processed yet. */
   private int telling;
 
-  /** Whether the executor has refused to run, and is asked again by a caller or in a while. */
+  /** True if the executor has rejected the task. A caller or a timer submits it again. */
   private boolean refused;
 
   private volatile boolean refusing;
   private volatile boolean closed;
 
-  /** What all lanes of a store have in common; the engine is told on {@code ownExecutor}. */
+  /** The settings of all lanes of a store. The engine processes outcomes on {@code ownExecutor}. */
   public record Settings(
       TimerStore store,
       Delays delays,
@@ -160,7 +160,7 @@ public final class CommitLane {
     drainIfReady();
   }
 
-  /** Takes a change of a backlog, which shares the batches with the changes of callers. */
+  /** Adds a change of a backlog, which shares the batches with the changes of callers. */
   void addBulk(PendingChange item) {
     synchronized (this) {
       if (!closed) {
@@ -171,41 +171,43 @@ public final class CommitLane {
   }
 
   /**
-   * Takes a change of the engine that may wait for others, for as long as the store allows: a
-   * commit for each would cost more than what it commits.
+   * Adds a change of the engine that is not urgent. It waits for other changes as long as the store
+   * allows, because a separate commit would cost more than the change.
    */
-  void addPatient(PendingChange item) {
+  void addNonUrgent(PendingChange item) {
     boolean first;
     synchronized (this) {
       if (closed) {
         return;
       }
-      queue.addPatient(item);
-      first = !patient;
-      patient = true;
-      if (refusing || queue.patientWaiting() >= MAX_PATIENT) {
-        queue.endPatience();
+      queue.addNonUrgent(item);
+      first = !nonUrgentTimed;
+      nonUrgentTimed = true;
+      if (refusing || queue.nonUrgentWaiting() >= MAX_NON_URGENT) {
+        queue.releaseNonUrgent();
       }
     }
     drainIfReady();
     if (first) {
       boolean ends = false;
       try {
-        ends = settings.delays.start(this::endPatience, settings.store.traits().patience()) != null;
-      } catch (IllegalStateException e) { // the change is in the queue: it is not the caller's
+        ends =
+            settings.delays.start(this::releaseNonUrgent, settings.store.traits().patience())
+                != null;
+      } catch (IllegalStateException e) { // the change is in the queue, so the caller must not fail
         LOG.log(System.Logger.Level.DEBUG, "stopped while a change waited for others", e);
       } finally {
         if (!ends) { // the wheel refuses, or was stopped
-          endPatience();
+          releaseNonUrgent();
         }
       }
     }
   }
 
-  private void endPatience() {
+  private void releaseNonUrgent() {
     synchronized (this) {
-      patient = false;
-      queue.endPatience();
+      nonUrgentTimed = false;
+      queue.releaseNonUrgent();
     }
     drainIfReady();
   }
@@ -224,7 +226,9 @@ public final class CommitLane {
     return !draining && telling == 0 && queue.isEmpty();
   }
 
-  /** Whether the engine has yet to be told of a change of its own that is committed. */
+  /**
+   * Returns whether the engine has not yet processed the outcome of a committed change of its own.
+   */
   synchronized boolean isTelling() {
     return telling > 0;
   }
@@ -237,16 +241,19 @@ public final class CommitLane {
     return queue.ownWaiting();
   }
 
-  /** Takes no more changes of callers, but of handlers; those included who wait for room. */
+  /**
+   * Refuses further changes of callers, including those that wait for room, but accepts those of
+   * handlers.
+   */
   void refuseCallers() {
     synchronized (this) {
       refusing = true;
       notifyAll();
     }
-    endPatience();
+    releaseNonUrgent();
   }
 
-  /** Claims and their ends are left to the next owner; callers are told. */
+  /** Closes the lane. Claims and their ends are left to the next owner, and the calls fail. */
   void close() {
     List<PendingChange> left;
     synchronized (this) {
@@ -279,14 +286,14 @@ public final class CommitLane {
     try {
       settings.tasks.execute(executor, this::drain);
     } catch (RuntimeException | Error e) {
-      synchronized (this) { // first, and without a call: the stack may be full
+      synchronized (this) { // first, and without a call, because the stack may be full
         draining = false;
       }
       refused(e);
     }
   }
 
-  /** The executor does not run: callers are told, and the engine's own changes wait for it. */
+  /** Handles a rejection by the executor: calls fail, and the engine's own changes wait. */
   private void refused(Throwable refusal) {
     List<PendingChange> told;
     boolean first;
@@ -314,7 +321,7 @@ public final class CommitLane {
     drainIfReady();
   }
 
-  /** Commits one batch, and goes on in a task of its own, so that others get their turn. */
+  /** Commits one batch and continues in a new task, so that other work gets its turn. */
   private void drain() {
     boolean start;
     List<PendingChange> batch = List.of();
@@ -326,7 +333,7 @@ public final class CommitLane {
     } finally {
       synchronized (this) {
         draining = false;
-        queue.answered(batch); // even if an exception escapes: later changes of its timers wait
+        queue.answered(batch); // even after an exception, because later changes of its timers wait
         start = startDraining();
       }
       if (start) {
@@ -382,7 +389,10 @@ public final class CommitLane {
     complete(batch, outcomes, false);
   }
 
-  /** Returns its text, or its class if it fails to return a text: the batch must be answered. */
+  /**
+   * Returns the text of an exception, or its class if it fails to return a text, because the batch
+   * must be answered.
+   */
   private static String textOf(Throwable thrown) {
     try {
       return thrown.toString();
@@ -392,8 +402,9 @@ public final class CommitLane {
   }
 
   /**
-   * What follows from its own changes is as much work as the commit, so the engine does it beside
-   * the next one. Callers are told before that: what they ask for then is part of it.
+   * Passes the outcomes to callers, then to the engine. The engine's work is as expensive as the
+   * commit, so it runs in parallel with the next one. Callers come first, so that their next
+   * changes are part of that commit.
    */
   private void tellEngine(List<PendingChange> batch, List<Outcome> outcomes) {
     if (batch.stream().noneMatch(PendingChange::isOwn)) {
@@ -409,7 +420,7 @@ public final class CommitLane {
         };
     try {
       settings.tasks.execute(settings.ownExecutor, work);
-    } catch (RuntimeException | Error e) { // closed, or no thread is to be had
+    } catch (RuntimeException | Error e) { // closed, or no thread is available
       work.run();
     }
   }
@@ -437,7 +448,7 @@ public final class CommitLane {
 
   // Held timers
 
-  /** Commits the other changes at once; those of held timers are repeated after a while. */
+  /** Commits the other changes at once, and repeats those of held timers after a wait. */
   private void held(List<PendingChange> batch, HeldTimersException failure) {
     Map<Boolean, List<PendingChange>> parts =
         batch.stream()
@@ -485,7 +496,7 @@ public final class CommitLane {
       try {
         delays.forEach(
             (millis, waiting) ->
-                settings.delays.start(() -> comeBack(waiting), Duration.ofMillis(millis)));
+                settings.delays.start(() -> makeDue(waiting), Duration.ofMillis(millis)));
       } catch (IllegalStateException e) { // the wheel was stopped, so no retry can be timed
         List<PendingChange> left;
         synchronized (this) {
@@ -496,9 +507,9 @@ public final class CommitLane {
     }
   }
 
-  private void comeBack(Set<TimerKey> keys) {
+  private void makeDue(Set<TimerKey> keys) {
     synchronized (this) {
-      queue.comeBack(keys);
+      queue.makeDue(keys);
     }
     drainIfReady();
   }
@@ -530,12 +541,12 @@ public final class CommitLane {
         item.fail(failure.reason(), failure);
       }
     }
-    // Halved until the change that the store cannot take fails alone: the others must not wait,
+    // Halved until the failing change is alone, because the others must not wait for it.
     int half = unknown ? again.size() / 2 : 0;
     if (half > 0) {
       again.stream()
           .filter(PendingChange::isOwn)
-          .forEach(PendingChange::forgetTries); // nor for long
+          .forEach(PendingChange::forgetTries); // and soon
     }
     repeatLater(new FailedChanges(List.copyOf(again.subList(0, half)), unknown), failure);
     repeatLater(
@@ -558,7 +569,7 @@ public final class CommitLane {
       return;
     }
     try {
-      settings.delays.start(() -> comeBack(again), Duration.ofMillis(again.waitMillis()));
+      settings.delays.start(() -> makeDue(again), Duration.ofMillis(again.waitMillis()));
     } catch (IllegalStateException e) {
       synchronized (this) {
         queue.forget(again);
@@ -567,19 +578,19 @@ public final class CommitLane {
     }
   }
 
-  private void comeBack(FailedChanges again) {
+  private void makeDue(FailedChanges again) {
     synchronized (this) {
-      queue.comeBack(again);
+      queue.makeDue(again);
     }
     drainIfReady();
   }
 
-  /** What waits for its time has its last try. */
-  void comeBack() {
+  /** Makes all waiting changes due for their last try. */
+  void makeDue() {
     synchronized (this) {
       refused = false;
-      queue.comeBack();
-      queue.endPatience();
+      queue.makeDue();
+      queue.releaseNonUrgent();
     }
     drainIfReady();
   }

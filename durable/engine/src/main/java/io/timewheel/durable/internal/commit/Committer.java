@@ -16,38 +16,40 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of changes to the store: lanes by key, each committing what waits in it as one batch.
+ * Commits changes to the store. Each change goes to a lane by its key, and each lane commits its
+ * waiting changes in one batch.
  *
- * <p>A lane has queues for two. That of callers is bounded, in number and in bytes, and so is a
- * batch: a caller who finds the queue full waits, or is refused. That of the engine's own changes
- * (claims and ends of claims) goes first and is not bounded here, because windows are, and what
- * runs is. Timers that become ready come by the million: their changes share each batch with those
- * of callers. Own changes are repeated until the store answers: they may be taken twice. Those of
- * callers are repeated after an unknown outcome only if they carry a request id.
+ * <p>A lane has two queues. The queue of callers is bounded in number and in bytes, and so is a
+ * batch. If the queue is full, a call blocks or is refused. The queue of the engine's own changes
+ * (claims and ends of claims) goes first. It needs no bound, because the windows and the running
+ * attempts are bounded. Millions of timers may become ready at once, so their changes share each
+ * batch with those of callers. The engine's changes are repeated until the store answers, because
+ * they may be applied twice. Changes of callers with an unknown outcome are repeated only if they
+ * have a request ID.
  */
 public final class Committer {
   private final CommitLane.Settings settings;
   private final CommitLane[] lanes;
   private volatile boolean refusing;
 
-  /** Learns from the committer how commits go. */
+  /** Receives the results of commits. */
   public interface Listener {
-    /** A commit has gone well. */
+    /** Called after a successful commit. */
     void answered();
 
-    /** The outcome of a change, before its caller learns it. */
+    /** Called with the outcome of a change, before its caller gets it. */
     void committed(Change change, Outcome outcome, boolean own);
 
-    /** A commit has failed, and not because of what was asked. */
+    /** Called after a commit that failed for another reason than the content of its changes. */
     void failed(int changes, StoreException failure);
 
-    /** The outcome of a change is not known; if it is the engine's own, it is tried again. */
+    /** Called if the outcome of a change is unknown. A change of the engine is retried. */
     void unknown(Change change, boolean own);
 
-    /** A change of the engine was rejected, and is not tried again here. */
+    /** Called if a change of the engine was rejected. The committer does not retry it. */
     void rejected(Change change, StoreException failure);
 
-    /** Whether a close waits for this thread. */
+    /** Returns whether a close waits for a thread. */
     boolean isAwaited(Thread thread);
   }
 
@@ -59,7 +61,7 @@ public final class Committer {
     }
   }
 
-  /** A change of a caller, who is answered once, after the commit. */
+  /** A change of a caller. It is answered once, after the commit. */
   public interface Call {
     Change change();
 
@@ -68,7 +70,7 @@ public final class Committer {
     void fail(RuntimeException failure);
   }
 
-  /** A change of a caller; the future completes after the commit. */
+  /** Submits a change of a caller. The future completes after the commit. */
   public CompletableFuture<Outcome> submit(Change change) {
     checkOpen();
     CallFuture future = new CallFuture(change);
@@ -76,7 +78,10 @@ public final class Committer {
     return future;
   }
 
-  /** A handler goes on until it ends: otherwise each close would fail attempts. */
+  /**
+   * Throws if this committer refuses calls. A handler may call until it ends; otherwise each close
+   * would fail attempts.
+   */
   public void checkOpen() {
     if (refusing && !settings.listener().isAwaited(Thread.currentThread())) {
       throw closed();
@@ -87,12 +92,12 @@ public final class Committer {
     return new TimerClosedException("the durable timer is closed", null);
   }
 
-  /** Whether callers are refused, and this one is a handler, whose end the close waits for. */
+  /** Returns whether callers are refused and this one is a handler for which the close waits. */
   private boolean isLate() {
     return refusing && settings.listener().isAwaited(Thread.currentThread());
   }
 
-  /** Changes of one caller, in as few commits as there is room for; what is refused is told so. */
+  /** Submits many changes of one caller, in as few commits as possible. Refused changes fail. */
   public void submitAll(List<? extends Call> calls) {
     List<List<PendingChange>> items = new ArrayList<>();
     for (int i = 0; i < lanes.length; i++) {
@@ -106,28 +111,30 @@ public final class Committer {
     }
   }
 
-  /** A change of the engine; {@code then} gets null if the store rejects it. */
+  /** Submits a change of the engine; {@code then} gets null if the store rejects it. */
   public void submitOwn(Change change, Consumer<@Nullable Outcome> then) {
     lane(change).addOwn(new PendingChange(change, null, then));
   }
 
-  /** The same for one of a backlog, which must not delay callers. */
+  /** Submits a change of a backlog, which must not delay callers. */
   public void submitBulk(Change change, Consumer<@Nullable Outcome> then) {
     lane(change).addBulk(new PendingChange(change, null, then));
   }
 
-  /** The same for one that is committed by a time, and waits for others until then. */
+  /**
+   * Submits a change of the engine that is committed by a time, and waits for others until then.
+   */
   public void submitOwn(Change change, long byMillis, Consumer<@Nullable Outcome> then) {
     long patienceMillis = settings.store().traits().patience().toMillis();
     long leftMillis = EpochMillis.saturatedSubtract(byMillis, settings.clock().nowMillis());
     if (patienceMillis > 0 && leftMillis > patienceMillis * 3 / 2) { // the half is for the commit
-      lane(change).addPatient(new PendingChange(change, null, then));
+      lane(change).addNonUrgent(new PendingChange(change, null, then));
     } else {
       submitOwn(change, then);
     }
   }
 
-  /** Whether nothing waits, and no commit is under way. */
+  /** Returns whether no change waits and no commit is running. */
   public boolean isIdle() {
     for (CommitLane lane : lanes) {
       if (!lane.isIdle()) {
@@ -138,8 +145,8 @@ public final class Committer {
   }
 
   /**
-   * Runs something behind what the engine is being told now; at once, if that is nothing. Where the
-   * executor has several threads, it may come before that.
+   * Runs work after the outcomes that the engine is processing, or at once if there are none. If
+   * the executor has several threads, the work may run before them.
    */
   public void whenTold(Runnable work) {
     if (Arrays.stream(lanes).noneMatch(CommitLane::isTelling)) {
@@ -153,7 +160,7 @@ public final class Committer {
     }
   }
 
-  /** How many changes of callers wait for the store. */
+  /** Returns the number of callers' changes that wait for the store. */
   public int callersWaiting() {
     int waiting = 0;
     for (CommitLane lane : lanes) {
@@ -162,7 +169,7 @@ public final class Committer {
     return waiting;
   }
 
-  /** How many changes of the engine wait for the store. */
+  /** Returns the number of the engine's changes that wait for the store. */
   public int ownWaiting() {
     int waiting = 0;
     for (CommitLane lane : lanes) {
@@ -171,7 +178,10 @@ public final class Committer {
     return waiting;
   }
 
-  /** Takes no more changes of callers, but of handlers; those included who wait for room. */
+  /**
+   * Refuses further changes of callers, including those that wait for room, but accepts those of
+   * handlers.
+   */
   public void refuseCallers() {
     refusing = true;
     for (CommitLane lane : lanes) {
@@ -179,14 +189,14 @@ public final class Committer {
     }
   }
 
-  /** The wheel was stopped: what waits for its time has its last try. */
+  /** Makes all waiting changes due for their last try, because the wheel was stopped. */
   public void wheelStopped() {
     for (CommitLane lane : lanes) {
-      lane.comeBack();
+      lane.makeDue();
     }
   }
 
-  /** What has not been committed is given up. */
+  /** Closes the lanes. Uncommitted changes are given up. */
   public void close() {
     for (CommitLane lane : lanes) {
       lane.close();

@@ -10,8 +10,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the engine does after a while: on the wheel; or beside it, with the first beat after its
- * time, if the wheel refuses, because it is full or there is no memory. Nothing is lost while the
+ * Runs delayed work of the engine on the wheel. If the wheel refuses because it is full or memory
+ * is short, the work runs at the first maintenance tick after its time. No work is lost while the
  * wheel runs.
  */
 public final class Delays {
@@ -25,7 +25,7 @@ public final class Delays {
   private record Refused(Runnable work, long startNanos, long waitNanos) {}
 
   /**
-   * @param onStopped is told when the wheel turns out to be stopped
+   * @param onStopped called when the wheel is found to be stopped
    */
   public Delays(Timer wheel, Runnable onStopped) {
     this.wheel = wheel;
@@ -33,10 +33,10 @@ public final class Delays {
   }
 
   /**
-   * Does something after a while.
+   * Runs work after a wait.
    *
-   * @return what can be cancelled; null if the wheel refused it
-   * @throws IllegalStateException if the wheel was stopped: then nothing will be done
+   * @return a timeout to cancel the work; null if the wheel refused it
+   * @throws IllegalStateException if the wheel was stopped; the work will not run
    */
   @Nullable
   public Timeout start(Runnable work, Duration wait) {
@@ -46,18 +46,18 @@ public final class Delays {
       onStopped.run();
       throw e;
     } catch (RuntimeException | Error e) {
-      LOG.log(System.Logger.Level.WARNING, "the wheel refuses; work waits for a beat", e);
+      LOG.log(System.Logger.Level.WARNING, "the wheel refuses; the work waits for a tick", e);
       beside.add(new Refused(work, wheel.timeSource().nanoTime(), wait.toNanos()));
       return null;
     }
   }
 
-  /** {@return the wheel, for entries of their own} */
+  /** {@return the wheel, for callers that manage their own entries} */
   public Timer wheel() {
     return wheel;
   }
 
-  /** The wheel was stopped. */
+  /** Reports that the wheel was stopped. */
   public void stopped() {
     onStopped.run();
   }
@@ -67,8 +67,8 @@ public final class Delays {
     return wheel.timeSource().nanoTime();
   }
 
-  /** Does what is due beside the wheel. */
-  public void beat() {
+  /** Runs the due work that the wheel refused. */
+  public void tick() {
     long nowNanos = wheel.timeSource().nanoTime();
     beside.removeIf(
         refused -> {

@@ -3,14 +3,17 @@ package io.timewheel.durable.internal.commit;
 
 import java.util.List;
 
-/** Changes that failed together, and wait for another try. Not a record: no two are equal. */
+/**
+ * Changes that failed together and wait for another try. Not a record, because two instances are
+ * never equal.
+ */
 final class FailedChanges {
   private static final long FIRST_WAIT_MILLIS = 50;
   private static final long LONGEST_WAIT_MILLIS = 5_000;
 
   final List<PendingChange> changes;
 
-  /** Whether they may have made the store fail, and so are committed by themselves. */
+  /** True if they may have caused the failure. They are then committed alone. */
   final boolean suspect;
 
   FailedChanges(List<PendingChange> changes, boolean suspect) {
@@ -18,7 +21,7 @@ final class FailedChanges {
     this.suspect = suspect;
   }
 
-  /** How many of them are of callers. */
+  /** Returns how many of them belong to callers. */
   int callers() {
     return (int) changes.stream().filter(change -> !change.isOwn()).count();
   }

@@ -14,18 +14,18 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Changes of timers that other transactions hold. A later change of such a timer waits behind the
- * earlier ones, until the store has answered those. All that are due are repeated in a batch of
- * their own, so that changes of other timers never wait for them. Guarded by its lane.
+ * The changes of held timers, which other transactions have locked. A later change of such a timer
+ * waits until the store has answered the earlier ones. Due changes are repeated in a separate
+ * batch, so that changes of other timers never wait for them. Guarded by its lane.
  */
 final class HeldChanges {
   private static final long FIRST_WAIT_MILLIS = 10;
   private static final long LONGEST_WAIT_MILLIS = 500;
 
-  /** The held timers; one whose changes are just being repeated may have no others. */
+  /** The held timers. A timer may have no changes here while they are being repeated. */
   private final Map<TimerKey, Held> timers = new HashMap<>();
 
-  /** The timers whose time has come for another try. */
+  /** The timers that are due for another try. */
   private final Set<TimerKey> due = new LinkedHashSet<>();
 
   private final int maxCallers;
@@ -35,18 +35,18 @@ final class HeldChanges {
   private int own;
 
   /**
-   * Limits the changes of callers, so that those of other timers find room.
+   * Limits the changes of callers, to leave room for changes of other timers.
    *
-   * @param maxCallers how many changes of callers may wait here
-   * @param maxBytes how many bytes of payloads and headers they may have; the last change may go
-   *     beyond
+   * @param maxCallers the largest number of callers' changes
+   * @param maxBytes the limit of their payloads and headers, in bytes; the last change may exceed
+   *     it
    */
   HeldChanges(int maxCallers, long maxBytes) {
     this.maxCallers = maxCallers;
     this.maxBytes = maxBytes;
   }
 
-  /** Changes of one timer, in the order in which they came. */
+  /** The changes of one timer, in the order of their arrival. */
   private static final class Held {
     final ArrayDeque<PendingChange> changes = new ArrayDeque<>();
     int tries;
@@ -60,12 +60,12 @@ final class HeldChanges {
     return callers == 0 && own == 0;
   }
 
-  /** {@return how many changes of callers wait here} */
+  /** {@return the number of callers' changes} */
   int callers() {
     return callers;
   }
 
-  /** {@return how many changes of the engine wait here} */
+  /** {@return the number of the engine's changes} */
   int own() {
     return own;
   }
@@ -77,7 +77,7 @@ final class HeldChanges {
   /**
    * Adds a later change of a held timer.
    *
-   * @return false if it is a caller's, and there is no room for it
+   * @return false if it belongs to a caller and there is no room for it
    */
   boolean add(PendingChange change, long nowNanos) {
     if (!hasRoom(change)) {
@@ -89,7 +89,10 @@ final class HeldChanges {
     return true;
   }
 
-  /** A change that has waited here before keeps its room; the engine's own need none. */
+  /**
+   * Returns whether a change fits. One that waited here before keeps its room, and the engine's own
+   * need none.
+   */
   private boolean hasRoom(PendingChange change) {
     return change.isOwn() || change.wasHeld() || (callers < maxCallers && bytes < maxBytes);
   }
@@ -171,8 +174,8 @@ final class HeldChanges {
     return delays;
   }
 
-  /** The time has come for another try of some timers. */
-  void comeBack(Collection<TimerKey> keys) {
+  /** Makes some timers due for another try. */
+  void makeDue(Collection<TimerKey> keys) {
     for (TimerKey key : keys) {
       Held held = timers.get(key);
       if (held != null && !held.changes.isEmpty()) {
@@ -181,9 +184,9 @@ final class HeldChanges {
     }
   }
 
-  /** The time has come for another try of all timers. */
-  void comeBack() {
-    comeBack(timers.keySet());
+  /** Makes all timers due for another try. */
+  void makeDue() {
+    makeDue(timers.keySet());
   }
 
   boolean isDue() {
@@ -209,7 +212,7 @@ final class HeldChanges {
     return taken;
   }
 
-  /** The store has answered a batch: its timers are not held any longer, except those put back. */
+  /** Releases the timers of an answered batch, except those that were put back. */
   void answered(List<PendingChange> batch) {
     if (timers.isEmpty()) {
       return;

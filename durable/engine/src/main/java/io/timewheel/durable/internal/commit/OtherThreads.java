@@ -6,18 +6,18 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An executor of the user that never runs a task on the thread that hands it over. That thread may
- * be committing, and a handler on it may wait for a commit; or it is the wheel's, which must not
- * wait for the store. An executor that does so, as {@code Runnable::run} always does and a full
- * pool with {@code CallerRunsPolicy} at times, is taken for one that rejects the task, whatever it
- * does with what a task throws.
+ * Wraps an executor of the application so that a task never runs on the submitting thread. That
+ * thread may be committing while the task, a handler, waits for a commit. Or it is the thread of
+ * the wheel, which must not wait for the store. If the executor runs a task on the submitting
+ * thread, the task does nothing and counts as rejected. {@code Runnable::run} always does this, and
+ * a full pool with {@code CallerRunsPolicy} sometimes.
  */
 public final class OtherThreads implements Executor {
   private final String name;
   private final Executor executor;
 
   /**
-   * @param name the name that the user knows it by
+   * @param name the name of the executor in messages
    */
   public OtherThreads(String name, Executor executor) {
     this.name = name;
@@ -31,7 +31,7 @@ public final class OtherThreads implements Executor {
     } catch (CallerRunsException e) {
       throw new IllegalArgumentException(e.getMessage(), e);
     } catch (RuntimeException | Error e) {
-      // It takes no task at present: its tasks wait.
+      // It accepts no task at present, so later tasks wait.
     }
   }
 
@@ -48,7 +48,7 @@ public final class OtherThreads implements Executor {
     }
   }
 
-  /** The executor has run a task on the calling thread, where the task did nothing. */
+  /** Thrown if the executor ran a task on the calling thread, where the task did nothing. */
   private static final class CallerRunsException extends RejectedExecutionException {
     private static final long serialVersionUID = 1;
 
@@ -62,7 +62,7 @@ public final class OtherThreads implements Executor {
     }
   }
 
-  /** A task that knows the thread that hands it over, until that is done. */
+  /** A task that refuses to run on the submitting thread during the submission. */
   private static final class Task implements Runnable {
     private final Runnable work;
     private volatile @Nullable Thread handedBy = Thread.currentThread();

@@ -15,27 +15,30 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A change on its way to the store: of a caller, or of the engine. */
+/** A change of a caller or of the engine that the store has not answered yet. */
 final class PendingChange {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int MAX_TRIES_OF_UNKNOWN = 5;
 
-  /** For how long a call waits for a timer that another transaction holds, over all its tries. */
+  /** How long a call waits for a timer that another transaction has locked, over all its tries. */
   static final Duration HELD_LIMIT = Duration.ofSeconds(5);
 
   final Change change;
   private final Committer.@Nullable Call call;
   private final @Nullable Consumer<@Nullable Outcome> then;
 
-  /** Of its payload and headers. */
+  /** The size of its payload and headers, in bytes. */
   final int bytes;
 
   private int tries;
 
-  /** When its timer was found held; null if it was not. */
+  /** The time at which its timer was found to be locked; null if it was not. */
   private @Nullable Long heldNanos;
 
-  /** Whether an earlier try may have been done: from then on no failure means "not done". */
+  /**
+   * True if an earlier try may have been committed. Then a later failure does not mean "not
+   * committed".
+   */
   private boolean mayBeDone;
 
   PendingChange(
@@ -62,17 +65,20 @@ final class PendingChange {
     return tries;
   }
 
-  /** It is one of many that failed together: what the engine needs of it must not wait for long. */
+  /**
+   * Resets the count of tries, so that the next try is soon: the change failed only together with
+   * many others.
+   */
   void forgetTries() {
     tries = 0;
   }
 
-  /** A try may have been done, or not. */
+  /** Notes that a try may have been committed. */
   void becomesUnknown() {
     mayBeDone = true;
   }
 
-  /** Whether a failed try is followed by another one. */
+  /** Returns whether a failed try is followed by another one. */
   boolean isRepeatedAfter(StoreException.Kind kind) {
     tries++;
     boolean unknown = kind == StoreException.Kind.UNKNOWN;
@@ -81,21 +87,21 @@ final class PendingChange {
         : unknown && change.request() != null && tries < MAX_TRIES_OF_UNKNOWN;
   }
 
-  /** Starts the wait for its timer, which another transaction holds, unless it has started. */
+  /** Starts the wait for its locked timer, unless it has started. */
   void becomesHeld(long nowNanos) {
     if (heldNanos == null) {
       heldNanos = nowNanos;
     }
   }
 
-  /** Returns true if it has waited for its timer, which another transaction held. */
+  /** Returns whether it has waited for a locked timer. */
   boolean wasHeld() {
     return heldNanos != null;
   }
 
   /**
-   * Returns true if its timer is held by another transaction for longer than a caller waits. The
-   * engine's own changes wait for any time.
+   * Returns whether its timer has been locked for longer than a caller waits. The engine's own
+   * changes wait without limit.
    */
   boolean isHeldTooLong(long nowNanos) {
     return !isOwn() && heldNanos != null && nowNanos - heldNanos >= HELD_LIMIT.toNanos();
@@ -118,19 +124,23 @@ final class PendingChange {
     }
   }
 
-  /** Tells its caller that it was not taken at all. */
+  /** Fails the call: nothing was committed. */
   void refuse(RuntimeException refusal) {
     requireNonNull(call).fail(refusal);
   }
 
   /**
-   * Ends without a commit; if an earlier try may have been done, nobody can say that it was not.
+   * Fails the call without a commit. If an earlier try may have been committed, the reason is
+   * UNKNOWN.
    */
   void fail(Reason failed, Throwable cause) {
     fail(failed, String.valueOf(cause.getMessage()), cause);
   }
 
-  /** The same for another message than that of the cause. */
+  /**
+   * Fails the call as {@link #fail(Reason, Throwable)} does, with another message than that of the
+   * cause.
+   */
   void fail(Reason failed, String message, @Nullable Throwable cause) {
     Reason reason = mayBeDone ? Reason.UNKNOWN : failed;
     try {

@@ -9,27 +9,27 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The work of the engine that may block on the store, on its three executors: reads of due timers,
- * upkeep, which due timers must not wait for, and claims of consumers.
+ * Runs the work that may block on the store, on three executors: reads of due timers, maintenance,
+ * and claims of consumers. Due timers must not wait for maintenance.
  *
- * <p>An executor that drops a task tells nobody, and the part that handed it over waits for ever.
- * So an upkeep reports tasks that have not begun for long.
+ * <p>If an executor silently drops a task, the submitting part waits forever. Therefore each
+ * maintenance pass reports tasks that have not begun for a long time.
  */
 public final class StoreTasks {
   private static final System.Logger LOG = GuardedLog.LOG;
 
-  /** The wait of a task that an executor refuses. */
+  /** The wait before a rejected task is submitted again. */
   private static final Duration REFUSED_WAIT = Duration.ofSeconds(1);
 
   private final Executors executors;
   private final Delays delays;
   private volatile boolean closed;
 
-  /** The tasks that no thread has begun yet. */
+  /** The submitted tasks that no thread has begun. */
   private final Set<Task> handedOver = ConcurrentHashMap.newKeySet();
 
   /** The executors of each kind of work; they may be the same. */
-  public record Executors(Executor reads, Executor upkeep, Executor claims) {}
+  public record Executors(Executor reads, Executor maintenance, Executor claims) {}
 
   public StoreTasks(Executors executors, Delays delays) {
     this.executors = executors;
@@ -37,20 +37,21 @@ public final class StoreTasks {
   }
 
   /**
-   * Reads due timers; in a second, if the executor refuses it.
+   * Runs work that reads due timers. If the executor rejects it, it is submitted again after a
+   * second.
    *
-   * @return false if it will not be done: the engine is closed, or its wheel was stopped
+   * @return false if it will not run, because the engine is closed or its wheel was stopped
    */
   public boolean read(Runnable work) {
     return executeOrWait(executors.reads, work);
   }
 
-  /** The same for work that may take long. */
-  public boolean upkeep(Runnable work) {
-    return executeOrWait(executors.upkeep, work);
+  /** Runs work that may take long, as {@link #read} does. */
+  public boolean maintain(Runnable work) {
+    return executeOrWait(executors.maintenance, work);
   }
 
-  /** The same for the claims of consumers. */
+  /** Runs claims of consumers, as {@link #read} does. */
   public boolean claim(Runnable work) {
     return executeOrWait(executors.claims, work);
   }
@@ -74,7 +75,7 @@ public final class StoreTasks {
     }
   }
 
-  /** Throws the exception of the executor if the work will not run. */
+  /** Submits work. Throws the exception of the executor if it rejects the work. */
   void execute(Executor executor, Runnable work) {
     Task task = new Task(work);
     handedOver.add(task);
@@ -87,7 +88,7 @@ public final class StoreTasks {
     }
   }
 
-  /** Lets refused work go: the engine closes. */
+  /** Drops rejected work, because the engine closes. */
   public void close() {
     closed = true;
   }
@@ -96,7 +97,7 @@ public final class StoreTasks {
     return closed;
   }
 
-  /** Reports the tasks that have waited for an executor since the upkeep before. */
+  /** Reports the tasks that have waited for an executor since the previous maintenance pass. */
   public void reportWaiting() {
     long late = handedOver.stream().filter(Task::isLate).count();
     if (late > 0) {
@@ -108,12 +109,12 @@ public final class StoreTasks {
     }
   }
 
-  /** Work that begins once, though an executor may take it and then throw. */
+  /** Work that begins at most once, even if an executor accepts it and then throws. */
   private final class Task implements Runnable {
     private final Runnable work;
     private final AtomicBoolean begun = new AtomicBoolean();
 
-    /** Whether an upkeep has seen it. */
+    /** True if a maintenance pass has seen it. */
     private boolean seen;
 
     Task(Runnable work) {

@@ -15,8 +15,9 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the thread of a caller waits for the engine: it parks; or, if it is the only thread there is,
- * it runs the tasks of a {@link StepExecutor} meanwhile.
+ * Defines how the thread of a caller waits for the engine. It parks, or, with a {@link
+ * StepExecutor}, it runs the tasks of the executor while it waits, because there is no other
+ * thread.
  */
 public abstract class Waiting {
   private Waiting() {}
@@ -24,23 +25,26 @@ public abstract class Waiting {
   /**
    * {@return the way to wait for work on an executor}
    *
-   * @param storeExecutor the executor of the user; null for threads of the timer
+   * @param storeExecutor the executor of the application; null for threads of the scheduler
    */
   public static Waiting on(@Nullable Executor storeExecutor) {
     return storeExecutor instanceof StepExecutor steps ? new Stepping(steps) : new Parking();
   }
 
-  /** {@return whether others go on while a thread waits} */
+  /** {@return whether other threads make progress while a thread waits} */
   public abstract boolean hasOtherThreads();
 
-  /** Waits for a future, and throws its failure, with the stack of the caller. */
+  /** Waits for a future. Throws its failure with the stack trace of the caller. */
   public <T> T await(CompletableFuture<T> future) {
     try {
       return future.get();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new DurableTimerException(
-          Reason.UNKNOWN, 0, "interrupted while it waited for the store: done, or not", e);
+          Reason.UNKNOWN,
+          0,
+          "interrupted while waiting for the store: the change may be committed or not",
+          e);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof DurableTimerException failure) {
         throw new DurableTimerException(
@@ -59,7 +63,7 @@ public abstract class Waiting {
     }
   }
 
-  /** Waits until something is true, but no longer than a patience. */
+  /** Waits until a condition is true, but no longer than a limit. */
   public abstract void until(BooleanSupplier condition, long patienceMillis)
       throws InterruptedException;
 
@@ -107,7 +111,7 @@ public abstract class Waiting {
     @Override
     public void until(BooleanSupplier condition, long patienceMillis) {
       while (!condition.getAsBoolean() && steps.runOne()) {
-        // The condition may be true by the next step.
+        // The condition may become true in the next step.
       }
     }
   }

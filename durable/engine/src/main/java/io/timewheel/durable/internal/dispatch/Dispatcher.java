@@ -14,7 +14,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DueTimer;
 
 /**
- * Decides the next step of a due entry: its handler runs it, or it becomes ready for a consumer or
+ * Decides the next step of a due entry. Its handler runs it, or it becomes ready for a consumer or
  * for a node that knows its handler, or it is blocked. Overdue entries wait in {@link OverdueRate}
  * first.
  */
@@ -66,21 +66,24 @@ public final class Dispatcher implements DueSink {
     }
   }
 
-  /** How many overdue entries wait to be let through. */
+  /** Returns the number of overdue entries that wait for their turn. */
   public int overdue() {
     return overdueRate.size();
   }
 
   /**
-   * Whether a timer is claimed ahead of its time: one whose handler runs here. Others wait for
-   * their time, and an attempt of another owner lasts until its time, too.
+   * Returns whether a timer is claimed ahead of its time, which requires that its handler runs
+   * here. Other timers wait for their time, and so does the end of an attempt of another owner.
    */
   @Override
   public boolean isClaimedAhead(DueTimer due) {
     return !due.queue() && due.state() != TimerState.RUNNING && handlers.knows(due.handler());
   }
 
-  /** Timers of queues, and of handlers that are not here, have one share together. */
+  /**
+   * Returns the share of a timer. Timers of queues, and of handlers that this node does not have,
+   * use one share together.
+   */
   @Override
   public String shareOf(DueTimer due) {
     return due.queue() || !handlers.knows(due.handler()) ? "" : due.handler();

@@ -23,15 +23,15 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes the outcome of each commit, once, to the parts of the engine that it concerns: the shard
- * of its timer, the attempt that is to be given back, and the consumers of a ready timer.
+ * Passes the outcome of each change, once, to the parts of the engine that need it: the shard of
+ * its timer, an attempt that must be given back, and the consumers of a ready timer.
  */
 public final class OutcomeRouter implements Committer.Listener {
   private final Health health;
   private @Nullable Parts parts;
   private @Nullable Committer committer;
 
-  /** The parts that outcomes go to. */
+  /** The recipients of outcomes. */
   public record Parts(
       OwnedShards shards,
       Handlers handlers,
@@ -43,7 +43,10 @@ public final class OutcomeRouter implements Committer.Listener {
     this.health = health;
   }
 
-  /** Before the first commit: the parts are made with the committer, which has this listener. */
+  /**
+   * Sets the recipients, before the first commit. They cannot be passed earlier, because they need
+   * the committer, which needs this listener.
+   */
   public void connect(Committer source, Parts targets) {
     committer = source;
     parts = targets;
@@ -109,7 +112,7 @@ public final class OutcomeRouter implements Committer.Listener {
     }
   }
 
-  /** A record as a commit or a claim has left it. */
+  /** Passes on a record after a commit or a claim. */
   public void observe(TimerRecord record) {
     if (record.state() == TimerState.RUNNING && (record.cancelRequested() || record.paused())) {
       giveBack(record);
@@ -138,7 +141,10 @@ public final class OutcomeRouter implements Committer.Listener {
     afterClaims(() -> parts().handlers.all().forEach(queue -> queue.giveBack(which)));
   }
 
-  /** Does it now, and for claims that are committed and whose handlers do not know it yet. */
+  /**
+   * Runs work now, and again after the claims that are committed but whose outcomes are not
+   * processed yet.
+   */
   private void afterClaims(Runnable work) {
     work.run();
     requireNonNull(committer, "committer").whenTold(work);

@@ -9,9 +9,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets through at a bounded rate what was overdue when its shard was acquired or when the clock
- * jumped, so that what the handlers call is not met by all of it at once. The longest overdue comes
- * first.
+ * Limits the rate of entries that were overdue when their shard was acquired or the clock jumped,
+ * to protect the systems that the handlers call. The longest overdue comes first.
  */
 final class OverdueRate {
   private static final long STEP_MILLIS = 20;
@@ -25,7 +24,7 @@ final class OverdueRate {
   private int left;
 
   /**
-   * @param next takes each entry at its turn
+   * @param next receives each entry at its turn
    */
   OverdueRate(Delays delays, int perSecond, Consumer<DueEntry> next) {
     this.delays = delays;
@@ -35,7 +34,7 @@ final class OverdueRate {
     step = Duration.ofNanos(1_000_000_000L * perStep / perSecond);
   }
 
-  /** Something overdue that is to be let through in its turn. */
+  /** Adds an overdue entry, which waits for its turn. */
   void add(DueEntry entry) {
     boolean start;
     synchronized (this) {
@@ -55,7 +54,10 @@ final class OverdueRate {
     }
   }
 
-  /** Ends with a step in which nothing was let through; goes on whatever is thrown. */
+  /**
+   * Passes on the entries of one step. The steps end when one has passed on no entry, and continue
+   * after an exception.
+   */
   private void step() {
     synchronized (this) {
       if (held.isEmpty() && left == perStep) {
@@ -88,7 +90,10 @@ final class OverdueRate {
     return entry;
   }
 
-  /** Should it be on its way all the same, then only the first of the two begins. */
+  /**
+   * Puts an entry back after a failure. If it was passed on all the same, only the first of the two
+   * begins.
+   */
   private synchronized void putBack(DueEntry entry) {
     held.addFirst(entry);
   }

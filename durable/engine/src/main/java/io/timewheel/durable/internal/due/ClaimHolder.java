@@ -5,11 +5,11 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Outcome;
 import org.jspecify.annotations.Nullable;
 
-/** What an attempt is claimed under: the ownership of its shard, or a claim lease of its own. */
+/** The basis of a claim: the ownership of the shard, or a separate claim lease. */
 public interface ClaimHolder {
-  /** Returns whether no attempt may begin under it any longer. */
+  /** Returns whether no further attempt may begin on this basis. */
   boolean isClosed();
 
-  /** Ends the claim of a timer, with the store's answer to its end; null if it was rejected. */
+  /** Ends the claim of a timer, with the outcome of its end; null if the store rejected it. */
   void answered(TimerKey key, @Nullable Outcome outcome);
 }

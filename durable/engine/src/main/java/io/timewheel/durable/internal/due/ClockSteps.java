@@ -21,14 +21,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Continues waits by elapsed time after the clock has gone back: moves backoffs and claim leases
- * back by as much, and the next runs of fixed rates and delays to at most one period from now.
- * Times that a person has named, and those of crons, are not moved. It reads the due index of each
- * shard of this session a page at a time, and reads the next page when the store has answered all
- * changes of the page before.
+ * Corrects waits after the clock was set back, so that they last as long as intended. Moves
+ * backoffs and claim leases back by the same amount, and the next runs of fixed rates and delays to
+ * at most one period from now. Times that a user has set, and those of crons, are not moved. It
+ * reads the due index of each shard of this session a page at a time. It reads the next page when
+ * the store has answered all changes of the previous one.
  *
- * <p>A run that begins before the step and ends after it gives the next run a time by the old
- * clock. So once the clock has gone back, each record of a recurring timer is looked at when it is
+ * <p>A run that begins before the step and ends after it sets the time of the next run by the old
+ * clock. So once the clock was set back, each record of a recurring timer is checked when it is
  * committed.
  */
 public final class ClockSteps {
@@ -36,7 +36,7 @@ public final class ClockSteps {
   private static final int PAGE = 1_000;
   private static final Duration RETRY_WAIT = Duration.ofSeconds(1);
 
-  /** How long after the step, at most, all nodes that make changes have noticed it. */
+  /** The time after the step within which all nodes that make changes have noticed it. */
   private static final long NOTICED_WITHIN_MILLIS = 10_000;
 
   private final TimerStore store;
@@ -46,7 +46,7 @@ public final class ClockSteps {
   private final OwnedShards shards;
   private final Committer committer;
 
-  /** True once the clock has gone back. */
+  /** True once the clock was set back. */
   private volatile boolean wentBack;
 
   public ClockSteps(DueContext context, OwnedShards shards, Committer committer) {
@@ -58,13 +58,13 @@ public final class ClockSteps {
     this.committer = committer;
   }
 
-  /** The clock has gone back. */
+  /** Handles a backward step of the clock. */
   void wentBack(long backMillis, long nowMillis) {
     wentBack = true;
     new Pass(backMillis, nowMillis - NOTICED_WITHIN_MILLIS).next();
   }
 
-  /** A change is committed that left this record. */
+  /** Checks a record after a commit. */
   public void observe(TimerRecord record) {
     if (!wentBack || record.state() != TimerState.SCHEDULED) {
       return;
@@ -77,7 +77,7 @@ public final class ClockSteps {
   }
 
   /**
-   * {@return the change that lets a recurring timer continue; null if it does not wait too long}
+   * {@return the change that corrects the next run of a recurring timer; null if none is needed}
    */
   private Change.@Nullable Retime continued(TimerRecord record, Shard shard) {
     if (!record.definition().isRecurring() || !record.isOfSeries()) {
@@ -98,7 +98,7 @@ public final class ClockSteps {
             nowMillis);
   }
 
-  /** A pass over the shards: each step begins when the one before it has ended. */
+  /** A pass over the shards. Each step begins when the previous one has ended. */
   private final class Pass {
     private final long backMillis;
     private final long steppedToMillis;
@@ -112,7 +112,7 @@ public final class ClockSteps {
     }
 
     void next() {
-      boolean unused = tasks.upkeep(this::step); // refused only by a closed engine
+      boolean unused = tasks.maintain(this::step); // refused only by a closed engine
     }
 
     private void step() {
@@ -126,7 +126,7 @@ public final class ClockSteps {
         page = shard.isClosed() ? List.of() : store.due(shard.number, Long.MAX_VALUE, after, PAGE);
         changes = page.stream().map(due -> change(due, shard)).filter(Objects::nonNull).toList();
       } catch (RuntimeException | Error e) {
-        LOG.log(System.Logger.Level.DEBUG, "waits are moved after the clock went back, later", e);
+        LOG.log(System.Logger.Level.DEBUG, "waits are corrected later: the clock went back", e);
         delays.start(this::next, RETRY_WAIT);
         return;
       }

@@ -5,9 +5,9 @@ import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.internal.time.EngineClock;
 
 /**
- * Notices that the wall clock has jumped, or that the machine was suspended, by comparing it with
- * the clock of the wheel. After a jump ahead the shards pace the timers that are overdue; after one
- * back {@link ClockSteps} continues waits by elapsed time.
+ * Detects jumps of the wall clock, and suspensions of the machine, by comparing it with the clock
+ * of the wheel. After a jump ahead, the shards limit the rate of the overdue timers. After a step
+ * back, {@link ClockSteps} corrects waits.
  */
 public final class ClockWatch {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -62,7 +62,9 @@ public final class ClockWatch {
     shards.forEach(Shard::rearm);
   }
 
-  /** How far the wall clock is ahead of the wheel's, counted from anywhere. */
+  /**
+   * Returns how far the wall clock is ahead of the clock of the wheel, from an arbitrary origin.
+   */
   private long driftMillis() {
     return context.nowMillis() - context.delays().nanoTime() / 1_000_000;
   }

@@ -10,7 +10,7 @@ import io.timewheel.durable.spi.TimerStore;
 /**
  * The parts of the engine that all shards use.
  *
- * @param lookAtClock looks whether the clock has jumped: the next read uses the present time
+ * @param lookAtClock checks whether the clock has jumped, before a read that uses the present time
  */
 public record DueContext(
     TimerStore store,
@@ -25,7 +25,7 @@ public record DueContext(
     return clock.nowMillis();
   }
 
-  /** How long before its time an attempt is claimed. */
+  /** Returns how long before its time an attempt is claimed. */
   long claimAheadMillis() {
     return store.traits().claimAhead().toMillis();
   }

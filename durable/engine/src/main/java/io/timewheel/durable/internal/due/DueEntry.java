@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** A record that is due soon, in the window of its shard: its own task on the timer. */
+/** An entry of a window: a record that is due soon. It is also its own task on the wheel. */
 public final class DueEntry implements TimerTask {
   private static final AtomicLong TOKENS = new AtomicLong();
 
@@ -32,7 +32,7 @@ public final class DueEntry implements TimerTask {
     return shard;
   }
 
-  /** Whether it holds no longer. */
+  /** Returns whether the window has dropped it. */
   boolean isDropped() {
     return dropped;
   }
@@ -42,17 +42,17 @@ public final class DueEntry implements TimerTask {
     window.fired(this);
   }
 
-  /** Takes the entry out of its window, for its handling to begin; false if it is not to begin. */
+  /** Removes the entry from its window to handle it. Returns false if it must not be handled. */
   public boolean begin() {
     return window.begin(this);
   }
 
-  /** Whether a record is the one that this entry was made from. */
+  /** Returns whether a record is the one from which this entry was created. */
   public boolean isCurrent(TimerRecord record) {
     return record.version() == due.version() && record.revision() == due.revision();
   }
 
-  /** The change that claims the attempt for which it is due. */
+  /** Returns the change that claims its attempt. */
   public Change.Begin claim(long scheduledAt, long nowMillis) {
     return new Change.Begin(
         due.key(),
@@ -64,9 +64,9 @@ public final class DueEntry implements TimerTask {
         nowMillis);
   }
 
-  // By its window, under the lock of the shard
+  // Called by its window, under the lock of the shard
 
-  /** Throws what the wheel throws. */
+  /** Starts the entry on the wheel. Throws the exceptions of the wheel. */
   void arm(Timer wheel, long waitMillis) {
     timeout = wheel.newTimeout(this, waitMillis, TimeUnit.MILLISECONDS);
   }
@@ -77,7 +77,7 @@ public final class DueEntry implements TimerTask {
     }
   }
 
-  /** Its handling begins: it is no longer of the window. */
+  /** Marks it as handled, so that it no longer belongs to the window. */
   void begun() {
     dropped = true;
   }

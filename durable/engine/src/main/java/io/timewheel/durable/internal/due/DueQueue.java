@@ -5,9 +5,9 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Entries that are due and wait for their turn. A window that drops an entry does not look for it
- * here; so that those do not pile up behind something that stands still, they are swept out
- * whenever the queue has doubled. Guarded by its user.
+ * The due entries that wait for their turn. A window that drops an entry does not remove it here.
+ * So that dropped entries do not pile up behind a stalled handler, they are removed whenever the
+ * queue has doubled. Guarded by its user.
  */
 public final class DueQueue {
   private static final int SWEEP_FROM = 1_024;
@@ -31,7 +31,7 @@ public final class DueQueue {
     sweepAt = Math.max(SWEEP_FROM, 2 * entries.size());
   }
 
-  /** The next one that its window has not dropped; null if there is none. */
+  /** Returns the next entry that its window has not dropped; null if there is none. */
   @Nullable
   public DueEntry poll() {
     DueEntry entry = entries.poll();

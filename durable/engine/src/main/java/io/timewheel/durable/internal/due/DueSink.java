@@ -3,20 +3,20 @@ package io.timewheel.durable.internal.due;
 
 import io.timewheel.durable.spi.DueTimer;
 
-/** Takes the entries of windows when their time has come. */
+/** Receives the entries of windows when they are due. */
 public interface DueSink {
-  /** Takes an entry that is due. Called by the timer's thread, so it never blocks. */
+  /** Receives a due entry. Called by the thread of the wheel, so it never blocks. */
   void due(DueEntry entry);
 
-  /** Whether a timer is claimed ahead of its time. */
+  /** Returns whether a timer is claimed ahead of its time. */
   boolean isClaimedAhead(DueTimer due);
 
-  /** The handler whose share of a window an entry takes; empty for those that share one. */
+  /** Returns the handler whose share of a window an entry uses; empty for the common share. */
   String shareOf(DueTimer due);
 
-  /** Into how many shares the room for overdue timers is divided. */
+  /** Returns the number of shares into which the room for overdue timers is divided. */
   int shares();
 
-  /** A shard is closed: the attempts of it that have not begun do not begin here. */
+  /** Notes that a shard is closed. Its attempts that have not begun will not begin here. */
   void left(Shard shard);
 }

@@ -9,17 +9,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many entries of a window each handler may have, so that one which stands still does not keep
- * the others out. A handler that has its share is left behind: the window goes on without it, and
- * comes back for it, to where it was left, once most of its entries have begun. Guarded by the lock
- * of its shard.
+ * Limits the entries of a window for each handler, so that a stalled handler does not keep the
+ * others out. A handler that has reached its share is passed over: the window continues without it.
+ * Once most of its entries have begun, the window returns to the position at which it was passed
+ * over. Guarded by the lock of its shard.
  */
 final class HandlerQuota {
   private final int share;
   private final Map<String, Integer> held = new HashMap<>();
 
-  /** Up to where the window has all of a handler that was left behind. */
-  private final Map<String, DuePosition> behind = new HashMap<>();
+  /** The position up to which the window contains all timers of a handler that was passed over. */
+  private final Map<String, DuePosition> passedOver = new HashMap<>();
 
   HandlerQuota(int share) {
     this.share = share;
@@ -37,35 +37,41 @@ final class HandlerQuota {
     return held.getOrDefault(handler, 0) >= share;
   }
 
-  void leaveBehind(String handler, DuePosition at) {
-    behind.put(handler, at);
+  void passOver(String handler, DuePosition at) {
+    passedOver.put(handler, at);
   }
 
-  /** Whether the window should not have what is due here: it will come back for it. */
-  boolean isBehind(String handler, DuePosition position) {
-    DuePosition loaded = behind.get(handler);
+  /**
+   * Returns whether the handler was passed over before this position, so that the window will
+   * return for it later.
+   */
+  boolean isPassedOver(String handler, DuePosition position) {
+    DuePosition loaded = passedOver.get(handler);
     return loaded != null && position.compareTo(loaded) > 0;
   }
 
-  boolean anyBehind() {
-    return !behind.isEmpty();
+  boolean anyPassedOver() {
+    return !passedOver.isEmpty();
   }
 
-  /** Whether there is a handler to come back for. */
+  /** Returns whether the window must return for a handler. */
   boolean anyToCatchUp() {
-    return behind.keySet().stream().anyMatch(this::hasRoom);
+    return passedOver.keySet().stream().anyMatch(this::hasRoom);
   }
 
   private boolean hasRoom(String handler) {
     return held.getOrDefault(handler, 0) <= share / 4;
   }
 
-  /** Takes those to come back for as having all; returns the first place at which one was left. */
+  /**
+   * Starts the return for passed-over handlers: marks them as complete, and returns the first
+   * position at which one was passed over.
+   */
   @Nullable DuePosition catchUp(Set<String> handlers) {
     DuePosition first = null;
-    for (String handler : new HashSet<>(behind.keySet())) {
+    for (String handler : new HashSet<>(passedOver.keySet())) {
       if (hasRoom(handler)) {
-        DuePosition left = behind.remove(handler);
+        DuePosition left = passedOver.remove(handler);
         handlers.add(handler);
         if (first == null || (left != null && left.compareTo(first) < 0)) {
           first = left;
@@ -75,20 +81,22 @@ final class HandlerQuota {
     return first;
   }
 
-  /** Leaves those behind, here at the latest, that were come back for and not up to the end. */
-  void leaveBehind(Set<String> handlers, DuePosition at) {
+  /**
+   * Passes over, at this position at the latest, the handlers whose return has not reached the end.
+   */
+  void passOver(Set<String> handlers, DuePosition at) {
     handlers.forEach(
         handler ->
-            behind.merge(handler, at, (left, here) -> left.compareTo(here) < 0 ? left : here));
+            passedOver.merge(handler, at, (left, here) -> left.compareTo(here) < 0 ? left : here));
   }
 
-  /** Whether all of these were left behind again, here or before. */
-  boolean areBehind(Set<String> handlers, DuePosition position) {
-    return handlers.stream().allMatch(handler -> isBehindAt(handler, position));
+  /** Returns whether all of these handlers were passed over again at this position or earlier. */
+  boolean arePassedOver(Set<String> handlers, DuePosition position) {
+    return handlers.stream().allMatch(handler -> isPassedOverAt(handler, position));
   }
 
-  private boolean isBehindAt(String handler, DuePosition position) {
-    DuePosition left = behind.get(handler);
+  private boolean isPassedOverAt(String handler, DuePosition position) {
+    DuePosition left = passedOver.get(handler);
     return left != null && left.compareTo(position) <= 0;
   }
 }

@@ -5,8 +5,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets so many entries be handled at a time. The others wait and stay in their windows, which
- * bounds the changes on their way to a slow store.
+ * Limits the number of entries that are handled at a time. The others wait and stay in their
+ * windows, which bounds the changes that wait for a slow store.
  */
 public final class InFlightLimit {
   private static final int LIMIT = 1_000;
@@ -16,12 +16,13 @@ public final class InFlightLimit {
   private int inside;
 
   /**
-   * Whether a thread admits: what enters or leaves meanwhile is its work, and not a call inside.
+   * True while a thread admits entries. It also handles entries that enter or leave in the
+   * meantime, which avoids nested calls.
    */
   private boolean admitting;
 
   /**
-   * @param handling handles an entry, and calls {@link #leave} once in the end
+   * @param handling handles an entry, and calls {@link #leave} once at its end
    */
   public InFlightLimit(Consumer<DueEntry> handling) {
     this.handling = handling;

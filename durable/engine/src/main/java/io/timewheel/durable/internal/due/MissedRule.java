@@ -18,8 +18,8 @@ import io.timewheel.durable.spi.TimerStore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies a timer's rule for missed runs to an entry that is due: runs it now, catches up an
- * earlier run, or skips to the next one.
+ * Applies the rule for missed runs to a due entry: runs it now, catches up an earlier run, or skips
+ * to the next one.
  */
 public final class MissedRule {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -46,24 +46,24 @@ public final class MissedRule {
     this.committer = committer;
   }
 
-  /** Begins the run that is due, or the one that makes up for it. */
+  /** Begins the due run or its catch-up run. */
   @FunctionalInterface
   public interface Run {
     /**
-     * Begins it.
+     * Begins the run.
      *
-     * @param scheduledAt the time for which it is scheduled; {@link TimerRecord#NONE} for the one
-     *     that its record has
-     * @param dropped how many missed runs are dropped when it has begun
+     * @param scheduledAt the scheduled time; {@link TimerRecord#NONE} for that of the record
+     * @param dropped the number of missed runs that are dropped when it has begun
      */
     void begin(long scheduledAt, long dropped);
   }
 
   /**
-   * Decides about an entry whose handling has begun, on an executor if it must be read for that.
+   * Decides about an entry whose handling has begun. If its record must be read, this happens on an
+   * executor.
    *
    * @param run begins the run
-   * @param left is called if nothing runs, once the shard has the answer
+   * @param left called if no run begins, once the shard has the answer
    */
   public void decide(DueEntry entry, Run run, Runnable left) {
     boolean mayBeMissed =
@@ -87,7 +87,7 @@ public final class MissedRule {
         ended(() -> entry.shard().ended(entry.due.key(), record), left);
         return;
       }
-      // Otherwise it is no run of the series, or one that was decided about.
+      // Otherwise the run is separate from the schedule, or was already decided about.
       if (record.runAt() == TimerRecord.NONE && record.attempt() == 0) {
         Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
         decision =
@@ -104,7 +104,8 @@ public final class MissedRule {
       ended(() -> entry.shard().endedUnknown(entry.due.key()), left);
       return;
     } catch (RuntimeException | Error e) {
-      // One bad record stops nothing. It runs, and its attempt fails: so it is in its history.
+      // A damaged record stops no others. It runs, and its attempt fails, so that its history shows
+      // it.
       LOG.log(System.Logger.Level.WARNING, "cannot decide about " + entry.due.key(), e);
       decision = null;
     }

@@ -13,7 +13,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The shards that this session owns, as the store gives and takes them. */
+/** The shards that this session owns. The store adds and removes them. */
 public final class OwnedShards {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int MIN_WINDOW = 16;
@@ -25,7 +25,7 @@ public final class OwnedShards {
   private final Map<Integer, Shard> shards = new ConcurrentHashMap<>();
 
   /**
-   * @param maxWindow how many entries all windows together may hold
+   * @param maxWindow the largest number of entries in all windows together
    */
   public OwnedShards(DueContext context, int maxWindow) {
     this.context = context;
@@ -34,7 +34,7 @@ public final class OwnedShards {
     sweeps = new Sweeps(context, this);
   }
 
-  /** The shard of a timer; null if this session does not own it. */
+  /** Returns the shard of a timer; null if this session does not own it. */
   @Nullable
   public Shard of(TimerKey key) {
     return shards.get(Shards.of(key, shardCount));
@@ -52,12 +52,12 @@ public final class OwnedShards {
     return shards.size();
   }
 
-  /** How many entries the windows hold. */
+  /** Returns the number of entries in the windows. */
   public int entries() {
     return shards.values().stream().mapToInt(Shard::size).sum();
   }
 
-  /** A record as it was left by a commit. */
+  /** Passes on a record after a commit. */
   public void observe(TimerRecord record) {
     Shard shard = of(record.key());
     if (shard != null) {
@@ -65,26 +65,26 @@ public final class OwnedShards {
     }
   }
 
-  /** Looks for timers that other sessions have put into these shards. */
+  /** Finds timers that other sessions have added to these shards. */
   public void sweep() {
     sweeps.sweep();
   }
 
-  /** The store has refused a change: its shard has another owner. */
+  /** Handles a refused change whose shard has another owner. */
   public void stale(Change change) {
     Shard shard = of(change.key());
     if (shard != null && shard.epoch == change.epoch() && shards.remove(shard.number, shard)) {
       context.health().counters.staleOwner.increment();
       LOG.log(
           System.Logger.Level.WARNING,
-          "shard {0} was lost: it has another owner than epoch {1} by now",
+          "shard {0} was lost: it now has another owner than epoch {1}",
           shard.number,
           shard.epoch);
       shard.close();
     }
   }
 
-  /** The store has given a shard to this session. */
+  /** Starts a shard that the store has given to this session. */
   public void acquired(int number, long epoch) {
     Shard shard = new Shard(context, sweeps, number, epoch, windowCap);
     Shard before = shards.put(number, shard);
@@ -94,7 +94,7 @@ public final class OwnedShards {
     shard.look();
   }
 
-  /** {@return completed when nothing of a shard is being handled any more} */
+  /** {@return a stage that completes when no timer of a shard is being handled} */
   public CompletionStage<Void> releasing(int number) {
     Shard shard = shards.get(number);
     if (shard == null) {
@@ -104,7 +104,7 @@ public final class OwnedShards {
     return shard.quiet();
   }
 
-  /** The store has taken a shard from this session. */
+  /** Closes a shard that the store has taken from this session. */
   public void lost(int number) {
     Shard shard = shards.remove(number);
     if (shard != null) {
@@ -112,7 +112,7 @@ public final class OwnedShards {
     }
   }
 
-  /** A hint that a timer was added to a shard from elsewhere. */
+  /** Passes on the notification that another session has added a timer to a shard. */
   public void added(int number, long fireAt) {
     Shard shard = shards.get(number);
     if (shard != null) {

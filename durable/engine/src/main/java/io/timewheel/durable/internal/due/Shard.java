@@ -14,21 +14,20 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A shard for as long as one session owns it, under one epoch: what of it is being handled, and the
- * windows on what is due.
+ * A shard while one session owns it under one epoch: its timers that are being handled, and the
+ * windows on its due index.
  *
- * <h2>What is overdue does not crowd out what comes</h2>
+ * <h2>Overdue timers do not delay the others</h2>
  *
- * There may be millions of overdue timers: after a restart, after a jump of the clock, or because a
- * handler is too slow. A window that went through them in order would reach the present only when
- * it is through. So the due index is parted at a moment: what is due before it belongs to the
- * window {@code overdue}, the rest to the window {@code coming}, each with entries of its own. When
- * the former has nothing left, the latter takes over its part. The index is parted anew whenever
- * {@code coming} itself is full of what is overdue. In {@code overdue} each handler has a share, so
- * that one which stands still is passed over.
+ * Millions of timers may be overdue after a restart, after a jump of the clock, or because a
+ * handler is too slow. A single window would reach the present only after all of them. So the due
+ * index is divided at a time: the window {@code overdue} contains earlier timers, and the window
+ * {@code coming} the others. When {@code overdue} is empty, {@code coming} takes over its part. The
+ * index is divided again whenever {@code coming} is itself full of overdue timers. In {@code
+ * overdue} each handler has a share, so that a stalled one is passed over.
  *
- * <p>What was due before the shard was acquired, or before the clock jumped, is let through at a
- * bounded rate by {@code OverdueRate}. A handler that is merely slow is not slowed down further.
+ * <p>{@code OverdueRate} limits the rate of timers that were due before the shard was acquired or
+ * the clock jumped. It does not slow down a handler that is merely slow.
  */
 public final class Shard implements ClaimHolder {
   final int number;
@@ -37,7 +36,9 @@ public final class Shard implements ClaimHolder {
   private final Sweeps sweeps;
   private final int overdueCap;
 
-  /** Of this shard and its windows. Taken before the lock of a handler queue, never after it. */
+  /**
+   * Guards this shard and its windows. Taken before the lock of a handler queue, never after it.
+   */
   final ReentrantLock lock = new ReentrantLock();
 
   private final Window coming;
@@ -48,7 +49,7 @@ public final class Shard implements ClaimHolder {
   private volatile long pacedBeforeMillis;
   private boolean closed;
 
-  /** Whether the store has rejected a step since the last upkeep. */
+  /** True if the store has rejected a change since the last maintenance pass. */
   private volatile boolean rejected;
 
   private final CompletableFuture<Void> quiet = new CompletableFuture<>();
@@ -63,14 +64,14 @@ public final class Shard implements ClaimHolder {
     partAndPace(context.nowMillis());
   }
 
-  /** Whether something that is due is held to the rate of what was overdue. */
+  /** Returns whether the overdue rate applies to a timer. */
   public boolean isPaced(long fireAtMillis) {
     return fireAtMillis < pacedBeforeMillis;
   }
 
-  // Parts
+  // Division of the index
 
-  /** Parts the index at a time, before which the world was asleep. */
+  /** Divides the index at a time, and limits the rate of timers that were due before it. */
   void partAndPace(long nowMillis) {
     lock.lock();
     try {
@@ -81,7 +82,9 @@ public final class Shard implements ClaimHolder {
     }
   }
 
-  /** The clock has gone back: the world was not asleep before a time that is yet to come. */
+  /**
+   * Handles a backward step of the clock: the overdue rate must not apply to times in the future.
+   */
   void clockWentBack(long nowMillis) {
     lock.lock();
     try {
@@ -105,7 +108,7 @@ public final class Shard implements ClaimHolder {
     coming.beginAt(nowMillis);
   }
 
-  /** Reads what has come into reach, and parts or joins the windows if it is time for that. */
+  /** Reads timers that have come into reach, and divides or joins the windows if needed. */
   void look() {
     Window second;
     lock.lock();
@@ -128,18 +131,19 @@ public final class Shard implements ClaimHolder {
     }
   }
 
-  // What is being handled
+  // Timers that are being handled
 
   /**
-   * The latest reading of a timer that began to be handled, and how many times it is: twice, if it
-   * was replaced meanwhile.
+   * The latest reading of a timer that is being handled, and a count: two, if it was replaced
+   * during its handling.
    */
   private record Handled(DueTimer due, int count) {}
 
   /**
-   * Whether a reading of a timer says nothing that is not being handled: of a handler, also that
-   * this version runs. A consumer may have leased a run whose owner is not answered yet, and that
-   * lease ends. Under the lock.
+   * Returns whether a reading of a timer requires no action because the timer is being handled. For
+   * a timer of a handler, this includes a reading that this version is running. For a queue it does
+   * not, because a consumer may have leased the run before its owner got its answer, and that lease
+   * must end. Called under the lock.
    */
   boolean isHandling(DueTimer due) {
     Handled handled = running.get(due.key());
@@ -150,7 +154,7 @@ public final class Shard implements ClaimHolder {
                 && due.version() == handled.due().version()));
   }
 
-  /** Called under the lock; false if nothing may begin. */
+  /** Begins to handle a timer. Returns false if it must not begin. Called under the lock. */
   boolean begin(DueTimer due) {
     if (!closed) {
       running.merge(
@@ -167,8 +171,8 @@ public final class Shard implements ClaimHolder {
   }
 
   /**
-   * Ends what {@link DueEntry#begin} began, with what the store made of it; null if it rejected the
-   * step: then the record is read again with the next upkeep.
+   * Ends the handling that {@link DueEntry#begin} began, with the outcome of its change. Null if
+   * the store rejected the change; then the next maintenance pass reads the record again.
    */
   @Override
   public void answered(TimerKey key, @Nullable Outcome outcome) {
@@ -178,7 +182,9 @@ public final class Shard implements ClaimHolder {
     ended(key, outcome == null ? null : outcome.record());
   }
 
-  /** Ends what {@link DueEntry#begin} began, with the record as it is then, if there is one. */
+  /**
+   * Ends the handling that {@link DueEntry#begin} began, with the present record, if there is one.
+   */
   public void ended(TimerKey key, @Nullable TimerRecord record) {
     lock.lock();
     try {
@@ -193,21 +199,24 @@ public final class Shard implements ClaimHolder {
     look();
   }
 
-  /** Whether a claim of this owner is open, so that none can begin: its end was rejected. */
+  /**
+   * Returns whether a claim of this owner is open because its end was rejected. Then no attempt can
+   * begin.
+   */
   private boolean isOpenHere(TimerRecord record) {
     Claim claim = record.claim();
     return record.state() == TimerState.RUNNING && claim != null && claim.epoch() == epoch;
   }
 
-  /** Reads again what the store has rejected a step of. */
-  public void upkeep() {
+  /** Reads the windows again if the store has rejected a change. */
+  public void maintain() {
     if (rejected) {
       rejected = false;
       reload();
     }
   }
 
-  /** Ends what began, when nobody knows how it stands: it is read again with the next beat. */
+  /** Ends the handling of a timer in an unknown state. The next maintenance tick reads it again. */
   public void endedUnknown(TimerKey key) {
     lock.lock();
     try {
@@ -222,7 +231,7 @@ public final class Shard implements ClaimHolder {
     completeIfQuiet();
   }
 
-  /** A record as it was left by a commit. */
+  /** Passes a record to the windows after a commit. */
   void observe(TimerRecord record) {
     coming.observe(record);
     Window second = overdue();
@@ -231,7 +240,7 @@ public final class Shard implements ClaimHolder {
     }
   }
 
-  /** Takes what a reading has found; false if the wheel refuses more. */
+  /** Adds a timer that a read has found. Returns false if the wheel accepts no more. */
   boolean offer(DueTimer due) {
     Window second = overdue();
     return coming.offer(due) && (second == null || second.offer(due));
@@ -246,15 +255,15 @@ public final class Shard implements ClaimHolder {
     }
   }
 
-  // Hints and time
+  // Notifications and time
 
-  /** Reads again what could not be read or held before, and what has come into reach. */
-  public void beat() {
+  /** Reads timers that could not be read or held before, and timers that have come into reach. */
+  public void tick() {
     lock.lock();
     try {
-      coming.beat();
+      coming.tick();
       if (overdue != null) {
-        overdue.beat();
+        overdue.tick();
       }
     } finally {
       lock.unlock();
@@ -262,7 +271,7 @@ public final class Shard implements ClaimHolder {
     look();
   }
 
-  /** Reads the windows again from their beginnings, for what may have been missed. */
+  /** Reads the windows again from their beginnings, because timers may have been missed. */
   public void reload() {
     lock.lock();
     try {
@@ -276,7 +285,9 @@ public final class Shard implements ClaimHolder {
     look();
   }
 
-  /** Looks for what others have put into what was read already, from a time on. */
+  /**
+   * Finds timers that other sessions have added to the part that was already read, from a time on.
+   */
   void sweep(long fireAt) {
     lock.lock();
     try {
@@ -290,12 +301,12 @@ public final class Shard implements ClaimHolder {
     look();
   }
 
-  /** Counts timers that a window has found where it was swept before. */
+  /** Counts timers that a window has found in a sweep. */
   void found(int timers) {
     sweeps.found(timers);
   }
 
-  /** A hint that something was added from elsewhere. */
+  /** Handles the notification that another session has added a timer. */
   void hint(long fireAt) {
     boolean near;
     lock.lock();
@@ -309,7 +320,7 @@ public final class Shard implements ClaimHolder {
     }
   }
 
-  /** Sets every entry to the wall clock again. */
+  /** Re-arms all entries by the wall clock. */
   void rearm() {
     lock.lock();
     try {
@@ -322,9 +333,12 @@ public final class Shard implements ClaimHolder {
     }
   }
 
-  // The end
+  // Close
 
-  /** Drops all entries; what runs goes on, and its end is still recorded if the epoch stands. */
+  /**
+   * Drops all entries. Running attempts continue, and their ends are still recorded if the epoch is
+   * still current.
+   */
   public void close() {
     lock.lock();
     try {
@@ -340,7 +354,10 @@ public final class Shard implements ClaimHolder {
     completeIfQuiet();
   }
 
-  /** Completed when it is closed and nothing of it is being handled any more. */
+  /**
+   * Returns a future that completes when the shard is closed and none of its timers is being
+   * handled.
+   */
   CompletableFuture<Void> quiet() {
     return quiet.copy();
   }
@@ -358,7 +375,7 @@ public final class Shard implements ClaimHolder {
     }
   }
 
-  /** Whether the shard is being given away, or has been: what has not begun here, does not. */
+  /** Returns whether the shard was or is being given away. Then no further attempt begins here. */
   @Override
   public boolean isClosed() {
     lock.lock();

@@ -12,21 +12,24 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Looks, at intervals, for what other sessions have put into the shards of this one: as far as what
- * is due before the sweep after the next one, since one may be missed. One reading is for many
- * shards; a shard that has more than a page is read on by its windows.
+ * Finds, at intervals, timers that other sessions have added to the shards of this one. Each sweep
+ * covers timers that are due before the sweep after the next one, because one may fail. One read
+ * covers many shards. If a shard has more than a page, its windows continue to read it.
  *
- * <p>Sweeps of a backlog find the same timers over and over. So one that has found many is followed
- * by a pause, for each of them. What others put behind a backlog has to wait anyway, and for what
- * is hinted at a shard is swept at once.
+ * <p>Sweeps of a backlog find the same timers repeatedly. So a sweep is followed by a pause in
+ * proportion to the number of timers that it has found. Timers behind a backlog have to wait
+ * anyway, and a notification causes a sweep of its shard at once.
  */
 final class Sweeps {
-  /** Of one shard; what is offered from a long reading has often been done meanwhile. */
+  /**
+   * The largest number of timers of one shard. The entries of a longer read would often be
+   * outdated.
+   */
   private static final int PAGE = 100;
 
   private static final int MAX_SHARDS = 64;
 
-  /** For each timer that was found: far longer than to read it takes. */
+  /** The pause for each timer that was found, far longer than the time to read it. */
   private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
   private static final long MAX_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -35,12 +38,12 @@ final class Sweeps {
   private final OwnedShards shards;
   private final long intervalNanos;
 
-  /** Whether a reading was handed over, or is under way. */
+  /** True if a read is queued or running. */
   private final AtomicBoolean reading = new AtomicBoolean();
 
   private final LongAdder found = new LongAdder();
 
-  /** How many sweeps are still left out. Used by the thread of the wheel alone. */
+  /** The number of sweeps to skip. Used only by the thread of the wheel. */
   private long toSkip;
 
   Sweeps(DueContext context, OwnedShards shards) {
@@ -49,7 +52,9 @@ final class Sweeps {
     intervalNanos = context.store().traits().sweep().toNanos();
   }
 
-  /** What is due from then on is looked for by a later sweep, and in time. */
+  /**
+   * Returns the end of the present sweep. A later sweep finds timers that are due after it in time.
+   */
   static long end(DueContext context) {
     long sweepMillis = context.store().traits().sweep().toMillis();
     long reachMillis =
@@ -57,7 +62,7 @@ final class Sweeps {
     return EpochMillis.saturatedAdd(context.nowMillis(), reachMillis);
   }
 
-  /** Called at each interval. */
+  /** Sweeps. Called at each interval. */
   void sweep() {
     toSkip--;
     long pauseNanos = Math.min(MAX_PAUSE_NANOS, PAUSE_NANOS * found.sumThenReset());
@@ -70,7 +75,7 @@ final class Sweeps {
     }
   }
 
-  /** Counts what a window has found, which has read on. */
+  /** Counts timers that a window has found because it continued a sweep. */
   void found(int timers) {
     found.add(timers);
   }
@@ -85,7 +90,7 @@ final class Sweeps {
         context.health().reading.answered();
       }
     } catch (RuntimeException | Error e) {
-      if (!context.tasks().isClosed()) { // or it is no fault of the store
+      if (!context.tasks().isClosed()) { // otherwise it is not a failure of the store
         context.health().reading.failed("a sweep", e);
       }
     } finally {
@@ -101,7 +106,7 @@ final class Sweeps {
       Shard shard = shards.of(due.key());
       if (shard != null) {
         if (!shard.offer(due)) {
-          return; // the wheel is full; with the next beat it is read again
+          return; // the wheel is full; the next tick reads again
         }
         if (counts.merge(shard, 1, Integer::sum) == PAGE) {
           shard.sweep(due.fireAt());

@@ -18,46 +18,46 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The entries of one part of a shard that are due soon, on the wheel.
+ * Holds the entries of one part of a shard that are due soon, on the wheel.
  *
- * <h2>Nothing is slept through</h2>
+ * <h2>No timer is missed</h2>
  *
- * {@code loaded} is a position in the due index: every record of this part at or before it has its
+ * {@code loaded} is a position in the due index. Every record of this part at or before it has its
  * entry here, or is being handled. It is moved ahead <em>before</em> the index is read:
  *
  * <pre>
- *   loader                          whoever commits a record at position p
+ *   loader                          thread that commits a record at p
  *   1 loaded = end                  1 commit
  *   2 read the index                2 if p is at or before loaded, offer the entry
  * </pre>
  *
- * If the commit comes before the reading, the reading finds the record. If it comes after, {@code
- * loaded} was moved before the commit, and the entry is offered. If both happen, the newer reading
- * of the record wins, and an old one that slips in is refused by the claim.
+ * If the commit comes before the read, the read finds the record. If it comes after the read,
+ * {@code loaded} was moved before the commit, and the entry is offered. If both happen, the newer
+ * reading of the record wins, and the store refuses a claim that is based on an old one.
  *
- * <p>What others commit is not offered by them. {@link Sweeps} look for it; a window reads on where
- * a sweep found more than a page, and from the time of a hint on.
+ * <p>Other sessions do not offer their commits. {@link Sweeps} find them. A window continues to
+ * read where a sweep found more than a page, and from the time of a notification on.
  *
- * <p>The part that a window has may change: then it begins anew, and what it offers meanwhile from
- * an older reading is taken only if it is in the new part.
+ * <p>The part of a window may change. Then the window starts again, and accepts entries of an older
+ * read only if they are in the new part.
  *
  * <h2>Size</h2>
  *
- * At most {@code cap} entries are held. When more are offered, those furthest away are dropped and
- * {@code loaded} is moved back to the last one that stayed; loading goes on from there.
+ * A window holds at most {@code cap} entries. If more are offered, the latest ones are dropped and
+ * {@code loaded} is moved back to the last remaining one. Loading continues from there.
  *
- * <p>Where handlers have {@link HandlerQuota}, one that has its share is passed over, and has an
- * earlier {@code loaded} of its own until the window has come back for it. Passing over and coming
- * back read a bounded number of pages at a time: others want the store, too.
+ * <p>If handlers have a {@link HandlerQuota}, a handler that has reached its share is passed over.
+ * It has its own, earlier {@code loaded} until the window returns for it. Passing over and
+ * returning read a bounded number of pages at a time, to leave the store to others.
  */
 final class Window {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
 
-  /** How many pages are read in one go while a handler is behind. */
+  /** The largest number of pages that are read at a time while a handler is passed over. */
   private static final int MAX_PAGES = 16;
 
-  /** There is nothing to sweep. */
+  /** No sweep is needed. */
   private static final long NOTHING = Long.MAX_VALUE;
 
   private static final Comparator<DueEntry> BY_POSITION =
@@ -73,7 +73,7 @@ final class Window {
   private final Map<TimerKey, DueEntry> entries = new HashMap<>();
   private final HandlerQuota shares;
 
-  /** The part: what is due at the first time or later, and before the second. */
+  /** The part: timers that are due at the first time or later, and before the second. */
   private long beginMillis = Long.MIN_VALUE;
 
   private long endMillis = Long.MAX_VALUE;
@@ -81,18 +81,23 @@ final class Window {
   private boolean loading;
   private boolean fromStart = true;
 
-  /** From when on to look for what others have put where it was read already. */
+  /** The time from which to find timers that other sessions have added to the part already read. */
   private long sweepFrom = NOTHING;
 
   /**
-   * Whether it swept last, and goes on where others are next: reading may take longer than that.
+   * True if the last load was a sweep. The next one continues at the frontier, because sweeps may
+   * take longer than their interval.
    */
   private boolean swept;
 
-  /** Whether something could not be read or put on the wheel: with the next beat it is again. */
+  /**
+   * True if a timer could not be read or put on the wheel. The next maintenance tick tries again.
+   */
   private boolean again;
 
-  /** Whether it came back for a handler last, and goes on where others are next. */
+  /**
+   * True if the last load re-read a passed-over handler. The next one continues at the frontier.
+   */
   private boolean cameBack;
 
   private boolean closed;
@@ -107,9 +112,9 @@ final class Window {
     aheadMillis = context.claimAheadMillis();
   }
 
-  // Entries, whose time has come
+  // Due entries
 
-  /** The time of an entry has come, by the clock of the timer. */
+  /** Handles an entry that is due by the clock of the wheel. */
   void fired(DueEntry entry) {
     lock.lock();
     try {
@@ -117,7 +122,7 @@ final class Window {
         return;
       }
       if (millisLeft(entry) > 0) {
-        armOrDrop(entry); // the wall clock is behind the timer's
+        armOrDrop(entry); // the wall clock is behind the wheel's
         return;
       }
     } finally {
@@ -126,24 +131,27 @@ final class Window {
     context.sink().due(entry);
   }
 
-  /** Only what a handler will run is claimed ahead: nothing waits between a queue and its time. */
+  /** Returns the time left until an entry must begin. Only timers of handlers are claimed ahead. */
   private long millisLeft(DueEntry entry) {
     long early = context.sink().isClaimedAhead(entry.due) ? aheadMillis : 0;
     return EpochMillis.saturatedSubtract(
         entry.due.fireAt(), EpochMillis.saturatedAdd(context.nowMillis(), early));
   }
 
-  /** Puts the entry on the wheel; if the wheel refuses, the next beat reads it again. */
+  /**
+   * Puts the entry on the wheel. If the wheel refuses, the next maintenance tick reads the entry
+   * again.
+   */
   private boolean armOrDrop(DueEntry entry) {
     try {
       entry.arm(context.delays().wheel(), millisLeft(entry));
       return true;
     } catch (RuntimeException | Error e) {
       if (e instanceof IllegalStateException) {
-        // Stopped. On another thread, which has no lock of a shard.
+        // The wheel was stopped. Reported on another thread, which holds no lock of a shard.
         boolean unused = context.tasks().read(context.delays()::stopped);
       } else if (!again) {
-        LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; read with each beat", e);
+        LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; each tick reads them", e);
       }
       entry.drop();
       remove(entry);
@@ -153,8 +161,8 @@ final class Window {
   }
 
   /**
-   * Takes an entry out, for its handling to begin; false if it holds no longer, or if the clock has
-   * gone back since its time had come: then it comes again.
+   * Removes an entry to handle it. Returns false if it was dropped, or if the clock was set back
+   * since it became due. In the second case it is armed again.
    */
   boolean begin(DueEntry entry) {
     lock.lock();
@@ -179,7 +187,7 @@ final class Window {
 
   // Offers
 
-  /** A record as it was left by a commit. */
+  /** Handles a record after a commit. */
   void observe(TimerRecord record) {
     if (record.isIndexed()) {
       offer(record.due());
@@ -197,7 +205,7 @@ final class Window {
     }
   }
 
-  /** Takes what a reading has found; returns false if the wheel refuses more. */
+  /** Adds a timer that a read has found. Returns false if the wheel accepts no more. */
   boolean offer(DueTimer due) {
     DueEntry entry;
     boolean isDue;
@@ -241,7 +249,7 @@ final class Window {
         && due.position().compareTo(loaded) <= 0
         && due.fireAt() >= beginMillis
         && due.fireAt() < endMillis
-        && !shares.isBehind(shareOf(due), due.position());
+        && !shares.isPassedOver(shareOf(due), due.position());
   }
 
   private String shareOf(DueTimer due) {
@@ -254,7 +262,9 @@ final class Window {
     }
   }
 
-  /** Makes room for an entry of a handler that has its share, or leaves the handler behind. */
+  /**
+   * Makes room for an entry of a handler that has reached its share, or passes the handler over.
+   */
   private boolean hasRoom(DueTimer due) {
     String handler = shareOf(due);
     if (!shares.isFull(handler)) {
@@ -275,7 +285,7 @@ final class Window {
       mine.remove(farthest);
     }
     DuePosition last = mine.isEmpty() ? due.position() : mine.get(mine.size() - 1).due.position();
-    shares.leaveBehind(
+    shares.passOver(
         handler, nearer && last.compareTo(due.position()) < 0 ? due.position() : last);
     return nearer;
   }
@@ -291,9 +301,12 @@ final class Window {
     loaded = byTime.get(kept - 1).due.position();
   }
 
-  // Its part, under the lock of the shard
+  // The part, under the lock of the shard
 
-  /** Leaves what is earlier to another window, or takes it over from one that is gone. */
+  /**
+   * Moves the beginning: leaves earlier entries to another window, or takes them over from one that
+   * has ended.
+   */
   void beginAt(long millis) {
     beginMillis = millis;
     dropOthers();
@@ -303,7 +316,7 @@ final class Window {
     fromStart = true;
   }
 
-  /** Leaves later entries to another window. */
+  /** Moves the end: leaves later entries to another window. */
   void endAt(long millis) {
     endMillis = millis;
     dropOthers();
@@ -318,10 +331,10 @@ final class Window {
     }
   }
 
-  /** Whether all of its part was read and has begun. */
+  /** Returns whether all entries of its part were read and have begun. */
   boolean isExhausted() {
     return entries.isEmpty()
-        && !shares.anyBehind()
+        && !shares.anyPassedOver()
         && !loading
         && !fromStart
         && !again
@@ -330,9 +343,9 @@ final class Window {
   }
 
   /**
-   * Whether it cannot read what comes, because it is full of what is overdue. What is due right now
-   * does not count: to part the index at the same time again would change nothing, and a clock that
-   * stands still would have it read for ever.
+   * Returns whether it cannot read coming timers because it is full of overdue ones. Timers that
+   * are due right now do not count: a division of the index at the same time again would change
+   * nothing, and with a stopped clock the window would read forever.
    */
   boolean isStuckBefore(long nowMillis) {
     return !loading
@@ -341,31 +354,31 @@ final class Window {
         && entries.size() > roomBelow();
   }
 
-  /** Whether a time is in the part that was read. */
+  /** Returns whether a time is in the part that was read. */
   boolean reaches(long fireAt) {
     return loaded != null && fireAt <= loaded.fireAt();
   }
 
-  /** Has the next look begin at the beginning. */
+  /** Makes the next load start at the beginning. */
   void startAgain() {
     fromStart = true;
   }
 
   /**
-   * Has the next look find what others have put where it is due from a time on, and before the
+   * Makes the next load find timers of other sessions that are due from a time on, and before the
    * sweep after this one.
    */
   void sweep(long fireAt) {
     sweepFrom = Math.min(sweepFrom, fireAt);
   }
 
-  /** Has the first look after the next beat begin at the beginning. */
+  /** Makes the first load after the next maintenance tick start at the beginning. */
   void startAgainLater() {
     again = true;
   }
 
-  /** Has what could not be read or held before be read again. */
-  void beat() {
+  /** Reads timers again that could not be read or held before. */
+  void tick() {
     fromStart |= again;
     again = false;
   }
@@ -376,7 +389,7 @@ final class Window {
     return cap / 4;
   }
 
-  /** Reads what has come into reach, if that is worth it by now. */
+  /** Reads timers that have come into reach, if enough have. */
   void loadIfRoom() {
     boolean start;
     lock.lock();
@@ -394,14 +407,15 @@ final class Window {
     }
   }
 
-  /** Whether there is more to read and room for it; only some of it may be passed over. */
+  /** Returns whether there is more to read, and room for it. */
   private boolean isMoreWanted() {
     boolean reached =
         loaded != null
             && (loaded.fireAt() >= endMillis
                 || EpochMillis.saturatedSubtract(loaded.fireAt(), context.nowMillis())
                     > spanMillis / 2);
-    boolean room = entries.size() <= roomBelow() || (shares.anyBehind() && entries.size() < cap);
+    boolean room =
+        entries.size() <= roomBelow() || (shares.anyPassedOver() && entries.size() < cap);
     return !reached && room;
   }
 
@@ -412,14 +426,14 @@ final class Window {
       complete = readNext();
       context.health().reading.answered();
     } catch (RuntimeException | Error e) {
-      if (!shard.isClosed()) { // or it is the end of the engine, and no fault of the store
+      if (!shard.isClosed()) { // otherwise the engine ends, which is not a failure of the store
         context.health().reading.failed("a reading of shard " + shard.number, e);
       }
     }
     loadingEnded(complete);
   }
 
-  /** Returns false if the wheel refuses more, or the window is closed. */
+  /** Reads the next part. Returns false if the wheel accepts no more or the window is closed. */
   private boolean readNext() {
     DuePosition after;
     long until;
@@ -460,7 +474,7 @@ final class Window {
     return readPages(after, until, cameBackFor);
   }
 
-  /** The end of what was read, for a reading that does not go on from there. */
+  /** Returns the end of the part that was read, for a load that does not continue from there. */
   private long readUntil() {
     return loaded == null ? Long.MIN_VALUE : EpochMillis.saturatedAdd(loaded.fireAt(), 1);
   }
@@ -482,7 +496,7 @@ final class Window {
     }
   }
 
-  /** Returns false if the wheel refuses more. */
+  /** Reads pages. Returns false if the wheel accepts no more. */
   private boolean readPages(@Nullable DuePosition from, long until, Set<String> cameBackFor) {
     DuePosition after = from;
     boolean more = true;
@@ -505,19 +519,22 @@ final class Window {
     return true;
   }
 
-  /** Whether to read on behind a position in one go; if not, it is gone on from there later. */
+  /**
+   * Returns whether to continue to read at once; otherwise a later load continues from the
+   * position.
+   */
   private boolean isWorthwhile(DuePosition position, int pages, Set<String> cameBackFor) {
     lock.lock();
     try {
       boolean more = !closed && loaded != null && position.compareTo(loaded) < 0;
       if (!cameBackFor.isEmpty()) {
-        more &= !shares.areBehind(cameBackFor, position);
+        more &= !shares.arePassedOver(cameBackFor, position);
       }
-      if (more && pages >= MAX_PAGES && shares.anyBehind()) {
+      if (more && pages >= MAX_PAGES && shares.anyPassedOver()) {
         if (cameBackFor.isEmpty()) {
           loaded = position;
         } else {
-          shares.leaveBehind(cameBackFor, position);
+          shares.passOver(cameBackFor, position);
         }
         more = false;
       }
@@ -527,12 +544,12 @@ final class Window {
     }
   }
 
-  /** Behind everything before a time. */
+  /** Returns the position after all entries before a time. */
   private static DuePosition endOf(long until) {
     return new DuePosition(until, new TimerKey("", ""));
   }
 
-  // Time and end, under the lock of the shard
+  // Time and close, under the lock of the shard
 
   /** Sets every entry to the wall clock again. */
   void rearm() {

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** The end of a durable timer: it comes once, in order, and in bounded time. */
+/** Closes a durable timer once, in order and in bounded time. */
 public final class Closing {
   private final Engine engine;
   private final TimerStore store;
@@ -27,8 +27,8 @@ public final class Closing {
   private final CountDownLatch ended = new CountDownLatch(1);
 
   /**
-   * @param ownedTimer the wheel, if it ends with the durable timer
-   * @param ownedExecutors those that end with it
+   * @param ownedTimer the wheel, if the scheduler owns it
+   * @param ownedExecutors the executors that the scheduler owns
    * @param waiting how a close waits for attempts
    */
   public Closing(
@@ -90,7 +90,7 @@ public final class Closing {
     }
   }
 
-  /** Ends each part, also if one before it throws; throws the first failure. */
+  /** Ends each part, even if an earlier one throws. Throws the first failure at the end. */
   private static void runAll(List<Runnable> parts) {
     Throwable first = null;
     for (Runnable part : parts) {

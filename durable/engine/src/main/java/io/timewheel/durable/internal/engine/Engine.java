@@ -38,8 +38,9 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The parts behind a durable timer, and their start and end. It has no thread of its own: the
- * wheel's thread moves entries, the store's executors touch the store, and handlers run on theirs.
+ * Connects, starts and ends the parts of a durable timer. It has no thread of its own. The thread
+ * of the wheel moves entries, the store's executors call the store, and handlers run on their
+ * executor.
  */
 public final class Engine {
   private final TimerStore store;
@@ -145,7 +146,7 @@ public final class Engine {
     clockWatch.look();
   }
 
-  /** Begins to fire, with the handlers that there are by now. */
+  /** Begins to fire, with the handlers that have been added. */
   public void start() {
     if (tasks.isClosed()) {
       throw Committer.closed();
@@ -169,7 +170,7 @@ public final class Engine {
     maintenance.storeStarted();
   }
 
-  /** Without a wheel nothing fires, so nothing may be acknowledged: as good as closed. */
+  /** Refuses calls after the wheel was stopped: no timer would fire, so none may be accepted. */
   private void wheelStopped() {
     if (!tasks.isClosed()) {
       GuardedLog.LOG.log(
@@ -189,9 +190,9 @@ public final class Engine {
     handlers.close();
   }
 
-  /** Whether nothing runs, and all that ended is recorded. */
+  /** Returns whether no attempt runs and all ends are recorded. */
   boolean isIdle() {
-    // In this order: a result is with the committer before its queue or consumer is idle.
+    // The order matters: a result reaches the committer before its queue or consumer is idle.
     return handlers.isIdle() && consumers.isIdle() && committer.isIdle();
   }
 

@@ -8,10 +8,10 @@ import java.util.concurrent.Executor;
 /**
  * The executors of an engine.
  *
- * @param store those of reads, upkeep and claims
- * @param commits one for each commit lane
- * @param outcomes where the engine is told of its commits
- * @param handlers where attempts run
+ * @param store the executors of reads, maintenance and claims
+ * @param commits one executor for each commit lane
+ * @param outcomes runs the engine's work after commits
+ * @param handlers runs attempts
  */
 public record EngineExecutors(
     StoreTasks.Executors store, List<Executor> commits, Executor outcomes, Executor handlers) {}

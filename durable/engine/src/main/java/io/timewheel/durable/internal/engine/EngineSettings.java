@@ -12,12 +12,12 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The limits and choices of an engine.
+ * The settings of an engine.
  *
- * @param handlers the handlers by name, which may grow until the start
- * @param families the handlers for prefixes, which may grow until the start
+ * @param handlers the handlers by name; more may be added until the start
+ * @param families the handlers for prefixes; more may be added until the start
  * @param queueLimits the present limit of a queue, or null
- * @param client whether the engine takes no shards: it fires nothing, and purges nothing
+ * @param client true if the engine owns no shards, so that it fires and purges no timers
  */
 public record EngineSettings(
     Map<String, HandlerQueue.Config> handlers,

@@ -32,7 +32,7 @@ final class StoreEvents implements StoreListener {
   public void known(HandlerNames ofLiveSessions) {
     engine.known.report(ofLiveSessions);
     if (!client) {
-      engine.releases.start(); // a blocked timer may have a node that runs it by now
+      engine.releases.start(); // a node may now know the handler of a blocked timer
     }
   }
 

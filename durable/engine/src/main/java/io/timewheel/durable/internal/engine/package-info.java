@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The wiring of all parts, their start and their end. The entry is {@link
- * io.timewheel.durable.internal.engine.Engine}. {@code StoreEvents} passes notifications of the
- * store on, and {@code Closing} ends everything in order.
+ * Connects, starts and ends all parts. The entry is {@link
+ * io.timewheel.durable.internal.engine.Engine}. {@code StoreEvents} forwards notifications of the
+ * store, and {@code Closing} ends the parts in order.
  */
 @NullMarked
 package io.timewheel.durable.internal.engine;

@@ -3,7 +3,7 @@ package io.timewheel.durable.internal.health;
 
 import java.util.concurrent.atomic.LongAdder;
 
-/** What the engine counts. */
+/** The counters of the engine. */
 public final class Counters {
   public final LongAdder fired = new LongAdder();
   public final LongAdder succeeded = new LongAdder();

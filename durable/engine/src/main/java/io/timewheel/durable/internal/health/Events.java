@@ -6,12 +6,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reports to Flight Recorder, in a JVM that may not have it: only {@link JfrEvents} names {@code
- * jdk.jfr}, and only these methods call it. Whatever goes wrong with an event costs that event.
+ * Reports events to Flight Recorder, if the JVM has it. Only {@link JfrEvents} uses {@code
+ * jdk.jfr}, and only these methods call it. A failure loses the event and has no other effect.
  *
- * <p>Loading the events takes 0.2 to 0.4 s, so they are loaded once the recorder is in use, and not
- * before: by the thread that makes the next scheduler, or by a thread of its own when there would
- * have been an event.
+ * <p>Loading the event classes takes 0.2 to 0.4 s, so they are loaded only when the recorder is in
+ * use. The thread that creates the next scheduler loads them, or a separate thread at the first
+ * event.
  */
 public final class Events {
   private static final boolean PRESENT = isPresent();
@@ -33,7 +33,7 @@ public final class Events {
     }
   }
 
-  /** Loads the events on the thread that makes a scheduler, if the recorder is in use by then. */
+  /** Loads the events on the thread that creates a scheduler, if the recorder is already in use. */
   public static void prepare() {
     if (PRESENT && !loaded && JfrEvents.Recorder.isInitialized()) {
       load();
@@ -44,11 +44,11 @@ public final class Events {
     try {
       loaded = JfrEvents.load();
     } catch (Throwable e) {
-      // no memory for the events: there are none
+      // no memory for the events, so none are recorded
     }
   }
 
-  /** Whether the events are loaded. If the recorder is in use, they will be soon. */
+  /** Returns whether the events are loaded. If the recorder is in use, this starts to load them. */
   private static boolean areLoaded() {
     if (PRESENT
         && !loaded
@@ -59,7 +59,9 @@ public final class Events {
     return loaded;
   }
 
-  /** If no thread can be started, the next event tries again. */
+  /**
+   * Starts a thread that loads the events. If no thread can be started, the next event tries again.
+   */
   private static void startLoading() {
     boolean started = false;
     try {
@@ -74,7 +76,7 @@ public final class Events {
     }
   }
 
-  /** {@return what to pass to {@link #attemptEnded}; null if no recording wants the event} */
+  /** {@return the event for {@link #attemptEnded}; null if no recording needs it} */
   public static @Nullable Object attemptBegins() {
     try {
       return areLoaded() ? JfrEvents.attemptBegins() : null;
@@ -98,7 +100,7 @@ public final class Events {
     }
   }
 
-  /** {@return what to pass to {@link #commitEnded}; null if no recording wants the event} */
+  /** {@return the event for {@link #commitEnded}; null if no recording needs it} */
   public static @Nullable Object commitBegins() {
     try {
       return areLoaded() ? JfrEvents.commitBegins() : null;

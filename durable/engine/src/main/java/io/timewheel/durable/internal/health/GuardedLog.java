@@ -5,8 +5,8 @@ import java.util.ResourceBundle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log of the engine. Behind it is user code, an appender that may throw: that must cost a line
- * of the log and nothing else, wherever the engine logs.
+ * The log of the engine. An appender of the application may throw. That must lose a line of the log
+ * and have no other effect.
  */
 public final class GuardedLog implements System.Logger {
   public static final System.Logger LOG =
@@ -41,7 +41,7 @@ public final class GuardedLog implements System.Logger {
     try {
       log.log(level, bundle, message, thrown);
     } catch (Throwable e) {
-      // the log itself cannot be told
+      // a failure of the log cannot be logged
     }
   }
 
@@ -54,7 +54,7 @@ public final class GuardedLog implements System.Logger {
     try {
       log.log(level, bundle, format, parameters);
     } catch (Throwable e) {
-      // the log itself cannot be told
+      // a failure of the log cannot be logged
     }
   }
 }

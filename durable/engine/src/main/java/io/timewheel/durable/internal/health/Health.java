@@ -4,18 +4,21 @@ package io.timewheel.durable.internal.health;
 import io.timewheel.TimeSource;
 import io.timewheel.durable.model.TimerKey;
 
-/** What an operator sees of the engine: counters, warnings, and whether the store answers. */
+/** The state of the engine for operators: counters, warnings, and whether the store answers. */
 public final class Health {
-  /** Where counting dropped runs ends: a cron is counted run by run. */
+  /**
+   * The largest number of dropped runs that are counted at once, because a cron is counted run by
+   * run.
+   */
   public static final int MAX_COUNTED_RUNS = 10_000;
 
   public final Counters counters = new Counters();
   public final OperatorLog operatorLog = new OperatorLog();
 
-  /** Whether the store answers reads. */
+  /** The health of reads from the store. */
   public final StoreHealth reading;
 
-  /** Whether the store answers commits. */
+  /** The health of commits to the store. */
   public final StoreHealth writing;
 
   public Health(TimeSource time) {

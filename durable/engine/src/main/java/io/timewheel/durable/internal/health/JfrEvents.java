@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The events of Flight Recorder. Both have a duration, and a threshold of 10 ms unless a recording
- * sets another. Until a recording asks for them they cost a check, and make no object.
+ * sets another. Without a recording they cost one check and allocate no object.
  */
 final class JfrEvents {
   private static final Attempt ATTEMPT = new Attempt();
@@ -23,7 +23,7 @@ final class JfrEvents {
 
   private JfrEvents() {}
 
-  /** Looks at the recorder. Unlike its outer class, this one loads no event. */
+  /** Checks the recorder. Unlike its outer class, this one loads no event classes. */
   static final class Recorder {
     private Recorder() {}
 
@@ -81,11 +81,11 @@ final class JfrEvents {
     }
   }
 
-  /** A handler ran. */
+  /** The run of a handler. */
   @Name("io.timewheel.durable.model.Attempt")
   @Label("Attempt")
   @Category({"Timewheel", "Durable"})
-  @Description("A handler ran; its duration is that of the handler")
+  @Description("The run of a handler; its duration is that of the handler")
   @StackTrace(false)
   @Threshold("10 ms")
   static final class Attempt extends Event {
@@ -102,7 +102,7 @@ final class JfrEvents {
     int attempt;
 
     @Label("Lag")
-    @Description("The time from when it was due to its begin")
+    @Description("The time from the due time to the begin of the attempt")
     @Timespan(Timespan.MILLISECONDS)
     long lag;
 
@@ -110,11 +110,11 @@ final class JfrEvents {
     @Nullable Class<?> failure;
   }
 
-  /** The store took a batch of changes, or failed to. */
+  /** The commit of a batch of changes. */
   @Name("io.timewheel.durable.Commit")
   @Label("Commit")
   @Category({"Timewheel", "Durable"})
-  @Description("The store took a batch of changes, or failed to")
+  @Description("The commit of a batch of changes to the store")
   @StackTrace(false)
   @Threshold("10 ms")
   static final class Commit extends Event {

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts, in fixed buckets, how long attempts took to begin once they were due. Thread-safe. */
+/** Counts the lag of attempts, from due to begin, in fixed buckets. Thread-safe. */
 public final class LagRecorder {
   private static final long[] BOUNDS_MILLIS = {
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000,
     900_000, 3_600_000
   };
 
-  /** The upper bounds of the buckets, each part of its bucket; the last bucket has none. */
+  /** The inclusive upper bounds of the buckets; the last bucket has none. */
   public static final List<Duration> BOUNDS =
       Arrays.stream(BOUNDS_MILLIS).mapToObj(Duration::ofMillis).toList();
 

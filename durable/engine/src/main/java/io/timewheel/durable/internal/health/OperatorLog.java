@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What an operator should look at, in the log: the first of a kind at once, and what comes within
- * the next minute as one line.
+ * Logs problems of timers for operators. The first problem of a kind is logged at once, and those
+ * of the next minute are summarised in one line.
  */
 public final class OperatorLog {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -19,7 +19,7 @@ public final class OperatorLog {
     String latest = "";
   }
 
-  /** Something has happened to a timer. */
+  /** Adds a problem of a timer. */
   public void add(String what, TimerKey key, String why) {
     synchronized (this) {
       Kind known = kinds.get(what);
@@ -33,7 +33,7 @@ public final class OperatorLog {
     LOG.log(System.Logger.Level.WARNING, "timer {0}: {1}: {2}", key, what, why);
   }
 
-  /** Says what came since the last report, and forgets what did not come again. */
+  /** Logs the problems since the last report, and drops the kinds that did not occur again. */
   public void report() {
     Map<String, Kind> again = new LinkedHashMap<>();
     synchronized (this) {

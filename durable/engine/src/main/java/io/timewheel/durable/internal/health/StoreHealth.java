@@ -6,17 +6,17 @@ import io.timewheel.durable.spi.StoreException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Whether the store can be read, or written, with one log line for each change of it. */
+/** Tracks whether the store can be read, or written, and logs each change once. */
 public final class StoreHealth {
   private static final System.Logger LOG = GuardedLog.LOG;
 
-  /** So many failures in a row that would pass in a moment have not passed. */
+  /** After this number of consecutive transient failures, the store counts as failed. */
   private static final int MAX_TRANSIENTS = 5;
 
   /**
-   * An older failure does not count: the engine repeats its own changes every few seconds, so only
-   * a caller was refused, and no caller has asked since. A server that answers "not ready" gets no
-   * more calls, so this also bounds the time until it is ready again.
+   * The age from which a failure no longer counts. The engine repeats its own changes every few
+   * seconds, so an older failure was of a call, and no call has followed. A server that reports
+   * "not ready" gets no calls, so this also limits the time until it is ready again.
    */
   private static final long NEWS_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -29,7 +29,7 @@ public final class StoreHealth {
     this.time = time;
   }
 
-  /** A call has failed. */
+  /** Notes a failed call. */
   public void failed(String what, Throwable failure) {
     boolean passes =
         failure instanceof StoreException e && e.kind() == StoreException.Kind.TRANSIENT;
@@ -51,7 +51,7 @@ public final class StoreHealth {
     }
   }
 
-  /** A call has gone well. */
+  /** Notes a successful call. */
   public void answered() {
     if (transients.get() != 0) {
       transients.set(0);

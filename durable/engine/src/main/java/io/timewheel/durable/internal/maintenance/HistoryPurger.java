@@ -11,7 +11,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Deletes finished timers and answers of requests that need not be kept any longer. */
+/** Purges finished timers and answers to requests after their retention time. */
 public final class HistoryPurger {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
@@ -36,9 +36,9 @@ public final class HistoryPurger {
     this.rememberAtMost = rememberAtMost;
   }
 
-  /** Never twice at once: a store that takes long for it must not have to do it again and again. */
+  /** Starts a pass, unless one is running, because a slow store must not get overlapping passes. */
   void start() {
-    if (!running.getAndSet(true) && !tasks.upkeep(this::run)) {
+    if (!running.getAndSet(true) && !tasks.maintain(this::run)) {
       running.set(false); // closed
     }
   }
@@ -48,7 +48,7 @@ public final class HistoryPurger {
       forget();
     } catch (RuntimeException | Error e) {
       if (!tasks.isClosed()) {
-        LOG.log(System.Logger.Level.WARNING, "cannot forget what is finished; tried again", e);
+        LOG.log(System.Logger.Level.WARNING, "cannot purge finished timers; tried again", e);
       }
     } finally {
       running.set(false);

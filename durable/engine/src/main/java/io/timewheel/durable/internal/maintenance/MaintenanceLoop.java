@@ -16,17 +16,17 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The periodic work of the engine. Each second: a look at the clock, and another try of everything
- * that failed. Each minute: warnings, released and purged timers. At the interval of the store:
+ * Runs the periodic work of the engine. Each second it checks the clock and retries failed work.
+ * Each minute it logs warnings, and releases and purges timers. At the interval of the store it
  * sweeps for the changes of other nodes. It ends with the wheel, whose owner may stop it too early.
  */
 public final class MaintenanceLoop implements TimerTask {
   private static final System.Logger LOG = GuardedLog.LOG;
-  private static final Duration BEAT = Duration.ofSeconds(1);
-  private static final int BEATS_PER_UPKEEP = 60;
+  private static final Duration TICK = Duration.ofSeconds(1);
+  private static final int TICKS_PER_MAINTENANCE = 60;
 
   private final Parts parts;
-  private int beats;
+  private int ticks;
   private volatile boolean ended;
   private @Nullable Timeout first;
 
@@ -48,20 +48,20 @@ public final class MaintenanceLoop implements TimerTask {
     this.parts = parts;
   }
 
-  /** Begins; the first beat comes a second later. */
+  /** Starts the loop. The first maintenance tick is a second later. */
   public void start() {
     parts.clockWatch.start();
-    first = parts.context.delays().wheel().newTimeout(this, BEAT);
+    first = parts.context.delays().wheel().newTimeout(this, TICK);
   }
 
-  /** Takes the start back, if it was begun: the store could not be started. */
+  /** Cancels the start, because the store could not be started. */
   public void cancel() {
     if (first != null) {
       first.cancel();
     }
   }
 
-  /** Begins the work that needs the store to be started. */
+  /** Starts the work that needs a started store. */
   public void storeStarted() {
     startSweep();
     if (!parts.client) {
@@ -76,12 +76,12 @@ public final class MaintenanceLoop implements TimerTask {
     if (ended) {
       return;
     }
-    if (!timeout.reschedule(BEAT)) {
+    if (!timeout.reschedule(TICK)) {
       parts.context.delays().stopped();
     } else if (isClosed()) {
       keepAttempts();
     } else {
-      beat();
+      tick();
     }
   }
 
@@ -92,7 +92,7 @@ public final class MaintenanceLoop implements TimerTask {
     }
   }
 
-  /** The engine is closed, and waits for no attempt. */
+  /** Ends the loop: the engine is closed and waits for no attempt. */
   public void end() {
     ended = true;
   }
@@ -101,34 +101,34 @@ public final class MaintenanceLoop implements TimerTask {
     return parts.context.tasks().isClosed();
   }
 
-  private void beat() {
+  private void tick() {
     keepAttempts();
     guarded(parts.clockWatch::look);
-    parts.shards.forEach(shard -> guarded(shard::beat));
-    if (++beats % BEATS_PER_UPKEEP == 0) {
-      upkeep();
+    parts.shards.forEach(shard -> guarded(shard::tick));
+    if (++ticks % TICKS_PER_MAINTENANCE == 0) {
+      maintain();
     }
   }
 
-  /** Does what running attempts need, also while the engine closes and waits for them. */
+  /** Does the work that running attempts need, also while the engine closes and waits for them. */
   private void keepAttempts() {
-    guarded(parts.leases::beat);
-    guarded(parts.context.delays()::beat);
+    guarded(parts.leases::tick);
+    guarded(parts.context.delays()::tick);
   }
 
-  private void upkeep() {
+  private void maintain() {
     guarded(parts.context.health().operatorLog::report);
     guarded(parts.context.tasks()::reportWaiting);
-    guarded(parts.handlers::upkeep);
-    guarded(parts.ends::upkeep);
-    parts.shards.forEach(shard -> guarded(shard::upkeep));
+    guarded(parts.handlers::maintain);
+    guarded(parts.ends::maintain);
+    parts.shards.forEach(shard -> guarded(shard::maintain));
     if (!parts.client) {
-      guarded(parts.releases::upkeep);
+      guarded(parts.releases::maintain);
       guarded(parts.history::start);
     }
   }
 
-  /** One part that fails must not hold up the others. */
+  /** Runs a part. Its failure must not stop the others. */
   private static void guarded(Runnable work) {
     try {
       work.run();

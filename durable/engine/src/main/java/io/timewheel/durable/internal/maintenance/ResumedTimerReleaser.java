@@ -22,16 +22,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts back what was held by pauses that are over, and timers that were blocked and whose handler a
- * live node knows: a page at a time, and the next one when the store has answered all of it. So a
- * million of them are never on their way to the store at once.
+ * Releases timers that a finished pause held, and blocked timers whose handler a live node now
+ * knows. It releases a page at a time, and reads the next page when the store has answered all
+ * changes of the previous one. So the changes of a million timers never wait for the store at once.
  */
 public final class ResumedTimerReleaser {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
 
-  /** An hour: what was imported meanwhile, and was blocked or held where it came from. */
-  private static final int UPKEEPS_PER_ROUND = 60;
+  /**
+   * The number of maintenance passes per full pass: one hour. It finds timers that were imported as
+   * blocked or held.
+   */
+  private static final int MINUTES_PER_PASS = 60;
 
   private final TimerStore store;
   private final StoreTasks tasks;
@@ -41,16 +44,16 @@ public final class ResumedTimerReleaser {
   private final Committer committer;
   private boolean running;
 
-  /** Whether something was asked for that the present round may have passed by already. */
+  /** True if a pass was requested during the present one, which may have missed some timers. */
   private boolean again;
 
   /** True if the next pass reads the shards of other sessions, too. */
   private boolean everywhere;
 
-  /** Whether a round could not be ended. */
+  /** True if the last pass failed. */
   private boolean incomplete;
 
-  private int upkeeps;
+  private int minutes;
 
   public ResumedTimerReleaser(
       DueContext context, OwnedShards shards, KnownHandlers known, Committer committer) {
@@ -62,7 +65,7 @@ public final class ResumedTimerReleaser {
     this.committer = committer;
   }
 
-  /** Begins a pass; or has one begin when the present one has ended. */
+  /** Begins a pass, now or after the present one. */
   public void start() {
     boolean all;
     synchronized (this) {
@@ -74,17 +77,19 @@ public final class ResumedTimerReleaser {
       all = everywhere;
       everywhere = false;
     }
-    new Round(all).next();
+    new Pass(all).next();
   }
 
-  /** A shard has come from elsewhere: a blocked timer of it may have its handler here. */
+  /**
+   * Begins a pass for a new shard, because this node may know the handlers of its blocked timers.
+   */
   public void acquired() {
     if (!store.traits().sweep().isZero()) {
       start();
     }
   }
 
-  /** Does the same in the shards of all sessions: a pause is over. */
+  /** Begins a pass over the shards of all sessions, because a pause is over. */
   public void startEverywhere() {
     synchronized (this) {
       everywhere = true;
@@ -93,14 +98,14 @@ public final class ResumedTimerReleaser {
   }
 
   /**
-   * Begins a round if there may be something to find: where other nodes pause, resume and park too,
-   * and after one that failed. Otherwise what can be released was, at the start or by whoever
-   * resumed; to look again each minute would read the whole store for timers that stay as they are.
+   * Begins a pass if there may be timers to release: if other nodes can pause, resume and block
+   * timers, or if the last pass failed. Otherwise all such timers were released at the start or by
+   * the resuming call, and a pass each minute would read the whole store without need.
    */
-  void upkeep() {
+  void maintain() {
     boolean due;
     synchronized (this) {
-      due = incomplete || ++upkeeps % UPKEEPS_PER_ROUND == 0;
+      due = incomplete || ++minutes % MINUTES_PER_PASS == 0;
     }
     if (due || !store.traits().sweep().isZero()) {
       start();
@@ -108,11 +113,11 @@ public final class ResumedTimerReleaser {
   }
 
   /**
-   * One pass through the shards: each step begins when the one before it is over. Held timers are
-   * looked for in all shards after a resume, otherwise in those of this session, as blocked timers
-   * always are: another owner may not have heard yet that their handler is known.
+   * One pass over the shards. Each step begins when the previous one has ended. After a resume,
+   * held timers are searched in all shards, otherwise only in those of this session. Blocked timers
+   * are always searched only there, because another owner may not know their handler yet.
    */
-  private final class Round {
+  private final class Pass {
     private final boolean everywhere;
 
     /** The shards that are still to be read; null before the first step. */
@@ -120,17 +125,17 @@ public final class ResumedTimerReleaser {
 
     private HandlerNames handlers = HandlerNames.NONE;
 
-    /** Those that have held timers, and are not paused. */
+    /** The namespaces that have held timers and are not paused. */
     private Set<String> namespaces = Set.of();
 
     private @Nullable DueTimer after;
 
-    Round(boolean everywhere) {
+    Pass(boolean everywhere) {
       this.everywhere = everywhere;
     }
 
     void next() {
-      boolean unused = tasks.upkeep(this::step); // refused only by a closed engine
+      boolean unused = tasks.maintain(this::step); // refused only by a closed engine
     }
 
     private void step() {
@@ -151,8 +156,9 @@ public final class ResumedTimerReleaser {
           left.remove();
         }
       } catch (RuntimeException | Error e) {
-        if (!tasks.isClosed()) { // or the store may be closed by now
-          LOG.log(System.Logger.Level.WARNING, "what was held is released with the next upkeep", e);
+        if (!tasks.isClosed()) { // otherwise the store may be closed
+          LOG.log(
+              System.Logger.Level.WARNING, "held timers are released with the next maintenance", e);
         }
         ended(false);
         return;

@@ -19,10 +19,10 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Warns, once after the start, of unfinished timers whose handler no live node knows. In a shared
- * store it waits for the length of a node lease, so that nodes that start together see each other.
- * It reads a page at a time, and stops after {@link #MAX_PAGES}: a larger store is judged by the
- * timers that were read.
+ * Warns once after the start about unfinished timers whose handler no live node knows. With a
+ * shared store it waits for the duration of a node lease, so that nodes that start together see
+ * each other. It reads a page at a time, and stops after {@link #MAX_PAGES} pages. The report for a
+ * larger store covers only the timers that were read.
  */
 public final class UnknownHandlersReport {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -37,7 +37,7 @@ public final class UnknownHandlersReport {
   private final Delays delays;
   private final KnownHandlers known;
 
-  /** How many timers of each unknown handler were read. */
+  /** The number of timers that were read for each unknown handler. */
   private final Map<String, Long> counts = new TreeMap<>();
 
   private @Nullable TimerKey after;
@@ -60,7 +60,7 @@ public final class UnknownHandlersReport {
   }
 
   private void next() {
-    boolean unused = tasks.upkeep(this::readPage); // refused only by a closed engine
+    boolean unused = tasks.maintain(this::readPage); // refused only by a closed engine
   }
 
   private void readPage() {
@@ -85,7 +85,10 @@ public final class UnknownHandlersReport {
     }
   }
 
-  /** The counts spare a store with a long history alone the reading of it. */
+  /**
+   * Returns whether the store contains unfinished timers, so that a store with only history need
+   * not be read.
+   */
   private boolean holdsUnfinished() {
     return store.counts().values().stream()
         .anyMatch(states -> states.keySet().stream().anyMatch(UNFINISHED::contains));

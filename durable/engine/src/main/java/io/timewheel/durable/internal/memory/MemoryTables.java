@@ -40,14 +40,12 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The data of the in-memory store: records, and the indexes that follow from them. Not thread-safe.
- */
+/** The data of the in-memory store: records and their indexes. Not thread-safe. */
 public final class MemoryTables implements Transitions.Context {
   private final TreeMap<TimerKey, TimerRecord> records = new TreeMap<>();
   private final List<TreeMap<DuePosition, DueTimer>> due = new ArrayList<>();
 
-  /** Blocked and held timers of each shard. */
+  /** The blocked and held timers of each shard. */
   private final List<TreeMap<TimerKey, TimerRecord>> waiting = new ArrayList<>();
 
   private final Map<TimerKey, TreeSet<DuePosition>> ready = new HashMap<>();
@@ -153,7 +151,7 @@ public final class MemoryTables implements Transitions.Context {
     return new DuePosition(record.changedAt(), record.key());
   }
 
-  // What transitions ask for
+  // Data for transitions
 
   @Override
   public long nextVersion(long above) {
@@ -180,7 +178,7 @@ public final class MemoryTables implements Transitions.Context {
     return answers.getOrDefault(key, Map.of()).get(id);
   }
 
-  // Reading
+  // Reads
 
   @Nullable
   public TimerRecord get(TimerKey key) {

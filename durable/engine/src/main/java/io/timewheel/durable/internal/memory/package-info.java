@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The tables of the store in memory. The entry is {@link
+ * Contains the tables of the in-memory store. The entry is {@link
  * io.timewheel.durable.internal.memory.MemoryTables}; the store itself is {@code
  * InMemoryTimerStore}.
  */

@@ -4,7 +4,7 @@ package io.timewheel.durable.internal.queue;
 import io.timewheel.durable.spi.ClaimToken;
 import java.security.SecureRandom;
 
-/** Makes claim tokens that nobody can guess. Thread-safe. */
+/** Creates unguessable claim tokens. Thread-safe. */
 final class ClaimTokens {
   private final SecureRandom random = new SecureRandom();
 

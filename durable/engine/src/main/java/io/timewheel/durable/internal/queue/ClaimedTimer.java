@@ -9,6 +9,6 @@ import io.timewheel.durable.spi.Claim;
  * A timer of a queue that a consumer has claimed.
  *
  * @param queue the namespace and the name of the queue
- * @param pausesBefore how many pauses there were before the store was asked
+ * @param pausesBefore the number of pauses before the claim was sent to the store
  */
 public record ClaimedTimer(TimerKey queue, Firing firing, Claim claim, long pausesBefore) {}

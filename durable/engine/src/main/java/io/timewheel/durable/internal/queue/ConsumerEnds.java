@@ -14,23 +14,26 @@ import java.time.Duration;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** The ends of attempts that consumers have claimed: acked, failed, or lost with their lease. */
+/**
+ * Creates the ends of attempts that consumers have claimed: acked, failed, or lost with their claim
+ * lease.
+ */
 public final class ConsumerEnds {
   private static final System.Logger LOG = GuardedLog.LOG;
 
-  /** The epoch of an end that its consumer asks for. */
+  /** The epoch of an end that a consumer requests. */
   static final long NO_EPOCH = 0;
 
   private ConsumerEnds() {}
 
-  /** The success of an open claim. */
+  /** Returns the success of an open claim. */
   public static AttemptEnd succeeded(AttemptContext context, TimerRecord record, Claim claim) {
     NextRun next = context.policy().nextRun(record, claim);
     return new AttemptEnd(
         success(context, record.key(), claim.token(), next.atMillis()), next.dropped());
   }
 
-  /** The success of a claim that may have ended before. */
+  /** Returns the success of a claim that may have ended before. */
   public static Change.Finish repeatedSuccess(
       AttemptContext context, TimerKey key, ClaimToken token) {
     return success(context, key, token, TimerRecord.NEVER);
@@ -43,7 +46,7 @@ public final class ConsumerEnds {
   }
 
   /**
-   * The failure of an open claim.
+   * Returns the failure of an open claim.
    *
    * @param after the wait for the next attempt; null for that of the retry policy
    */
@@ -62,10 +65,10 @@ public final class ConsumerEnds {
         : end(context, record, claim, Change.Finish.End.EXHAUSTED, NO_EPOCH, retryAt, error);
   }
 
-  /** The end of a claim whose lease has run out, by the owner of its shard. */
+  /** Returns the end of a claim with an expired lease, which the owner of its shard records. */
   static AttemptEnd lost(AttemptContext context, TimerRecord record, Claim claim, long epoch) {
     OptionalLong retryAt = context.retries().next(record, claim, 0);
-    String error = "the lease ran out";
+    String error = "the claim lease expired";
     return retryAt.isPresent()
         ? end(context, record, claim, Change.Finish.End.LOST, epoch, retryAt, error)
         : end(context, record, claim, Change.Finish.End.LOST_EXHAUSTED, epoch, retryAt, error);
@@ -89,7 +92,10 @@ public final class ConsumerEnds {
         next.dropped());
   }
 
-  /** Never, if this release cannot read the recurrence: then the timer fails. */
+  /**
+   * Returns the next run. If this release cannot read the recurrence, there is none, and the timer
+   * fails.
+   */
   private static NextRun nextRunOrNever(AttemptContext context, TimerRecord record, Claim claim) {
     try {
       return context.policy().nextRun(record, claim);

@@ -11,8 +11,8 @@ import io.timewheel.durable.spi.TimerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends the claim leases of consumers that have run out: their attempts are lost. Those of handlers
- * end when their timer is claimed or made ready again.
+ * Ends the expired claim leases of consumers; their attempts are lost. Expired claim leases of
+ * handlers end when their timer is claimed or made ready again.
  */
 final class ExpiredClaimLeases {
   private final AttemptContext context;
@@ -20,7 +20,7 @@ final class ExpiredClaimLeases {
   private final Runnable onEnded;
 
   /**
-   * @param onEnded is called once for each entry, in the end
+   * @param onEnded called once for each entry, at its end
    */
   ExpiredClaimLeases(AttemptContext context, StoreTasks tasks, Runnable onEnded) {
     this.context = context;
@@ -28,7 +28,7 @@ final class ExpiredClaimLeases {
     this.onEnded = onEnded;
   }
 
-  /** Ends the claim lease of an entry, whose time is the end of the lease. */
+  /** Ends the claim lease of an entry, whose time is the expiry of the lease. */
   void end(DueEntry entry) {
     if (!tasks.read(() -> readAndEnd(entry))) { // closed
       ended(() -> entry.shard().endedUnknown(entry.due.key()));

@@ -9,16 +9,19 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Predicate;
 
 /**
- * Hands claimed timers to consumers. A claim may be committed just before a pause of its queue, and
- * answered just after it: such timers are not handed over. Thread-safe.
+ * Hands claimed timers to consumers. A claim may be committed just before a pause of its queue and
+ * answered just after it. Such timers are not handed over. Thread-safe.
  */
 public final class HandOver {
-  /** A consumer that pauses while it takes timers must not wait for itself. */
+  /**
+   * Limits the wait of a pause, because a consumer that pauses while it takes timers must not wait
+   * for itself.
+   */
   private static final long MAX_WAIT_MILLIS = 1_000;
 
   private final PauseGate gate;
 
-  /** Shared by those who hand over; a pause waits until it is free. */
+  /** Threads that hand over timers share it. A pause waits until it is free. */
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
 
   public HandOver(PauseGate gate) {
@@ -28,8 +31,8 @@ public final class HandOver {
   /**
    * Hands over those timers whose queue was not paused since they were claimed.
    *
-   * @param consumer takes them; returns false if it takes none
-   * @return the timers that nobody has taken
+   * @param consumer takes the timers; returns false if it takes none
+   * @return the timers that no consumer has taken
    */
   public List<ClaimedTimer> give(
       List<ClaimedTimer> claimed, Predicate<List<ClaimedTimer>> consumer) {

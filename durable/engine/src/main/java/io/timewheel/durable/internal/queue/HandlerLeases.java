@@ -28,25 +28,28 @@ import org.jspecify.annotations.Nullable;
  * Leases timers of this node's handlers from shards whose owners do not know these handlers.
  *
  * <p>Such an owner makes a due timer ready, and the store notifies the other nodes. A node that
- * knows the handler leases as many ready timers as the handler has free slots, by one claim with a
- * lease each, and runs them like attempts of its own shards. It extends the leases until the ends
- * of the attempts are recorded. If the node dies the leases run out, and the owners of the shards
- * take the attempts over as lost.
+ * knows the handler leases one ready timer for each free slot of the handler, and runs them like
+ * attempts of its own shards. It extends the claim leases until the ends of the attempts are
+ * recorded. If the node dies, the leases expire, and the owners of the shards end the attempts as
+ * lost.
  *
- * <p>One task asks the store for all handlers that may have ready timers, does one bounded step,
- * and queues itself again while there is more to lease and a free slot for it. A sweep finds the
- * ready timers of which no notification has come.
+ * <p>One task leases for all handlers that may have ready timers, in bounded steps. It submits
+ * itself again while there are more timers to lease and free slots for them. A sweep finds ready
+ * timers whose notification was lost.
  */
 public final class HandlerLeases {
   private static final System.Logger LOG = GuardedLog.LOG;
 
-  /** As long as a node lease: so long a timer waits for a node that has died. */
+  /**
+   * The duration of a claim lease, the same as that of a node lease. A timer waits this long for a
+   * dead node.
+   */
   private static final Duration LEASE = Duration.ofSeconds(10);
 
-  /** A lease with less time left is extended. Two extensions may fail before it runs out. */
+  /** A claim lease with less time left is extended. Two extensions may fail before it expires. */
   private static final long EXTEND_MILLIS = LEASE.toMillis() * 2 / 3;
 
-  /** Timers that one step leases at most. */
+  /** The largest number of timers that one step leases. */
   private static final int MAX_LEASED = 256;
 
   private static final int NAMES_PER_PAGE = 1_000;
@@ -60,19 +63,19 @@ public final class HandlerLeases {
   /** The leases whose attempts have not ended. */
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
 
-  /** The handlers that may have ready timers; those that were asked for last come first. */
+  /** The handlers that may have ready timers; those that were checked longest ago come first. */
   private final LinkedHashSet<String> pending = new LinkedHashSet<>();
 
   /** True if the next step asks the store which handlers have ready timers. */
   private boolean sweepPending;
 
-  /** True if a step is queued or under way. */
+  /** True if a step is queued or running. */
   private boolean scheduled;
 
   private boolean closed;
 
   /**
-   * @param observer takes the records that ended claims leave
+   * @param observer receives the records after their claims have ended
    */
   public HandlerLeases(
       AttemptContext context, StoreTasks tasks, Handlers handlers, Consumer<TimerRecord> observer) {
@@ -82,7 +85,7 @@ public final class HandlerLeases {
     this.observer = observer;
   }
 
-  /** A timer of a handler is ready. */
+  /** Notes that a timer of a handler is ready. */
   public void ready(String handler) {
     if (!handlers.knows(handler)) {
       return;
@@ -93,7 +96,7 @@ public final class HandlerLeases {
     schedule();
   }
 
-  /** A slot of a handler is free again. */
+  /** Notes that a slot of a handler is free again. */
   public void freed(String handler) {
     synchronized (this) {
       if (!pending.contains(handler)) {
@@ -103,7 +106,7 @@ public final class HandlerLeases {
     schedule();
   }
 
-  /** Looks for ready timers of which no notification has come. */
+  /** Finds ready timers whose notification was lost. */
   public void sweep() {
     if (handlers.isEmpty()) {
       return;
@@ -228,14 +231,14 @@ public final class HandlerLeases {
   }
 
   /** Extends the leases of attempts that have not ended. */
-  public void beat() {
+  public void tick() {
     long nowMillis = context.nowMillis();
     for (Lease lease : leases) {
       lease.extend(nowMillis);
     }
   }
 
-  /** Lets nothing be leased any longer. What is leased is extended until it ends. */
+  /** Stops leasing. Open leases are extended until their attempts end. */
   public synchronized void close() {
     closed = true;
   }
@@ -246,7 +249,7 @@ public final class HandlerLeases {
     private final ClaimToken token;
     private volatile long untilMillis;
 
-    /** True while an extension is on its way to the store. */
+    /** True while an extension waits for the store. */
     private volatile boolean extending;
 
     Lease(TimerRecord record, long untilMillis) {
@@ -292,7 +295,7 @@ public final class HandlerLeases {
     public void answered(TimerKey key, @Nullable Outcome outcome) {
       leases.remove(this);
       if (outcome != null && outcome.record() != null) {
-        observer.accept(outcome.record()); // its shard may be of this node by now
+        observer.accept(outcome.record()); // this node may now own its shard
       }
     }
   }

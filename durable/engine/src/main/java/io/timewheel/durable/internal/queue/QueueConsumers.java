@@ -32,26 +32,28 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The claims of consumers that wait for ready timers.
+ * Serves the claims of consumers that wait for ready timers.
  *
- * <p>A queue with waiting claims is pending from the moment at which a timer of it may be ready: a
- * claim has come, a notification, or a sweep. One task serves all pending queues, on an executor of
- * its own. It does one bounded step: it asks the store once, for all of them, hands over at most
- * {@link #MAX_LEASED} timers, and queues itself again while a queue is pending. So claims delay no
- * other work by more than a step, and neither idle queues nor notifications add tasks or calls.
+ * <p>A queue with waiting claims is pending if it may have a ready timer, because of a new claim, a
+ * notification or a sweep. One task serves all pending queues on its own executor. It does one
+ * bounded step: it calls the store once for all of them, hands over at most {@link #MAX_LEASED}
+ * timers, and submits itself again while a queue is pending. So claims delay other work by one step
+ * at most, and idle queues and notifications add no tasks or calls.
  *
- * <p>Queues take turns. Within a queue claims are served first come, first served.
+ * <p>Queues take turns. Within a queue, claims are served in the order of their arrival.
  */
 public final class QueueConsumers {
   private static final System.Logger LOG = GuardedLog.LOG;
 
-  /** Timers that one step hands over, unless a single claim wants more. */
+  /** The largest number of timers that one step hands over, unless a single claim requests more. */
   private static final int MAX_LEASED = 256;
 
-  /** The time from a failed step to the next one, where no claim or notification comes before. */
+  /**
+   * The time from a failed step to the next one, unless a claim or notification arrives earlier.
+   */
   private static final Duration RETRY = Duration.ofSeconds(1);
 
-  /** The longest time from a claim that a limit holds up to the next one. */
+  /** The longest wait after a limit was reached, in milliseconds. */
   private static final long LIMIT_MILLIS = 100;
 
   private final AttemptContext context;
@@ -63,22 +65,22 @@ public final class QueueConsumers {
   /** The queues with waiting claims. */
   private final Map<TimerKey, Line> lines = new LinkedHashMap<>();
 
-  /** The queues that the next step asks for, in this order. */
+  /** The queues of the next step, in this order. */
   private final LinkedHashSet<TimerKey> pending = new LinkedHashSet<>();
 
-  /** True if the next step asks for all queues. */
+  /** True if the next step includes all queues. */
   private boolean allPending;
 
   /** True if a step is queued or under way. */
   private boolean scheduled;
 
-  /** True while a step is under way. */
+  /** True while a step is running. */
   private boolean serving;
 
   /** True while a failed step waits for its repetition. */
   private boolean retrying;
 
-  /** The queues with a limit that are asked for again after a while. */
+  /** The queues that wait because of a limit. */
   private final Set<TimerKey> delayed = new HashSet<>();
 
   /** The number of claims so far. */
@@ -87,7 +89,7 @@ public final class QueueConsumers {
   private boolean closed;
 
   /**
-   * @param observer takes the records that were leased
+   * @param observer receives the leased records
    * @param limits the present limit of a queue, or null
    */
   public QueueConsumers(
@@ -101,7 +103,7 @@ public final class QueueConsumers {
     this.observer = observer;
   }
 
-  /** A claim that waits. */
+  /** A waiting claim. */
   private static final class Waiter {
     final TimerKey queue;
     final int max;
@@ -121,11 +123,14 @@ public final class QueueConsumers {
   private static final class Line {
     final LinkedHashSet<Waiter> all = new LinkedHashSet<>();
 
-    /** Those that end as soon as the queue has nothing ready. */
+    /** The claims that do not wait: they end as soon as the queue has no ready timers. */
     final LinkedHashSet<Waiter> withoutWait = new LinkedHashSet<>();
   }
 
-  /** The first claims of a queue, of equal leases, and how many timers they want together. */
+  /**
+   * The first claims of a queue with equal lease durations, and the number of timers that they
+   * request together.
+   */
   private record Demand(TimerKey queue, List<Waiter> waiters, int wanted, long arrivals) {
     Waiter first() {
       return waiters.get(0);
@@ -135,7 +140,7 @@ public final class QueueConsumers {
   /**
    * Waits for ready timers.
    *
-   * @return completed with what was leased; a caller that completes it before gives up the wait
+   * @return completes with the leased timers; a caller that completes it earlier stops waiting
    */
   public CompletableFuture<List<ClaimedTimer>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
@@ -155,7 +160,7 @@ public final class QueueConsumers {
       pending.add(waiter.queue);
     }
     var unused = waiter.future.whenComplete((claimed, error) -> remove(waiter));
-    if (waits) { // not before it is there to be given up
+    if (waits) { // only after the claim is registered, so that it can be given up
       limit(waiter, context.delays().start(() -> giveUp(waiter), wait));
     }
     schedule();
@@ -169,7 +174,7 @@ public final class QueueConsumers {
     }
   }
 
-  /** A timer of a queue is ready. */
+  /** Notes that a timer of a queue is ready. */
   public void ready(String namespace, String queue) {
     TimerKey key = new TimerKey(namespace, queue);
     synchronized (this) {
@@ -180,7 +185,7 @@ public final class QueueConsumers {
     schedule();
   }
 
-  /** Asks for all queues, in case a timer has become ready without a notification. */
+  /** Makes all queues pending, in case a notification was lost. */
   public void sweep() {
     synchronized (this) {
       allPending = true;
@@ -252,7 +257,10 @@ public final class QueueConsumers {
     return new Demand(queue, waiters, wanted, arrivals);
   }
 
-  /** Leases for all demands in one call; in halves, if the store rejects it because of one. */
+  /**
+   * Leases for all demands in one call. If the store rejects it because of one of them, the call is
+   * repeated in halves.
+   */
   private void lease(List<Demand> demands) {
     int limit = Math.max(MAX_LEASED, demands.stream().mapToInt(Demand::wanted).max().orElse(0));
     Leased leased;
@@ -277,7 +285,7 @@ public final class QueueConsumers {
       if (claimed.size() >= demand.wanted || (leased.limitReached && !claimed.isEmpty())) {
         met.add(demand);
       } else if (leased.limitReached) {
-        pending(demand.queue); // before the queues that have had their turn
+        pending(demand.queue); // before the queues that were already served
       } else {
         withoutWait(demand).forEach(QueueConsumers::giveUp);
         askLater(demand.queue);
@@ -286,7 +294,10 @@ public final class QueueConsumers {
     met.forEach(demand -> pending(demand.queue));
   }
 
-  /** A limit may admit more after a while, of which no notification comes. */
+  /**
+   * Makes a queue pending again after a wait, because no notification tells when its limit admits
+   * more.
+   */
   private void askLater(TimerKey queue) {
     SharedLimit limit = limits.apply(queue);
     if (limit == null) {
@@ -321,9 +332,10 @@ public final class QueueConsumers {
   }
 
   /**
-   * Leased timers.
+   * The leased timers.
    *
-   * @param limitReached whether there may be more, since the store ends a list at a size
+   * @param limitReached true if there may be more, because the store ended the list at its size
+   *     limit
    */
   private record Leased(Map<TimerKey, List<ClaimedTimer>> byQueue, boolean limitReached) {}
 
@@ -360,8 +372,8 @@ public final class QueueConsumers {
   }
 
   /**
-   * Gives each claim its share. A claim that has given up leaves its share to the next one. The
-   * claims at the end of the line for which nothing is left wait on.
+   * Gives each claim its share. A claim that was given up leaves its share to the next one. The
+   * last claims, for which no timers are left, continue to wait.
    */
   private void hand(List<ClaimedTimer> claimed, List<Waiter> line) {
     int from = 0;
@@ -379,7 +391,7 @@ public final class QueueConsumers {
 
   /**
    * Fails the claims that do not wait and, unless another try may succeed, the first claim of each
-   * queue. The others wait on.
+   * queue. The others continue to wait.
    */
   private void failed(List<Demand> demands, Throwable cause) {
     DurableTimerException failure =
@@ -418,7 +430,7 @@ public final class QueueConsumers {
     sweep();
   }
 
-  /** The claims without a wait for which the store was asked. */
+  /** Returns the claims without a wait that were part of the demand. */
   private synchronized List<Waiter> withoutWait(Demand demand) {
     Line line = lines.get(demand.queue);
     return line == null
@@ -443,7 +455,7 @@ public final class QueueConsumers {
     waiter.future.complete(List.of());
   }
 
-  /** Gives back timers that no consumer has taken: it does not count as an attempt. */
+  /** Gives back timers that no consumer has taken. The attempt does not count. */
   public void giveBack(List<ClaimedTimer> claimed) {
     claimed.forEach(this::giveBack);
   }
@@ -463,19 +475,19 @@ public final class QueueConsumers {
             outcome -> {});
   }
 
-  /** How many claims wait for each queue at this node. */
+  /** Returns the number of claims that wait for each queue at this node. */
   public synchronized Map<TimerKey, Integer> waiting() {
     Map<TimerKey, Integer> waiting = new HashMap<>();
     lines.forEach((queue, line) -> waiting.put(queue, line.all.size()));
     return waiting;
   }
 
-  /** Whether nothing is being leased that nobody may take. */
+  /** Returns whether no timers are being leased that a consumer might not take. */
   public synchronized boolean isIdle() {
     return !serving;
   }
 
-  /** Answers all waiting claims with nothing. */
+  /** Completes all waiting claims without timers. */
   public void close() {
     List<Waiter> all = new ArrayList<>();
     synchronized (this) {

@@ -11,8 +11,8 @@ import io.timewheel.durable.spi.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes due timers ready: those of queues for a consumer, and those of handlers of other nodes for
- * a node that knows the handler. The due end of a claim lease goes to {@link ExpiredClaimLeases}.
+ * Makes due timers ready: timers of queues for a consumer, and timers of other nodes' handlers for
+ * a node that knows the handler. Expired claim leases go to {@link ExpiredClaimLeases}.
  */
 public final class ReadyTimers {
   private final AttemptContext context;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Claims of ready timers, by consumers and for handlers of other nodes. The entry is {@link
+ * Claims ready timers, for consumers and for handlers of other nodes. The entry is {@link
  * io.timewheel.durable.internal.queue.QueueConsumers}, where claims wait. {@code ReadyTimers} makes
- * due timers ready, {@code ExpiredClaimLeases} ends claim leases of consumers that have run out,
- * {@code ConsumerEnds} makes the ends of their attempts, and {@code HandlerLeases} claims ready
- * timers for the handlers of this node.
+ * due timers ready. {@code ExpiredClaimLeases} ends expired claim leases of consumers, {@code
+ * ConsumerEnds} creates the ends of their attempts, and {@code HandlerLeases} claims ready timers
+ * for the handlers of this node.
  */
 @NullMarked
 package io.timewheel.durable.internal.queue;

@@ -14,7 +14,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cron expression: the times of day, and the days, at which something recurs. Immutable.
+ * A cron expression: the days and times of day of a recurring timer. Immutable.
  *
  * <h2>Syntax</h2>
  *
@@ -23,37 +23,37 @@ import org.jspecify.annotations.Nullable;
  * Or six, with the second (0–59) first. Case does not matter.
  *
  * <ul>
- *   <li>{@code *} is every value; in a day field {@code ?} is the same.
- *   <li>{@code 8-17} is a range. One that ends before it begins goes round: {@code 22-2}, {@code
- *       FRI-MON}, {@code NOV-FEB}.
- *   <li><code>*&#47;15</code> is every 15th value, from the least; {@code 8-18/2} the same of a
- *       range, {@code 5/15} from 5 to the greatest. A step counts values of its field only: it
- *       starts anew with every hour, day, month or year.
+ *   <li>{@code *} matches every value. In a day field, {@code ?} means the same.
+ *   <li>{@code 8-17} is a range. A range that ends before it begins wraps around: {@code 22-2},
+ *       {@code FRI-MON}, {@code NOV-FEB}.
+ *   <li><code>*&#47;15</code> matches every 15th value, from the smallest. {@code 8-18/2} does the
+ *       same in a range, and {@code 5/15} from 5 to the largest. A step counts only values of its
+ *       field, so it starts again with every hour, day, month or year.
  *   <li>{@code 1,15,20-25} is a list of any of these.
  *   <li>Day-of-month also takes {@code L}, the last day; {@code L-3}, three days before it; {@code
  *       15W}, the weekday (Monday to Friday) of the same month that is nearest to the 15th, if
  *       there is a 15th; and {@code LW}, the last weekday.
  *   <li>Day-of-week also takes {@code FRIL}, the last Friday of the month, and {@code MON#2}, the
- *       second Monday. All of these may stand in lists.
+ *       second Monday. Lists may contain all of these.
  *   <li>{@code @yearly}, {@code @annually}, {@code @monthly}, {@code @weekly}, {@code @daily},
  *       {@code @midnight} and {@code @hourly} stand for the usual five fields.
  * </ul>
  *
  * <p>If neither day field begins with {@code *} or is {@code ?}, five fields follow crontab: a day
- * must match either of the two. With six fields this is refused, because the programs that have six
- * disagree. An expression without a single matching day, such as 30 February, is refused too.
+ * must match either of the two. With six fields this is refused, because programs with six fields
+ * disagree about it. An expression without any matching day, such as 30 February, is also refused.
  *
  * <h2>Daylight saving</h2>
  *
  * <p>The fields are matched against the local time of a zone.
  *
  * <ul>
- *   <li><b>Gap.</b> Matching times that the clock skips are caught up by one run, at the end of the
- *       gap. If that is a matching time itself, it is the same run.
- *   <li><b>Overlap.</b> A cron that names an hour, that is, whose hour field leaves out at least
- *       one, runs once for every matching local time, at its first occurrence. A cron whose hour
- *       field covers all 24 (<code>*</code>, <code>*&#47;1</code>, {@code 0-23}) runs at both
- *       occurrences: every ten minutes stays every ten minutes.
+ *   <li><b>Gap.</b> One run at the end of the gap replaces all matching times in it. If the end of
+ *       the gap is a matching time itself, it is the same run.
+ *   <li><b>Overlap.</b> If the hour field excludes at least one hour, the cron runs once for every
+ *       matching local time, at its first occurrence. If the hour field includes all 24 hours
+ *       (<code>*</code>, <code>*&#47;1</code>, {@code 0-23}), the cron runs at both occurrences, so
+ *       that every ten minutes stays every ten minutes.
  * </ul>
  */
 public final class Cron {
@@ -77,24 +77,24 @@ public final class Cron {
   }
 
   /**
-   * Reads an expression.
+   * Parses an expression.
    *
    * @param expression five or six fields, or a macro
    * @return the cron
-   * @throws IllegalArgumentException if the expression is not valid, or never comes; the message
-   *     names the field and what was expected
+   * @throws IllegalArgumentException if the expression is invalid or never matches; the message
+   *     names the field and the expected values
    */
   public static Cron parse(String expression) {
     return CronParser.parse(expression);
   }
 
   /**
-   * The first run after an instant.
+   * Returns the first run after an instant.
    *
-   * @param after the instant; a run at this very instant does not count
+   * @param after the instant, exclusive
    * @param zone the zone of the local time
-   * @return the run, always at a whole second, except at the end of a gap that is none; empty if it
-   *     would be later than the last millisecond of a {@code long}, in 292 million years
+   * @return the run, at a whole second unless a gap ends at none; empty if it would be later than
+   *     the last millisecond of a {@code long}, in 292 million years
    */
   public Optional<Instant> next(Instant after, ZoneId zone) {
     requireNonNull(after, "after");
@@ -103,13 +103,13 @@ public final class Cron {
   }
 
   /**
-   * The same on the grid of stored times.
+   * Returns the first run after a time, in milliseconds since 1970.
    *
    * <p>The search runs over local times, where the next match takes a few bit operations. {@link
-   * #firstOccurrence} maps local times to instants and never decreases, so that the first matching
-   * local time after the current one is also the next run. The exception is an overlap that we are
-   * in: in its second pass, the times left of it have had their first occurrence; and its first
-   * pass is followed by times that the clock has shown before.
+   * #firstOccurrence} maps local times to instants and never decreases, so the first matching local
+   * time after the current one is also the next run. The exception is a time within an overlap. In
+   * the second pass, the remaining times have already had their first occurrence. After the first
+   * pass, the clock shows the same local times again.
    */
   long nextMillis(long afterMillis, ZoneRules rules) {
     long afterSecond = Math.floorDiv(afterMillis, 1_000L);
@@ -135,7 +135,7 @@ public final class Cron {
     return EpochMillis.saturatedMillis(firstOccurrence(match, rules));
   }
 
-  /** The first second with a local time, or for a time in a gap the end of that. */
+  /** Returns the first second with a local time, or the end of the gap for a time in a gap. */
   private static long firstOccurrence(LocalDateTime local, ZoneRules rules) {
     ZoneOffsetTransition transition = rules.getTransition(local);
     if (transition == null) {
@@ -146,12 +146,12 @@ public final class Cron {
         : local.toEpochSecond(transition.getOffsetBefore());
   }
 
-  /** Whether there is a matching day at all. */
+  /** Returns whether any day matches. */
   boolean comes() {
     return nextDay(LocalDate.EPOCH) != null;
   }
 
-  /** The first matching local time that is not before the given one. */
+  /** Returns the first matching local time that is not before the given one. */
   private LocalDateTime nextLocal(LocalDateTime from) {
     LocalDate day = requireNonNull(nextDay(from.toLocalDate()));
     if (day.equals(from.toLocalDate())) {
@@ -164,7 +164,7 @@ public final class Cron {
     return day.atStartOfDay().plusSeconds(nextTime(0, 0, 0));
   }
 
-  /** The first matching second of the day that is not before the given one, or -1. */
+  /** Returns the first matching second of the day that is not before the given one, or -1. */
   private int nextTime(int hour, int minute, int second) {
     int h = next(hours, hour);
     if (h == hour) {
@@ -184,14 +184,14 @@ public final class Cron {
     return h < Long.SIZE ? (h * 60 + next(minutes, 0)) * 60 + next(seconds, 0) : -1;
   }
 
-  /** The first set bit from an index on, or 64. */
+  /** Returns the first set bit from an index on, or 64. */
   private static int next(long bits, int from) {
     return Long.numberOfTrailingZeros(bits & -1L << from);
   }
 
   /**
-   * The first matching day that is not before the given one. The calendar repeats itself every 400
-   * years: a day that does not come in that time never comes, and the answer is null.
+   * Returns the first matching day that is not before the given one, or null. The calendar repeats
+   * every 400 years, so a day that does not match within that time never matches.
    */
   private @Nullable LocalDate nextDay(LocalDate from) {
     int year = from.getYear();
@@ -212,7 +212,7 @@ public final class Cron {
   }
 
   /**
-   * Whether the other one is a cron with the same text, but for case, blanks and macros.
+   * Compares the crons by their text. Ignores case and blanks, and expands macros.
    *
    * @param other the other one
    * @return whether they are equal
@@ -228,9 +228,9 @@ public final class Cron {
   }
 
   /**
-   * The expression in capitals, with single blanks, and with the fields that a macro stands for.
+   * Returns the expression in capitals, with single blanks and expanded macros.
    *
-   * @return the expression, which {@link #parse} reads
+   * @return the expression, which {@link #parse} accepts
    */
   @Override
   public String toString() {

@@ -15,7 +15,7 @@ import java.time.LocalDate;
  * @param weekdays days named by their weekday
  * @param nthWeekdays bit 7 (n - 1) + d for the nth weekday d of the month
  * @param lastWeekdays bit d for the last weekday d of the month
- * @param either whether a day must match only one of the two fields; otherwise both
+ * @param either true if a day must match only one of the two fields; otherwise it must match both
  */
 record CronDays(
     long dates,
@@ -30,10 +30,10 @@ record CronDays(
   private static final int SATURDAY = 6;
   private static final long WEEK = 0b111_1111;
 
-  /** A seven-bit week, times this, is five weeks on end. */
+  /** Repeats a seven-bit week five times by multiplication. */
   private static final long FIVE_WEEKS = 1 | 1L << 7 | 1L << 14 | 1L << 21 | 1L << 28;
 
-  /** The matching days of a month. */
+  /** Returns the matching days of a month. */
   long of(int year, int month) {
     LocalDate first = LocalDate.of(year, month, 1);
     int length = first.lengthOfMonth();
@@ -57,7 +57,7 @@ record CronDays(
     return days;
   }
 
-  /** Never in another month, even if the nearest weekday is there. */
+  /** Returns the nearest weekday in the same month, even if a nearer one is in another month. */
   private static int nearestWeekday(int day, int length, int firstWeekday) {
     return switch ((firstWeekday + day - 1) % 7) {
       case SATURDAY -> day > 1 ? day - 1 : day + 2;
@@ -75,7 +75,7 @@ record CronDays(
     return days | (spread(lastWeekdays, firstWeekday) & days(length - 6, length));
   }
 
-  /** All days of a month that fall on one of the weekdays. */
+  /** Returns all days of a month that fall on one of the weekdays. */
   private static long spread(long weekdays, int firstWeekday) {
     long fromFirst = ((weekdays >>> firstWeekday) | (weekdays << (7 - firstWeekday))) & WEEK;
     return (fromFirst * FIVE_WEEKS) << 1;

@@ -3,7 +3,7 @@ package io.timewheel.durable.internal.time;
 
 import java.util.List;
 
-/** The fields of a cron expression: what each is called and which values it takes. */
+/** The fields of a cron expression, with their names and values. */
 enum CronField {
   SECOND("second", 0, 59, "a number from 0 to 59"),
   MINUTE("minute", 0, 59, "a number from 0 to 59"),
@@ -34,7 +34,7 @@ enum CronField {
     this.expected = expected;
   }
 
-  /** How many different values there are. */
+  /** Returns the number of different values. */
   int size() {
     return max - min + 1;
   }
@@ -43,12 +43,12 @@ enum CronField {
     return this == DAY_OF_MONTH || this == DAY_OF_WEEK;
   }
 
-  /** The greatest number that may be written; Sunday is also 7. */
+  /** Returns the largest number that an expression may contain. Sunday is also 7. */
   int greatest() {
     return this == DAY_OF_WEEK ? 7 : max;
   }
 
-  /** The names of the values, beginning with that of {@link #min}. */
+  /** Returns the names of the values, from {@link #min} on. */
   List<String> names() {
     return switch (this) {
       case MONTH -> MONTHS;

@@ -9,9 +9,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Pattern;
 
-/** Turns the text of one cron expression into bits; the syntax is described at {@link Cron}. */
+/** Parses one cron expression into bits. {@link Cron} describes the syntax. */
 final class CronParser {
-  /** More than the longest sensible expression, which lists every value of every field. */
+  /** The largest length: more than that of an expression with every value of every field. */
   static final int MAX_LENGTH = 1_000;
 
   private static final int MAX_QUOTED = 100;
@@ -98,7 +98,10 @@ final class CronParser {
     return text;
   }
 
-  /** With two restricted day fields, crontab means either day, Spring both, and Quartz neither. */
+  /**
+   * Returns whether a day must match only one of the fields. With two restricted day fields,
+   * crontab requires either, Spring both, and Quartz allows neither.
+   */
   private boolean eitherDay(String[] fields) {
     String dayOfMonth = fields[fields.length - 3];
     String dayOfWeek = fields[fields.length - 1];
@@ -133,7 +136,7 @@ final class CronParser {
     return bits;
   }
 
-  /** Takes the items with L, W and #, which depend on the month. */
+  /** Parses the items with L, W and #, which depend on the month. Returns false for other items. */
   private boolean isSpecial(CronField field, String item) {
     if (field == CronField.DAY_OF_MONTH) {
       if (item.equals("L")) {
@@ -183,7 +186,10 @@ final class CronParser {
     return range(field, from, slash < 0 ? from : field.greatest(), step);
   }
 
-  /** A range that ends before it begins goes on at the least value: 22-2 is 22, 23, 0, 1, 2. */
+  /**
+   * Returns the bits of a range. A range that ends before it begins wraps around: 22-2 is 22, 23,
+   * 0, 1, 2.
+   */
   private static long range(CronField field, int from, int to, int step) {
     long bits = 0;
     int last = to < from ? to + field.size() : to;
@@ -222,7 +228,7 @@ final class CronParser {
     return number;
   }
 
-  /** The number that one to four digits make; otherwise -1. */
+  /** Returns the number of one to four digits; -1 for other texts. */
   private static int parseNumber(String text) {
     if (text.isEmpty() || text.length() > 4) {
       return -1;
@@ -246,7 +252,7 @@ final class CronParser {
     return new InvalidArgumentException("cron " + quoted(expression) + ": " + problem);
   }
 
-  /** A text of any length and content, fit for one line of a log. */
+  /** Quotes a text of any length and content for one line of a log. */
   static String quoted(String text) {
     boolean cut = text.length() > MAX_QUOTED;
     String shown = cut ? text.substring(0, MAX_QUOTED) : text;

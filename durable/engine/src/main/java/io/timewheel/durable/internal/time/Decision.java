@@ -12,29 +12,29 @@ import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 
 /**
- * What to do about a timer at its due time: arithmetic only.
+ * The decision about a timer at its due time. Pure arithmetic.
  *
- * <p>It is made once for a run, before its first attempt: a retry, and an attempt on another node,
+ * <p>It is made once for a run, before its first attempt. A retry, and an attempt on another node,
  * keep the scheduled time that was claimed. If {@link #atMillis} is later than the due time, the
- * runs from the due time up to there are {@link #dropped}.
+ * runs from the due time up to it are {@link #dropped}.
  *
- * @param fires whether a run begins now; otherwise look again at {@link #atMillis}, which may be
- *     {@link EpochMillis#NEVER}
+ * @param fires true if a run begins now; otherwise the next decision is at {@link #atMillis}, which
+ *     may be {@link EpochMillis#NEVER}
  * @param atMillis the scheduled time of the run, or the new due time
- * @param late whether the run begins more than a second after its scheduled time
- * @param catchUp whether the run was missed and is caught up
+ * @param late true if the run begins more than a second after its scheduled time
+ * @param catchUp true if it is a catch-up run
  */
 public record Decision(boolean fires, long atMillis, boolean late, boolean catchUp) {
   public static final Duration DEFAULT_GRACE = Duration.ofMinutes(1);
 
-  /** How many missed runs of a timer are outstanding at most. */
+  /** The largest number of outstanding missed runs of a timer. */
   static final int MAX_MISSED = 1_000;
 
   private static final long LATE_MILLIS = 1_000;
 
   /**
-   * The grace that holds, in milliseconds: never under twice the lease, so that the run of a node
-   * that has died is not missed before another node can have it.
+   * Returns the effective grace in milliseconds. It is at least twice the node lease, so that a run
+   * of a dead node does not count as missed before another node can begin it.
    *
    * @throws IllegalArgumentException if the grace is negative
    */
@@ -47,7 +47,7 @@ public record Decision(boolean fires, long atMillis, boolean late, boolean catch
   }
 
   /**
-   * The decision about the run that is due.
+   * Decides about the run that is due.
    *
    * @param dueMillis its scheduled time
    * @param nowMillis the current time, rounded down
@@ -74,8 +74,9 @@ public record Decision(boolean fires, long atMillis, boolean late, boolean catch
   }
 
   /**
-   * Whether the run that is claimed was missed: by when its first attempt began, whatever delays
-   * the others. Of what the history has lost no more is known; then it was not.
+   * Returns whether the claimed run is a catch-up run. The begin of its first attempt decides,
+   * whatever the delay of the others. If the history no longer contains that attempt, the result is
+   * false.
    *
    * @param record the timer, while the run is claimed
    */
@@ -103,7 +104,7 @@ public record Decision(boolean fires, long atMillis, boolean late, boolean catch
   }
 
   /**
-   * How many runs it leaves out, from the due time on; at most {@link
+   * Returns the number of runs that it drops, from the due time on. At most {@link
    * io.timewheel.durable.internal.health.Health#MAX_COUNTED_RUNS} are counted.
    */
   public long dropped(Recurrence recurrence, long dueMillis) {

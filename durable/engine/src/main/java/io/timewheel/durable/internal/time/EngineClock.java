@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 
 /**
- * The wall clock as the engine takes it. It stands still while the machine's clock has gone back by
- * a little, and believes it when it has gone back by more: a clock that was wrong once must not
- * hold everything for years.
+ * The wall clock of the engine. After a small backward step of the machine's clock, it stops until
+ * that clock has caught up. It follows a larger step, because a clock that was once far ahead must
+ * not stop all timers for years.
  */
 public final class EngineClock {
-  /** A jump back of up to this is waited out. */
+  /** The largest backward step, in milliseconds, for which the clock stops. */
   public static final long HOLD_MILLIS = 5_000;
 
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -22,7 +22,7 @@ public final class EngineClock {
   private final LongSupplier offsetMillis;
   private final AtomicLong latestMillis = new AtomicLong(Long.MIN_VALUE);
 
-  /** The times that the clock went back and was believed. */
+  /** The number of backward steps that the clock followed. */
   public final LongAdder jumpsBack = new LongAdder();
 
   private volatile boolean failing;
@@ -32,7 +32,10 @@ public final class EngineClock {
     this.offsetMillis = offsetMillis;
   }
 
-  /** A clock that fails stands still: who looks at it has begun something that must end. */
+  /**
+   * Reads the clock of the machine. If the clock throws, it returns the last time, because the
+   * caller has begun work that must end.
+   */
   private long wallMillis() {
     try {
       long millis =
@@ -46,17 +49,18 @@ public final class EngineClock {
       }
       if (!failing) {
         failing = true;
-        LOG.log(System.Logger.Level.ERROR, "the clock fails, and is taken to stand still", e);
+        LOG.log(System.Logger.Level.ERROR, "the clock fails: no time passes until it answers", e);
       }
       return seenMillis;
     }
   }
 
-  /** The current time, rounded down. */
+  /** Returns the current time in milliseconds, rounded down. */
   public long nowMillis() {
     while (true) {
-      // Before the wall: a thread that is held up here, as when the machine is suspended, must not
-      // compare its old reading with a newer one, and take that for a clock that has gone back.
+      // Read before the wall clock. Otherwise a thread that is delayed here, for example by a
+      // suspended machine, would compare its old reading with a newer one and detect a backward
+      // step.
       long seenMillis = latestMillis.get();
       long wallMillis = wallMillis();
       if (wallMillis == seenMillis) {
@@ -71,7 +75,7 @@ public final class EngineClock {
           jumpsBack.increment();
           LOG.log(
               System.Logger.Level.WARNING,
-              "the clock has gone back by {0} ms, and is believed",
+              "the clock has gone back by {0} ms: timers follow it",
               seenMillis - wallMillis);
         }
         return wallMillis;

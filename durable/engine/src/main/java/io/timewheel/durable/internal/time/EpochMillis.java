@@ -5,36 +5,36 @@ import java.time.Duration;
 import java.time.Instant;
 
 /**
- * The grid of stored times: whole milliseconds since 1970, saturating at both ends of a {@code
- * long}. The last one is never.
+ * Converts times to whole milliseconds since 1970, the precision of stored times. Values saturate
+ * at both ends of a {@code long}. The largest one means never.
  *
- * <p>A time at which something is to happen is rounded up, so that it never happens early; the
- * current time is rounded down, for the same reason.
+ * <p>Scheduled times are rounded up, so that timers never fire early. The current time is rounded
+ * down for the same reason.
  */
 public final class EpochMillis {
-  /** The time of what never comes. */
+  /** A time that never comes. */
   public static final long NEVER = Long.MAX_VALUE;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   private EpochMillis() {}
 
-  /** The last millisecond that is not after the instant. */
+  /** Returns the last millisecond that is not after the instant. */
   static long floor(Instant instant) {
     return millis(instant.getEpochSecond(), instant.getNano() / NANOS_PER_MILLI);
   }
 
-  /** The first millisecond that is not before the instant. */
+  /** Returns the first millisecond that is not before the instant. */
   public static long ceil(Instant instant) {
     return millis(instant.getEpochSecond(), ceilMillis(instant.getNano()));
   }
 
-  /** The duration in milliseconds, rounded up. */
+  /** Returns the duration in milliseconds, rounded up. */
   public static long ceil(Duration duration) {
     return millis(duration.getSeconds(), ceilMillis(duration.getNano()));
   }
 
-  /** Towards zero first: the second in which the range begins is not in it as a whole. */
+  /** Computes towards zero first, because the range contains only a part of its first second. */
   private static long millis(long seconds, long fraction) {
     return seconds < 0
         ? saturatedAdd(saturatedMillis(seconds + 1), fraction - 1_000)

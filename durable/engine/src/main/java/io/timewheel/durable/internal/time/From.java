@@ -4,8 +4,8 @@ package io.timewheel.durable.internal.time;
 import io.timewheel.durable.spi.TimerRecord;
 
 /**
- * Another, with a first time that was asked for: a part of what makes two of them equal. Only a run
- * that a person has moved can be before that time; the run after it is not.
+ * Adds a first time to another recurrence. The first time counts for equality. Only a run that a
+ * user has moved can be before it, and the next run is not.
  */
 final class From extends Recurrence {
   private final Recurrence recurrence;
@@ -63,7 +63,7 @@ final class From extends Recurrence {
         : fromRunMillis;
   }
 
-  /** Whether a run is so long before the first time that the next one waits for that. */
+  /** Returns whether a run is so long before the first time that the next run waits for it. */
   private boolean skipsRuns(long runMillis, long endedMillis) {
     return recurrence.next(runMillis, endedMillis) < fromMillis;
   }

@@ -5,8 +5,8 @@ import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 
 /**
- * Another recurrence, with each run later by one offset. It asks the other about times that are
- * earlier by the offset.
+ * Delays each run of another recurrence by the same offset. It queries the other with times that
+ * are earlier by the offset.
  */
 final class Jittered extends Recurrence {
   private final Recurrence recurrence;

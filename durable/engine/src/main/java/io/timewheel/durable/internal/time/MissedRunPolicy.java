@@ -6,7 +6,7 @@ import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 
-/** When a run counts as missed, and which run comes next, by the clock of the engine. */
+/** Decides when a run counts as missed and which run comes next, by the clock of the engine. */
 public final class MissedRunPolicy {
   private static final Duration MIN_GRACE = Duration.ofSeconds(1);
 
@@ -21,22 +21,24 @@ public final class MissedRunPolicy {
     minGraceMillis = Decision.graceMillis(MIN_GRACE, lease);
   }
 
-  /** A run that is later than this may have been missed: the least grace of all timers. */
+  /**
+   * Returns the smallest grace of all timers: a run that is later than this may have been missed.
+   */
   public long minGraceMillis() {
     return minGraceMillis;
   }
 
-  /** How late a run may begin before it counts as missed. */
+  /** Returns how late a run may begin before it counts as missed, in milliseconds. */
   public long graceMillis(TimerDefinition definition) {
     return Math.max(minGraceMillis, definition.graceMillis());
   }
 
-  /** What a timer does after a run that ends now. */
+  /** Returns the run that follows a run that ends now. */
   public NextRun nextRun(TimerRecord record, Claim claim) {
     return NextRun.after(record, claim, graceMillis(record.definition()), clock.nowMillis());
   }
 
-  /** Whether the run that is claimed was missed. */
+  /** Returns whether the claimed run is a catch-up run. */
   public boolean isCatchUp(TimerRecord record) {
     return Decision.isCatchUp(record, graceMillis(record.definition()));
   }

@@ -5,24 +5,24 @@ import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.TimerRecord;
 
 /**
- * The run that follows one which ends now: arithmetic only.
+ * The run that follows a run that ends now. Pure arithmetic.
  *
  * @param atMillis its scheduled time; {@link EpochMillis#NEVER} if there is none
- * @param dropped how many missed runs are dropped for it
+ * @param dropped the number of missed runs that are dropped for it
  */
 public record NextRun(long atMillis, long dropped) {
   /**
-   * The run that follows.
+   * Returns the run that follows.
    *
    * @param record the timer, while the run is claimed
-   * @param graceMillis how late a run may begin before it counts as missed
+   * @param graceMillis the grace, in milliseconds
    */
   static NextRun after(TimerRecord record, Claim claim, long graceMillis, long nowMillis) {
     if (!record.definition().isRecurring()) {
       return new NextRun(EpochMillis.NEVER, 0);
     }
     Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
-    // A run by hand, or one that its handler has postponed, leaves the series as it is.
+    // A run by hand, or one that its handler has postponed, does not change the schedule.
     boolean ofSeries = record.isOfSeries();
     long nextMillis = ofSeries ? recurrence.next(claim.scheduledAt(), nowMillis) : record.dueAt();
     Decision decision =

@@ -15,26 +15,26 @@ import java.util.function.BiPredicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a timer fires again: never, at a fixed rate, with a fixed delay, or by a cron in a zone.
- * Immutable.
+ * Defines when a timer fires again: never, at a fixed rate, with a fixed delay, or by a cron in a
+ * zone. Immutable.
  *
- * <p>All times are whole milliseconds, as they are stored: periods and first times are rounded up.
- * Nothing overflows; what would be later than the last millisecond of a {@code long} never comes.
+ * <p>All times are whole milliseconds, as they are stored. Periods and first times are rounded up.
+ * Times do not overflow: a time after the last millisecond of a {@code long} never comes.
  *
- * <p>{@link #toString()} is the stored form, which {@link #parse} reads:
+ * <p>{@link #toString()} returns the stored form, which {@link #parse} reads:
  *
  * <ul>
  *   <li>{@code once}
  *   <li>{@code every PT5M}: at a fixed rate
  *   <li>{@code delay PT5M}: with a fixed delay
  *   <li>{@code cron 0 9 * * MON-FRI Europe/Berlin}: five or six fields, then the zone
- *   <li>any but the first, followed by {@code from 2026-05-01T00:00:00Z}: not before that time
- *   <li>{@code jitter PT5M PT1M12.345S}, followed by a fixed rate or a cron: each run is later by
+ *   <li>any except the first, followed by {@code from 2026-05-01T00:00:00Z}: not before that time
+ *   <li>{@code jitter PT5M PT1M12.345S}, followed by a fixed rate or a cron: each run is delayed by
  *       the second duration, which is shorter than the first
  * </ul>
  *
- * <p>The first word also is the version of the form: another form will begin with another word, and
- * is refused by a release that does not know it.
+ * <p>The first word also identifies the version of the form. A new form will begin with another
+ * word, and releases that do not know it refuse it.
  */
 public abstract sealed class Recurrence
     permits From,
@@ -49,7 +49,7 @@ public abstract sealed class Recurrence
   Recurrence() {}
 
   /**
-   * The recurrence of a timer that fires once.
+   * Returns the recurrence of a timer that fires once.
    *
    * @return the recurrence
    */
@@ -58,7 +58,7 @@ public abstract sealed class Recurrence
   }
 
   /**
-   * At a fixed rate: scheduled times are whole periods apart, whenever the runs begin and end.
+   * Returns a fixed rate. Scheduled times are whole periods apart, whenever the runs begin and end.
    *
    * @param period the time from one scheduled run to the next
    * @return the recurrence
@@ -69,7 +69,7 @@ public abstract sealed class Recurrence
   }
 
   /**
-   * With a fixed delay: the next run is scheduled when one has ended.
+   * Returns a fixed delay. The next run is scheduled when the previous one has ended.
    *
    * @param delay the time from the end of a run to the scheduled time of the next
    * @return the recurrence
@@ -80,7 +80,7 @@ public abstract sealed class Recurrence
   }
 
   /**
-   * By a cron, in the local time of a zone.
+   * Returns a cron in the local time of a zone.
    *
    * @param cron the cron
    * @param zone the zone
@@ -91,23 +91,23 @@ public abstract sealed class Recurrence
   }
 
   /**
-   * Reads the stored form.
+   * Parses the stored form.
    *
-   * @param text what {@link #toString()} returned, or the like written by hand
+   * @param text the result of {@link #toString()}, or an equivalent text
    * @return the recurrence
-   * @throws IllegalArgumentException if the text is not valid; the message names what is wrong and
-   *     what was expected
+   * @throws IllegalArgumentException if the text is invalid; the message names the problem and the
+   *     expected form
    */
   public static Recurrence parse(String text) {
     return RecurrenceParser.parse(requireNonNull(text, "text"));
   }
 
   /**
-   * The runs to come after a run, as far as they are known: those of a fixed delay as if no run
-   * took any time.
+   * Returns the runs that follow a run, as far as they are known. For a fixed delay, runs are
+   * assumed to take no time.
    *
    * @param after the scheduled time of a run
-   * @param count how many runs at most, from 0 to 1,000
+   * @param count the largest number of runs, from 0 to 1,000
    * @return their scheduled times
    * @throws IllegalArgumentException if the count is out of range
    */
@@ -130,48 +130,50 @@ public abstract sealed class Recurrence
   }
 
   /**
-   * The scheduled time that follows a run, or {@link EpochMillis#NEVER}. The first run of a timer
-   * follows its creation, as if that were a run.
+   * Returns the scheduled time that follows a run, or {@link EpochMillis#NEVER}. For the first run
+   * of a timer, its creation counts as the previous run.
    *
    * @param scheduledMillis the scheduled time of the run
-   * @param endedMillis when it ended, rounded up
+   * @param endedMillis the time of its end, rounded up
    */
   abstract long next(long scheduledMillis, long endedMillis);
 
   /**
-   * How many runs are scheduled in a span, given that there is one at its beginning. One, if none
-   * is scheduled before another has ended.
+   * Returns the number of runs that are scheduled in a span, given that there is one at its
+   * beginning. It is one if a run is only scheduled when the previous one has ended.
    *
    * @param fromMillis the run at the beginning
-   * @param untilMillis the end of the span, later than the beginning, and not part of it
-   * @param limit where to stop counting
+   * @param untilMillis the end of the span, exclusive, later than the beginning
+   * @param limit the number at which counting stops
    */
   long count(long fromMillis, long untilMillis, long limit) {
     return 1;
   }
 
   /**
-   * The run that is the {@code nth} from the end of those in a span; the first one, if there are
-   * fewer. The span is that of {@link #count}.
+   * Returns the {@code nth} run from the end of a span, or the first one if there are fewer. The
+   * span is that of {@link #count}.
    */
   public long fromEnd(int nth, long fromMillis, long untilMillis) {
     return fromMillis;
   }
 
-  /** The first run of a timer that is scheduled now, or {@link EpochMillis#NEVER}. */
+  /** Returns the first run of a timer that is scheduled now, or {@link EpochMillis#NEVER}. */
   public long first(long nowMillis) {
     return next(nowMillis, nowMillis);
   }
 
-  /** The first run of a timer that is scheduled now, if each run is later by an offset. */
+  /**
+   * Returns the first run of a timer that is scheduled now, if each run is delayed by an offset.
+   */
   long firstLater(long offsetMillis, long nowMillis) {
     return EpochMillis.saturatedAdd(first(nowMillis), offsetMillis);
   }
 
   /**
-   * The time of the next run of a timer that waits by elapsed time, after the clock has gone back:
-   * no later than one period from now. A run that does not follow from the runs before it, because
-   * a person has moved it, keeps its time.
+   * Returns the corrected time of the next run of a timer after the clock was set back: at most one
+   * period from now. A run that a user has moved keeps its time, because it does not follow from
+   * the previous runs.
    *
    * @param record the timer, while it waits for its next run
    */
@@ -179,12 +181,15 @@ public abstract sealed class Recurrence
     return continued(record, 0, nowMillis);
   }
 
-  /** The same, if each run is later by an offset. */
+  /** Returns the corrected time, if each run is delayed by an offset. */
   long continued(TimerRecord record, long offsetMillis, long nowMillis) {
     return record.dueAt();
   }
 
-  /** Whether a run has its time from the creation of a timer or from one of its ended attempts. */
+  /**
+   * Returns whether the time of a run follows from the creation of the timer or from one of its
+   * ended attempts.
+   */
   private static boolean follows(
       TimerRecord record, long offsetMillis, BiPredicate<Long, Long> followsRun) {
     return followsRun.test(record.createdAt() + offsetMillis, record.createdAt())
@@ -193,23 +198,24 @@ public abstract sealed class Recurrence
                 attempt -> followsRun.test(attempt.scheduledAtMillis(), attempt.endedAtMillis()));
   }
 
-  /** The first run if none may be before a time. */
+  /** Returns the first run that is not before a time. */
   long firstFrom(long millis) {
     return millis;
   }
 
   /**
-   * The same, but with the first run at this time; by a cron, with the first that is not before.
+   * Returns this recurrence with the first run at a time. For a cron, the first run is the first
+   * match that is not earlier.
    */
   public Recurrence from(long millis) {
     return new From(this, millis);
   }
 
   /**
-   * The same, but with each run later by one offset, so that runs of timers with the same
-   * recurrence are spread.
+   * Returns this recurrence with each run delayed by the same offset, to spread the runs of timers
+   * with the same recurrence.
    *
-   * @param jitter the limit of the offset: over zero, at most 24 hours and the period
+   * @param jitter the limit of the offset; more than zero, at most 24 hours, and at most the period
    * @param hash decides the offset: the same hash gives the same offset
    * @return the recurrence
    * @throws IllegalArgumentException if the limit is out of range, or if the recurrence is neither
@@ -220,7 +226,7 @@ public abstract sealed class Recurrence
     return new Jittered(this, jitterMillis, Long.remainderUnsigned(hash, jitterMillis));
   }
 
-  /** The jitter in milliseconds, rounded up, if it is in range. */
+  /** Returns the jitter in milliseconds, rounded up. Throws if it is out of range. */
   long jitterMillis(Duration jitter) {
     long jitterMillis = positiveMillis("jitter", jitter);
     long maxMillis = maxJitterMillis();
@@ -239,7 +245,7 @@ public abstract sealed class Recurrence
     return jitterMillis;
   }
 
-  /** The longest jitter; 0 if there can be none. */
+  /** Returns the longest jitter in milliseconds; 0 if no jitter is allowed. */
   long maxJitterMillis() {
     return 0;
   }
@@ -263,7 +269,7 @@ public abstract sealed class Recurrence
   }
 
   /**
-   * The stored form.
+   * Returns the stored form.
    *
    * @return a text that {@link #parse} reads
    */
@@ -339,7 +345,10 @@ public abstract sealed class Recurrence
       return fewer ? fromMillis : fromMillis + (further - nth + 1) * periodMillis;
     }
 
-    /** Unsigned, as the length of the span is: it may be almost twice the greatest {@code long}. */
+    /**
+     * Divides unsigned, because the length of the span may be almost twice the largest {@code
+     * long}.
+     */
     private long furtherRuns(long fromMillis, long untilMillis) {
       return Long.divideUnsigned(untilMillis - 1 - fromMillis, periodMillis);
     }
@@ -395,7 +404,7 @@ public abstract sealed class Recurrence
       return count;
     }
 
-    /** By bisection: what is wanted is the first time after which fewer than {@code nth} remain. */
+    /** Finds, by bisection, the first time after which fewer than {@code nth} runs remain. */
     @Override
     public long fromEnd(int nth, long fromMillis, long untilMillis) {
       if (count(fromMillis, untilMillis, nth) < nth) {
@@ -414,7 +423,7 @@ public abstract sealed class Recurrence
       return low;
     }
 
-    /** How many runs are later than a time and before the end, up to a limit. */
+    /** Returns the number of runs after a time and before the end, up to a limit. */
     private long remaining(long afterMillis, long untilMillis, long limit) {
       long first = cron.nextMillis(afterMillis, rules);
       return first < untilMillis ? count(first, untilMillis, limit) : 0;
@@ -425,7 +434,7 @@ public abstract sealed class Recurrence
       return cron.nextMillis(EpochMillis.saturatedSubtract(millis, 1), rules);
     }
 
-    /** A run that is due already without the offset still comes with it. */
+    /** A run whose time without the offset has passed still fires with the offset. */
     @Override
     long firstLater(long offsetMillis, long nowMillis) {
       return super.firstLater(offsetMillis, EpochMillis.saturatedSubtract(nowMillis, offsetMillis));

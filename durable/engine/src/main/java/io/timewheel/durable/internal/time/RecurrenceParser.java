@@ -8,11 +8,11 @@ import java.time.Instant;
 import java.time.ZoneId;
 import org.jspecify.annotations.Nullable;
 
-/** Reads the stored form of a {@link Recurrence}. */
+/** Parses the stored form of a {@link Recurrence}. */
 final class RecurrenceParser {
   static final String FROM = " from ";
 
-  /** A cron, the longest ID of a zone, a jitter and a first time. */
+  /** The largest length: that of a cron, the longest zone ID, a jitter and a first time. */
   private static final int MAX_LENGTH = CronParser.MAX_LENGTH + 200;
 
   private RecurrenceParser() {}

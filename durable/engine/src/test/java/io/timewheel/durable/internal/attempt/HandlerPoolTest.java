@@ -47,7 +47,7 @@ class HandlerPoolTest {
     for (int i = 0; i < 200; i++) {
       pool.execute(() -> await(all));
     }
-    all.await(); // never gets through unless all 200 run side by side
+    all.await(); // returns only if all 200 run concurrently
   }
 
   @Test
@@ -96,17 +96,17 @@ class HandlerPoolTest {
   }
 
   @Test
-  void shortTasksDoNotTakeAThreadEach() throws Exception {
+  void shortTasksShareThreads() throws Exception {
     CountDownLatch done = new CountDownLatch(10_000);
     for (int i = 0; i < 10_000; i++) {
       pool.execute(done::countDown);
     }
     done.await();
-    assertThat(threads).hasSizeLessThan(5_000); // mostly it is a handful
+    assertThat(threads).hasSizeLessThan(5_000); // usually a few
   }
 
   @Test
-  void aTaskThatThrowsCostsNobodyElseAnything() throws Exception {
+  void aTaskThatThrowsAffectsNoOther() throws Exception {
     CountDownLatch done = new CountDownLatch(2);
     pool.execute(
         () -> {
@@ -121,7 +121,7 @@ class HandlerPoolTest {
   }
 
   @Test
-  void anInterruptDoesNotLeaveItsTask() throws Exception {
+  void anInterruptDoesNotAffectTheNextTask() throws Exception {
     CountDownLatch done = new CountDownLatch(100);
     AtomicInteger interrupted = new AtomicInteger();
     for (int i = 0; i < 100; i++) {
@@ -154,7 +154,7 @@ class HandlerPoolTest {
   }
 
   @Test
-  void runsWhatWaitsWhenItIsShutDownAndRefusesTheRest() throws Exception {
+  void runsWaitingTasksAfterAShutdownAndRefusesLaterOnes() throws Exception {
     CountDownLatch gate = new CountDownLatch(1);
     AtomicInteger runs = new AtomicInteger();
     for (int i = 0; i < 10; i++) {
@@ -177,7 +177,7 @@ class HandlerPoolTest {
   }
 
   @Test
-  void givesBackWhatHasNotBegun() throws Exception {
+  void givesBackAttemptsThatHaveNotBegun() throws Exception {
     CountDownLatch gate = new CountDownLatch(1);
     pool.execute(
         () -> {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** What a batch takes of the changes of callers and of those of the engine. */
+/** Verifies the shares of callers and of the engine in a batch. */
 class ChangeQueueTest {
   private static final int MAX = 1_000;
 
@@ -80,14 +80,14 @@ class ChangeQueueTest {
   }
 
   @Test
-  void callersGetWhatASmallBacklogLeaves() {
+  void callersGetTheRoomThatASmallBacklogLeaves() {
     addBulk(10);
     addCallers(5_000);
     assertThat(count(take(), "caller")).isEqualTo(MAX - 10);
   }
 
   @Test
-  void batchesOfABacklogAloneGrowAgainSomeTimeAfterTheLastCaller() {
+  void batchesOfABacklogGrowAgainAfterTheLastCaller() {
     addBulk(10_000);
     List<Integer> sizes = new ArrayList<>();
     for (int i = 0; i < 7; i++) {
@@ -133,14 +133,14 @@ class ChangeQueueTest {
     for (int i = 0; i < 3; i++) {
       FailedChanges failed = new FailedChanges(List.of(own("suspect")), true);
       queue.putAside(failed);
-      queue.comeBack(failed);
+      queue.makeDue(failed);
     }
     List<PendingChange> held = List.of(own("held"));
     for (List<PendingChange> batch = held; taken.size() < 6; batch = queue.takeBatch(MAX, 0)) {
       batch.forEach(item -> taken.add(item.change.key().id()));
       if (batch.equals(held)) {
         queue.hold(batch, 0);
-        queue.comeBack(HeldChanges.keys(batch)); // due again at once
+        queue.makeDue(HeldChanges.keys(batch)); // due again at once
       }
     }
     assertThat(taken).containsExactly("held", "held", "suspect", "held", "suspect", "held");

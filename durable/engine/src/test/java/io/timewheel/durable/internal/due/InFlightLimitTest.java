@@ -54,9 +54,9 @@ class InFlightLimitTest {
     timer.stop();
   }
 
-  /** As it is with an engine that closes: each entry leaves as soon as it is handled. */
+  /** As in a closing engine, each entry leaves as soon as it is handled. */
   @Test
-  void admitsInALoopWhatLeavesAtOnce() {
+  void admitsEntriesThatLeaveAtOnceInALoop() {
     for (int i = 0; i < MANY; i++) {
       DueTimer due =
           new DueTimer(

@@ -13,13 +13,13 @@ import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The events cannot be loaded yet, as no thread can be started for that. */
+/** Verifies events that cannot be loaded yet because no thread can be started. */
 class EventsTest {
   @TempDir private Path directory;
 
-  /** In a JVM of its own: other tests have loaded the events in this one. */
+  /** In a separate JVM, because other tests have loaded the events in this one. */
   @Test
-  @EnabledForJreRange(max = JRE.JAVA_20) // later ones do not ask the thread for its class loader
+  @EnabledForJreRange(max = JRE.JAVA_20) // later versions do not use the class loader of the thread
   void triesAgainToLoadTheEventsIfNoThreadCouldBeStarted() throws Exception {
     File output = directory.resolve("output.txt").toFile();
     Process process =
@@ -39,7 +39,7 @@ class EventsTest {
     assertThat(Files.readString(output.toPath())).endsWith("tries: 2");
   }
 
-  /** Two events, on a thread that can make no other. */
+  /** Tries two events, on a thread that can start no other one. */
   static final class TwoLooks extends Thread {
     private int tries;
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The rule for daylight saving, on examples and on every transition of every zone. */
+/** Verifies the rule for daylight saving with examples and with every transition of every zone. */
 class CronDaylightSavingTest {
   private static final Instant FIRST = Instant.parse("1990-01-01T00:00:00Z");
   private static final Instant LAST = Instant.parse("2038-01-01T00:00:00Z");
@@ -77,7 +77,7 @@ class CronDaylightSavingTest {
   private static void checkAround(Instant transition, String zone, ZoneRules rules) {
     Instant from = transition.minus(Duration.ofHours(4));
     Instant until = transition.plus(Duration.ofHours(4));
-    // Overlaps are shorter than these four hours, so the clock is watched from before any of them.
+    // Overlaps are shorter than these four hours, so the clock is read from before any of them.
     List<Instant> minutes =
         Stream.iterate(from.minus(Duration.ofHours(4)), t -> t.plusSeconds(60))
             .takeWhile(t -> !t.isAfter(until))
@@ -98,7 +98,9 @@ class CronDaylightSavingTest {
     }
   }
 
-  /** Looks at a clock on the wall, minute after minute, and knows nothing of transitions. */
+  /**
+   * Returns the runs by reading a wall clock minute by minute, without knowledge of transitions.
+   */
   private static List<Instant> runsOnAClock(
       Watched watched, List<Instant> minutes, List<LocalDateTime> clock, Instant from) {
     List<Instant> runs = new ArrayList<>();
@@ -122,10 +124,10 @@ class CronDaylightSavingTest {
 
   @ParameterizedTest
   @CsvSource({
-    // A daily run in the gap comes at its end, and a day later at its own time again.
+    // A daily run in the gap is at its end, and a day later at its own time again.
     "30 2 * * *, Europe/Berlin, 2026-03-28T12:00+01:00, 2026-03-29T03:00+02:00"
         + " 2026-03-30T02:30+02:00",
-    // Several in the gap are one, also together with one that is due at the end anyway.
+    // Several runs in the gap become one, also together with a run at the end of the gap.
     "*/15 2-3 * * *, Europe/Berlin, 2026-03-29T01:00+01:00, 2026-03-29T03:00+02:00"
         + " 2026-03-29T03:15+02:00",
     "30 * * * *, Europe/Berlin, 2026-03-29T01:00+01:00, 2026-03-29T01:30+01:00"
@@ -137,13 +139,13 @@ class CronDaylightSavingTest {
         + " 2026-10-05T02:15+11:00",
     "0 9 * * *, Pacific/Apia, 2011-12-29T09:00-10:00, 2011-12-31T00:00+14:00"
         + " 2011-12-31T09:00+14:00",
-    // A daily run in the overlap comes at the first occurrence, and not again at the second.
+    // A daily run in the overlap is at the first occurrence, not at the second.
     "30 2 * * *, Europe/Berlin, 2026-10-24T12:00+02:00, 2026-10-25T02:30+02:00"
         + " 2026-10-26T02:30+01:00",
     "30 2 * * *, Europe/Berlin, 2026-10-25T02:10+01:00, 2026-10-26T02:30+01:00",
     "0 */2 * * *, Europe/Berlin, 2026-10-25T00:30+02:00, 2026-10-25T02:00+02:00"
         + " 2026-10-25T04:00+01:00",
-    // Every half an hour goes through both hours.
+    // A run every half hour includes both hours.
     "*/30 * * * *, Europe/Berlin, 2026-10-25T02:15+02:00, 2026-10-25T02:30+02:00"
         + " 2026-10-25T02:00+01:00 2026-10-25T02:30+01:00 2026-10-25T03:00+01:00",
     "45 * * * *, Australia/Lord_Howe, 2026-04-05T01:15+11:00, 2026-04-05T01:45+11:00"

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.scheduling.support.CronExpression;
 
 /**
- * Spring's {@code CronExpression} and cron-utils on the same expressions, and where they differ.
+ * Compares crons with Spring's {@code CronExpression} and cron-utils, and lists the differences.
  */
 class CronOraclesTest {
   @Property(tries = 2_000)
@@ -77,7 +77,7 @@ class CronOraclesTest {
     }
   }
 
-  /** Each line is a difference: what we do, what Spring does, and what cron-utils does. */
+  /** Each line is a difference: the runs of Timewheel, of Spring and of cron-utils. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '|',
@@ -143,7 +143,7 @@ class CronOraclesTest {
         .isEqualTo(cronUtils);
   }
 
-  /** As many runs as are expected. */
+  /** Returns the same number of runs as expected. */
   private static String runs(
       String expected, ZonedDateTime after, UnaryOperator<@Nullable ZonedDateTime> next) {
     StringBuilder runs = new StringBuilder();

@@ -21,7 +21,7 @@ import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
 
-/** Random crons against brute force, and random texts against the parser. */
+/** Verifies random crons by brute force, and the parser with random texts. */
 class CronPropertyTest {
   private static final LocalDate FIRST_DAY = LocalDate.of(2000, 1, 1);
   private static final LocalDate AFTER_400_YEARS = FIRST_DAY.plusYears(400);
@@ -45,7 +45,7 @@ class CronPropertyTest {
     Cron cron = Cron.parse(naive.text());
     for (int i = 0; i < 20; i++) {
       assertThat(next(cron, time)).as("%s after %s", naive.text(), time).isEqualTo(expected);
-      // From the run itself, and from some time after it.
+      // From the run itself, and from a time after it.
       time = i % 2 == 0 ? expected : expected.plusSeconds(random.nextInt(7_200));
       expected = naive.next(time, LocalDate.MAX);
     }

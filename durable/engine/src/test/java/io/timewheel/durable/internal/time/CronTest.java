@@ -155,7 +155,7 @@ class CronTest {
   }
 
   @Test
-  void takesEveryValueOfEveryFieldInLists() {
+  void acceptsEveryValueOfEveryFieldInLists() {
     String sixty = list(0, 59);
     String text =
         String.join(" ", sixty, sixty, list(0, 23), list(1, 31), list(1, 12), "*," + list(0, 7));
@@ -188,7 +188,7 @@ class CronTest {
   }
 
   @Test
-  void comesToAnEndAtTheLastMillisecondOnly() {
+  void endsOnlyAtTheLastMillisecond() {
     Cron cron = Cron.parse("* * * * *");
     ZoneId zone = ZoneId.of("Europe/Berlin");
     Instant last = Instant.ofEpochMilli(Long.MAX_VALUE);
@@ -200,7 +200,7 @@ class CronTest {
   }
 
   @Test
-  void isEqualToTheSameTextButForCaseBlanksAndMacros() {
+  void isEqualToTheSameTextExceptForCaseBlanksAndMacros() {
     Cron cron = Cron.parse("0 9 * * MON-FRI");
     assertThat(cron)
         .isEqualTo(Cron.parse("  0\t9 *  * mon-fri "))

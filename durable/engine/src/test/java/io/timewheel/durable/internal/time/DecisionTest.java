@@ -43,12 +43,12 @@ class DecisionTest {
   @Example
   void firesOnceForAllThatWereMissed() {
     for (Recurrence hourly : List.of(EVERY_HOUR, HOURLY)) {
-      // Four were missed; the fifth is still to come.
+      // Four runs were missed; the fifth is in the future.
       Decision decision =
           Decision.of(hourly, MissedRuns.FIRE_ONCE, GRACE, HOUR, 4 * HOUR + HOUR / 2);
       assertThat(decision).isEqualTo(makeUp(4 * HOUR));
       assertThat(hourly.count(HOUR, decision.atMillis(), 1_000)).isEqualTo(3);
-      // The fourth is within its grace: it will run beside the one that makes up for the rest.
+      // The fourth is within its grace: it runs in addition to the catch-up run for the others.
       assertThat(Decision.of(hourly, MissedRuns.FIRE_ONCE, GRACE, HOUR, 4 * HOUR + GRACE))
           .isEqualTo(makeUp(3 * HOUR));
     }
@@ -84,7 +84,7 @@ class DecisionTest {
   }
 
   @Example
-  void skipsWhatWasMissed() {
+  void skipsMissedRuns() {
     for (Recurrence hourly : List.of(EVERY_HOUR, HOURLY)) {
       assertThat(Decision.of(hourly, MissedRuns.SKIP, GRACE, HOUR, 4 * HOUR + HOUR / 2))
           .isEqualTo(waitUntil(5 * HOUR));
@@ -108,7 +108,7 @@ class DecisionTest {
   }
 
   @Example
-  void countsAFixedDelayAnewWhenItsRunIsSkipped() {
+  void startsAFixedDelayAgainWhenItsRunIsSkipped() {
     Recurrence delay = Recurrence.fixedDelay(Duration.ofHours(1));
     long now = 99 * HOUR + 5;
     assertThat(Decision.of(delay, MissedRuns.FIRE_ONCE, GRACE, HOUR, now)).isEqualTo(makeUp(HOUR));
@@ -127,7 +127,7 @@ class DecisionTest {
         assertThat(Decision.of(HOURLY, missed, Long.MAX_VALUE, now, now).fires()).isTrue();
       }
     }
-    // All of a cron that began with time itself.
+    // All runs of a cron since the smallest time.
     assertThat(Decision.of(HOURLY, MissedRuns.FIRE_ONCE, GRACE, Long.MIN_VALUE, HOUR + GRACE + 1))
         .isEqualTo(makeUp(HOUR));
   }
@@ -146,7 +146,7 @@ class DecisionTest {
         .withMessage("grace: PT-1M; expected zero or more");
   }
 
-  /** Each run of a long outage is fired or dropped, as the rule says, when it is looked at late. */
+  /** After a long outage, each run is fired or dropped according to the rule. */
   @Property
   void treatsEveryRunAsTheRuleSays(
       @ForAll MissedRuns missed,

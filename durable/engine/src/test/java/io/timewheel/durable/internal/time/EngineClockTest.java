@@ -20,7 +20,7 @@ class EngineClockTest {
   }
 
   @Example
-  void standsStillOverASmallJumpBackAndBelievesALargeOne() {
+  void stopsAfterASmallStepBackAndFollowsALargeOne() {
     assertThat(clock.nowMillis()).isEqualTo(100_000);
     wallMillis = 95_000;
     assertThat(clock.nowMillis()).isEqualTo(100_000);
@@ -30,10 +30,10 @@ class EngineClockTest {
   }
 
   @Example
-  void doesNotTakeAThreadThatWasHeldUpForAClockThatHasGoneBack() {
+  void doesNotMistakeADelayedThreadForAStepBack() {
     clock.nowMillis();
     whenRead =
-        () -> { // it has its reading, and is suspended; meanwhile another thread reads the clock
+        () -> { // it is suspended after its reading; another thread reads the clock
           wallMillis += 60_000;
           clock.nowMillis();
         };

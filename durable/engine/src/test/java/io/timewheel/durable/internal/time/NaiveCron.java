@@ -18,8 +18,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cron expression made together with its meaning: predicates on dates and times, tried one after
- * the other. It shares nothing with {@link Cron}, which reads only the text.
+ * A random cron expression with its meaning as predicates on dates and times. It shares no code
+ * with {@link Cron}, which gets only the text.
  */
 record NaiveCron(String text, Predicate<LocalDate> dates, Predicate<LocalTime> times) {
   private static final List<String> MONTHS =
@@ -27,12 +27,12 @@ record NaiveCron(String text, Predicate<LocalDate> dates, Predicate<LocalTime> t
   private static final List<String> WEEKDAYS =
       List.of("SUN", "MON", "TUE", "WED", "THU", "FRI", "SAT");
 
-  /** What a generated expression may contain. */
+  /** The syntax of generated expressions. */
   enum Dialect {
     OURS,
-    /** Without what Spring refuses: ranges that go round. */
+    /** Without ranges that wrap around, which Spring refuses. */
     SPRING,
-    /** Without what crontab does not have, either: five fields, plain values. */
+    /** Only syntax of crontab: five fields with plain values. */
     UNIX
   }
 
@@ -42,7 +42,10 @@ record NaiveCron(String text, Predicate<LocalDate> dates, Predicate<LocalTime> t
     return dates.test(time.toLocalDate()) && times.test(time.toLocalTime());
   }
 
-  /** By brute force, day after day and then second after second; null if not before a day. */
+  /**
+   * Returns the next run by brute force, day by day and then second by second; null if there is
+   * none before a limit.
+   */
   @Nullable LocalDateTime next(LocalDateTime after, LocalDate before) {
     LocalDateTime start = after.plusSeconds(1);
     LocalTime from = start.toLocalTime();
@@ -95,7 +98,7 @@ record NaiveCron(String text, Predicate<LocalDate> dates, Predicate<LocalTime> t
         });
   }
 
-  /** Everything, one item, or a list. */
+  /** Returns all values, one item, or a list. */
   private static <T> Item<T> field(Random random, Supplier<Item<T>> items) {
     if (random.nextInt(3) == 0) {
       return new Item<>("*", value -> true);
@@ -173,7 +176,7 @@ record NaiveCron(String text, Predicate<LocalDate> dates, Predicate<LocalTime> t
     };
   }
 
-  /** Whether no other weekday of the month is nearer to a day that the month has. */
+  /** Returns whether no other weekday of the month is nearer to a day of the month. */
   private static boolean isNearestWeekday(LocalDate date, int day) {
     IntPredicate weekday =
         d -> date.withDayOfMonth(d).getDayOfWeek().getValue() <= DayOfWeek.FRIDAY.getValue();

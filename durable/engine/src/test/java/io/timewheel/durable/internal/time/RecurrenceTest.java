@@ -68,7 +68,7 @@ class RecurrenceTest {
   }
 
   @Example
-  void readsWhatIsWrittenByHand() {
+  void parsesEquivalentTexts() {
     assertThat(Recurrence.parse(" cron  0  9 * * mon-fri   Europe/Berlin "))
         .isEqualTo(WEEKDAYS_AT_NINE);
     assertThat(Recurrence.parse("cron @hourly UTC")).hasToString("cron 0 * * * * UTC");
@@ -239,7 +239,7 @@ class RecurrenceTest {
     Recurrence recurrence = any(random);
     if (random.nextBoolean()) {
       long start = from + random.nextLong(1L << random.nextInt(1, 36));
-      recurrence = recurrence.from(start); // from is that of a run that was moved before it
+      recurrence = recurrence.from(start); // the start of the schedule is after a moved run
     }
     List<Long> walked = new ArrayList<>();
     long run = from;
@@ -313,7 +313,7 @@ class RecurrenceTest {
   }
 
   @Example
-  void aCronThatIsSetWithinItsOffsetStillHasTheRunOfThatTime() {
+  void aCronThatIsScheduledWithinItsOffsetHasTheRunOfThatTime() {
     Recurrence moved = Recurrence.parse("jitter PT10M PT7M cron 0 * * * * UTC");
     assertThat(moved.first(62 * 60_000)).isEqualTo(67 * 60_000);
     assertThat(moved.first(67 * 60_000)).isEqualTo(127 * 60_000);
@@ -321,10 +321,10 @@ class RecurrenceTest {
   }
 
   @Example
-  void noFirstRunThatIsAskedForIsBeforeItsTimeAndTheOffset() {
+  void noGivenFirstRunIsBeforeItsTimeAndTheOffset() {
     long start = Instant.parse("2026-06-01T00:00:00Z").toEpochMilli();
     assertThat(Recurrence.parse("jitter PT1H PT7M every PT1H").from(start).maxJitterMillis())
-        .isZero(); // the jitter stands outside
+        .isZero(); // the jitter is the outer form
     String from = " from 2026-06-01T00:00:00Z";
     assertThat(Recurrence.parse("jitter PT1H PT7M every PT1H" + from).first(0))
         .isEqualTo(start + 7 * 60_000);
@@ -332,11 +332,11 @@ class RecurrenceTest {
         .isEqualTo(start + 37 * 60_000);
   }
 
-  /** The offset is elapsed time: it does not see that the clocks go forward or back. */
+  /** The offset is elapsed time, so daylight saving does not change it. */
   @ParameterizedTest
   @CsvSource({
-    "2026-03-28T12:00:00Z, 2026-03-29T01:20:00Z", // 02:30 is skipped: at 03:00, and 20 minutes
-    "2026-10-24T12:00:00Z, 2026-10-25T00:50:00Z" // 02:30 comes twice: after the first
+    "2026-03-28T12:00:00Z, 2026-03-29T01:20:00Z", // 02:30 is skipped: 03:00 plus 20 minutes
+    "2026-10-24T12:00:00Z, 2026-10-25T00:50:00Z" // 02:30 occurs twice: after the first
   })
   void theOffsetFollowsTheRunThatDaylightSavingHasMoved(Instant now, Instant run) {
     Recurrence moved = Recurrence.parse("jitter PT1H PT20M cron 30 2 * * * Europe/Berlin");

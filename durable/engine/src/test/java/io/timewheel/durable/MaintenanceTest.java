@@ -18,9 +18,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class UpkeepTest {
+class MaintenanceTest {
   @Test
-  void doesNotReadThroughTheStoreForWhatIsNotThere() {
+  void doesNotScanTheStoreWithoutTimersToRelease() {
     DurableTestkit kit = DurableTestkit.create();
     AtomicInteger pages = new AtomicInteger();
     ForwardingTimerStore store =
@@ -41,7 +41,7 @@ class UpkeepTest {
   }
 
   @Test
-  void doesNotReadThroughTheStoreAgainAndAgainForWhatStaysBlockedOrPaused() {
+  void doesNotScanTheStoreRepeatedlyForBlockedOrPausedTimers() {
     DurableTestkit kit = DurableTestkit.create();
     AtomicInteger pages = new AtomicInteger();
     ForwardingTimerStore store =
@@ -62,7 +62,7 @@ class UpkeepTest {
   }
 
   @Test
-  void aReadingThatTakesLongHoldsNothingUp() throws InterruptedException {
+  void aSlowReadDelaysNoOtherWork() throws InterruptedException {
     InMemoryTimerStore data = InMemoryTimerStore.create();
     DurableTestkit kit = DurableTestkit.create();
     DurableTimer before = kit.start(data, builder -> {});
@@ -82,13 +82,13 @@ class UpkeepTest {
         };
     DurableTimer timer =
         DurableTimer.builder(slow).handler("h", firing -> fired.countDown()).start();
-    fired.await(); // though the store is read for what is blocked
+    fired.await(); // although blocked timers are being read
     gate.countDown();
     timer.close();
   }
 
   @Test
-  void releasesThoughFinishedTimersAreRememberedForEver() {
+  void releasesTimersIfFinishedOnesAreRetainedForever() {
     DurableTestkit kit = DurableTestkit.create();
     List<String> fired = new ArrayList<>();
     DurableTimer timer =
@@ -107,7 +107,7 @@ class UpkeepTest {
   }
 
   @Test
-  void releasesThoughTheStoreCannotForget() {
+  void releasesTimersIfTheStoreCannotPurge() {
     DurableTestkit kit = DurableTestkit.create();
     List<String> fired = new ArrayList<>();
     ForwardingTimerStore store =
