@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The store of durable timers in a database that any number of nodes share. */
+/** Stores durable timers in a database that any number of nodes share. */
 @SuppressWarnings("requires-automatic") // the driver's jar has no module of its own
 module io.timewheel.durable.jdbc {
   requires transitive io.timewheel.durable;

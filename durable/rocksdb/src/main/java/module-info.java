@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The store of durable timers in a directory: RocksDB, embedded in the process. */
+/** Stores durable timers in a directory, in an embedded RocksDB. */
 @SuppressWarnings("requires-automatic") // RocksDB's jar has no module of its own
 module io.timewheel.durable.rocksdb {
   requires transitive io.timewheel.durable;

@@ -4,27 +4,30 @@ package io.timewheel.durable.jdbc;
 import io.timewheel.durable.jdbc.internal.transaction.Counters;
 
 /**
- * What a node has done since its store was opened, and how its database answered. It only grows.
+ * Contains counters of a node since its store was opened. Counters never decrease.
  *
- * @param shardsReceived shards that it took because nobody fired them: new ones, what another node
- *     gave away, and its own after it had stopped
- * @param shardsTakenOver shards that it took from a node whose lease had run out, be it from itself
- *     before it came back as another
- * @param shardsGiven shards that it gave away, so that each node has its share
- * @param leasesLost how often it stopped firing, because its lease was not renewed in time
- * @param fenceRefusals commits that the fence refused, since a shard had another owner by then;
- *     each was done again without what was not this node's any more
- * @param sweeps reads of what is due, in each shard from its lower bound on
- * @param fullSweeps reads of what is due in a shard, from the beginning of the index: twice a
- *     minute; they are the first to be slow when dead rows pile up
- * @param hintsSent hints that went with its transactions, committed or not
- * @param hintsReceived hints that came, its own among them
- * @param connectionWaits how often it asked the pool for a connection
- * @param connectionWaitNanos how long it waited for connections, those included that it did not get
- * @param lostAnswersCommitted commits whose answer was lost, and that the database knew
- * @param lostAnswersAborted commits whose answer was lost, and that had done nothing
- * @param lostAnswersUnknown commits whose answer was lost, and of which nobody could say how they
- *     ended
+ * @param shardsReceived number of shards taken that had no live owner: new ones, ones that another
+ *     node gave away, and the node's own after it had stopped
+ * @param shardsTakenOver number of shards taken from a node whose node lease had expired, possibly
+ *     from this node under its previous id
+ * @param shardsGiven number of shards given away, so that each node has its share
+ * @param leasesLost number of times that the node stopped firing because it could not renew its
+ *     node lease in time
+ * @param fenceRefusals number of commits that the fence refused, because a shard had another owner
+ *     by then; each was repeated without the changes to that shard
+ * @param sweeps sweeps: reads of due timers in each shard, from the shard's lower bound on
+ * @param fullSweeps full sweeps: reads of a shard's due timers from the beginning of the index,
+ *     twice a minute; they slow down first when dead rows pile up
+ * @param hintsSent number of hints that the node's transactions contained, committed or not
+ * @param hintsReceived number of hints received, including the node's own
+ * @param connectionWaits number of times that the node asked the pool for a connection
+ * @param connectionWaitNanos total time of waiting for connections, in nanoseconds, including
+ *     failed waits
+ * @param lostAnswersCommitted number of commits whose answer was lost and that the database had
+ *     committed
+ * @param lostAnswersAborted number of commits whose answer was lost and that had changed nothing
+ * @param lostAnswersUnknown number of commits whose answer was lost and whose outcome could not be
+ *     determined
  */
 public record JdbcFigures(
     long shardsReceived,
@@ -42,11 +45,11 @@ public record JdbcFigures(
     long lostAnswersAborted,
     long lostAnswersUnknown) {
   /**
-   * Reads of what is due.
+   * Contains counters of reads of due timers.
    *
-   * @param count how many statements, those included that failed
-   * @param timers how many timers they found
-   * @param nanos how long they took, without the wait for a connection
+   * @param count number of statements, including failed ones
+   * @param timers number of timers found
+   * @param nanos total duration in nanoseconds, without the wait for a connection
    */
   public record Sweeps(long count, long timers, long nanos) {
     private static Sweeps of(Counters.Sweeps counted) {

@@ -56,8 +56,9 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store in a database that any number of nodes share. Each node opens one, and starts a timer on
- * it; they divide the shards among themselves, and whoever dies is replaced by the others.
+ * Stores timers in a database that any number of nodes share. Each node opens a store and starts a
+ * scheduler on it. The nodes divide the shards among themselves, and take over the shards of failed
+ * nodes.
  *
  * <pre>{@code
  * DurableTimer timer = DurableTimer.builder(JdbcTimerStore.postgresql(dataSource))
@@ -65,9 +66,9 @@ import org.jspecify.annotations.Nullable;
  *     .start();
  * }</pre>
  *
- * <p>It takes connections from the user's pool: at most six at a time, and one for each thread that
- * reads timers or lists. The data source must lead to the primary server. Its default schema is
- * where the tables are; they are made when they are missing.
+ * <p>The store takes connections from the user's pool: at most six at a time, plus one for each
+ * thread that reads timers or lists. The data source must lead to the primary server. The tables
+ * are in its default schema, and are created if they are missing.
  */
 public final class JdbcTimerStore implements TimerStore {
   private static final int DEFAULT_SHARDS = 64;
@@ -143,7 +144,7 @@ public final class JdbcTimerStore implements TimerStore {
   /**
    * Opens the store in a PostgreSQL database, version 14 or newer.
    *
-   * @param source where connections come from
+   * @param source the source of connections
    * @return the store
    */
   public static JdbcTimerStore postgresql(DataSource source) {
@@ -151,9 +152,9 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   /**
-   * Begins to open the store in a PostgreSQL database, version 14 or newer.
+   * Creates a builder for the store in a PostgreSQL database, version 14 or newer.
    *
-   * @param source where connections come from
+   * @param source the source of connections
    * @return a builder with the default settings
    */
   public static Builder postgresqlBuilder(DataSource source) {
@@ -163,7 +164,7 @@ public final class JdbcTimerStore implements TimerStore {
   /**
    * Opens the store in a MariaDB database, version 10.11 or newer.
    *
-   * @param source where connections come from
+   * @param source the source of connections
    * @return the store
    */
   public static JdbcTimerStore mariadb(DataSource source) {
@@ -171,16 +172,16 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   /**
-   * Begins to open the store in a MariaDB database, version 10.11 or newer.
+   * Creates a builder for the store in a MariaDB database, version 10.11 or newer.
    *
-   * @param source where connections come from
+   * @param source the source of connections
    * @return a builder with the default settings
    */
   public static Builder mariadbBuilder(DataSource source) {
     return new Builder(MariaDb::parts, requireNonNull(source, "source"));
   }
 
-  /** How to open a store. Not thread-safe. */
+  /** Configures and opens a store. Not thread-safe. */
   public static final class Builder {
     private final Function<Formats, ServerParts> server;
     private final DataSource source;
@@ -217,8 +218,8 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * Sets into how many shards the timers are divided when the tables are made: 64, unless set.
-     * There is no use for more nodes than that, and the number never changes.
+     * Sets the number of shards with which the tables are created. The default is 64. No more nodes
+     * than this can fire timers. The number never changes.
      *
      * @param shards 1 to 1,024
      * @return this
@@ -232,7 +233,7 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * Sets a name for this node, for whoever looks at the tables.
+     * Sets a name for this node, which the tables, lists and messages contain.
      *
      * @param name the name: at most 256 bytes without control characters
      * @return this
@@ -252,13 +253,13 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * Sets whether nodes tell each other of timers that are due within a second, and of queues that
-     * have something ready: they do, unless set otherwise. Without hints such a timer fires up to
-     * half a second late, later behind a backlog, if another node than that of its shard has
-     * scheduled it. A pooler in transaction mode cannot pass them on, and MariaDB has none. All
-     * nodes should agree.
+     * Sets whether nodes send hints: notifications about timers that are due within a second, and
+     * about queues with ready timers. The default is true. Without hints, such a timer fires up to
+     * 0.5 s late if a node other than its shard's owner has scheduled it. Behind a backlog, it
+     * fires later. A pooler in transaction mode cannot forward hints, and MariaDB has none. All
+     * nodes should have the same setting.
      *
-     * @param hints whether
+     * @param hints true to send and receive hints
      * @return this
      */
     public Builder hints(boolean hints) {
@@ -267,31 +268,32 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * Makes the tables if there are none, and prepares them for this release: by what opening a
-     * store does, for programs that may not change tables. Nodes of older releases work on.
+     * Creates missing tables, and prepares existing ones for this release. Opening a store does the
+     * same; use this method if the application itself may not change tables. Nodes of older
+     * releases continue to work.
      *
-     * @param finish whether to switch to the format of this release, too, when no node of an older
-     *     one lives. What is left of it is refused from then on
-     * @return the format that is in use
-     * @throws io.timewheel.durable.spi.StoreException if it cannot be done; with the kind REJECTED
-     *     if an older node lives
+     * @param finish whether to switch to the format of this release, too, if no node of an older
+     *     release is alive. Older nodes that start later are refused
+     * @return the format in use
+     * @throws io.timewheel.durable.spi.StoreException if the migration fails; its kind is REJECTED
+     *     if an older node is alive
      */
     public int migrate(boolean finish) {
       return tables().migrate(finish).format();
     }
 
     /**
-     * The statements that {@link #migrate} would execute at this moment.
+     * Returns the statements that {@link #migrate} would execute at this moment.
      *
      * @param finish whether to switch to the format of this release, too
-     * @return SQL, as a script; empty if there is nothing to do
+     * @return an SQL script; empty if nothing is left to do
      */
     public String migration(boolean finish) {
       return tables().sql(finish);
     }
 
     /**
-     * Opens the store, and makes or {@link #migrate prepares} its tables if need be.
+     * Opens the store. Creates its tables, or {@link #migrate prepares} them, if needed.
      *
      * @return the store
      */
@@ -301,9 +303,9 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   /**
-   * Asks the database who shares it.
+   * Reads the nodes that share the database, and the owners of the shards.
    *
-   * @return its nodes and shards
+   * @return the nodes and shards
    */
   public Membership membership() {
     return transactions.read(
@@ -312,7 +314,8 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   /**
-   * What {@link Membership} calls this node; its mere name while it has not been started.
+   * Returns the id of this node in a {@link Membership}. Before the node has started, the id is
+   * only its name.
    *
    * @return the id
    */
@@ -321,9 +324,10 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   /**
-   * What this node has done, and how its database answered. It asks the database nothing.
+   * Returns counters of this node's work and of the database's responses. Does not access the
+   * database.
    *
-   * @return the figures
+   * @return the counters
    */
   public JdbcFigures figures() {
     return JdbcFigures.of(counters);
@@ -331,10 +335,10 @@ public final class JdbcTimerStore implements TimerStore {
 
   /**
    * Compares every timer with its shard, the ready index, the history and the counters, as of one
-   * moment. Nodes may work meanwhile: their transactions change timers and indexes together, and
-   * are seen as a whole or not at all. On a large store it takes minutes, in which the database
-   * cannot remove dead rows. Its transaction lifts the time limits of the session, such as {@code
-   * statement_timeout}, {@code transaction_timeout} and {@code max_statement_time}.
+   * moment. Live nodes cause no false problems, because each transaction changes timers and indexes
+   * together. Takes minutes on a large store; the database cannot remove dead rows meanwhile. Its
+   * transaction lifts the time limits of the session, such as {@code statement_timeout}, {@code
+   * transaction_timeout} and {@code max_statement_time}.
    *
    * @return the problems
    * @throws StoreException if the database fails
@@ -344,10 +348,10 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   /**
-   * Verifies, and fixes what can be fixed: rows of the ready index, counters, shards, and keys that
-   * are in the history too. Nodes may work meanwhile. Rows that another transaction holds are left
-   * as they are: waits for them take 5 s at most, all together. Call {@link #verify} afterwards to
-   * learn whether problems remain.
+   * Verifies, and fixes rows of the ready index, counters, shards, and keys that are also in the
+   * history. Nodes may be live meanwhile. The repair leaves rows that another transaction holds; it
+   * waits at most 5 s in total for them. Call {@link #verify} afterwards to find the remaining
+   * problems.
    *
    * @return the problems that were fixed
    * @throws IncompleteRepairException if another transaction holds rows, or if the database fails
@@ -362,7 +366,7 @@ public final class JdbcTimerStore implements TimerStore {
     return ownership;
   }
 
-  /** Does a step that the threads of the lease do otherwise. */
+  /** Confirms pauses, for tests; otherwise the lease threads do so. */
   void confirmPauses() {
     clusterPauses.confirm();
   }
@@ -522,7 +526,7 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public int forget(long finishedBefore, long keep, int limit) {
-    writer.compact(); // however few batches there are
+    writer.compact(); // even after few batches
     return history.forget(finishedBefore, keep, limit);
   }
 
@@ -550,7 +554,7 @@ public final class JdbcTimerStore implements TimerStore {
     } catch (StoreException e) {
       Log.LOG.log(
           System.Logger.Level.WARNING,
-          "the shards could not be given up: others wait for the end of the lease",
+          "the shards could not be released: others wait until the node lease expires",
           e);
     }
     transactions.close();

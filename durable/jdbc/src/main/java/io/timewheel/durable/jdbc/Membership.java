@@ -17,18 +17,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which nodes share the database, and which shards they own: as it was at one moment, by the
+ * Contains the nodes that share the database, and the owners of the shards, as of one moment by the
  * database and its clock.
  *
- * @param nodes in the order in which they came; those that are lost too, for a day
- * @param shards all of them, in order
+ * @param nodes the nodes in the order in which they joined, including lost ones for one day
+ * @param shards all shards, in order
  */
 public record Membership(List<Node> nodes, List<Shard> shards) {
   /**
    * Copies the lists.
    *
-   * @param nodes in the order in which they came; those that are lost too, for a day
-   * @param shards all of them, in order
+   * @param nodes the nodes in the order in which they joined, including lost ones for one day
+   * @param shards all shards, in order
    */
   public Membership {
     nodes = List.copyOf(nodes);
@@ -36,15 +36,16 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
   }
 
   /**
-   * A node.
+   * Describes a node.
    *
-   * @param id its name and a number; a node whose lease ran out comes back with another number
-   * @param self whether it is the one that was asked
-   * @param alive whether it has a lease
-   * @param leaseUntil when its lease ends, or ended
-   * @param clockOffset how far the clock of the database was ahead of its own
-   * @param client whether it takes no shards, and runs no handlers
-   * @param handlers the handlers that it runs
+   * @param id the node's name and a number; after the node lease has expired, the node returns with
+   *     another number
+   * @param self true if this is the node that made the call
+   * @param alive true if the node has a node lease
+   * @param leaseUntil when the node lease expires, or has expired
+   * @param clockOffset how far the database's clock was ahead of the node's clock
+   * @param client true if the node takes no shards and runs no handlers
+   * @param handlers the handlers that the node runs
    */
   public record Node(
       String id,
@@ -56,15 +57,15 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
       HandlerNames handlers) {}
 
   /**
-   * A shard.
+   * Describes a shard.
    *
    * @param shard its number, from 0
-   * @param owner the id of the node that owns it, and is lost maybe; null if nobody does
-   * @param epoch how often it was taken
+   * @param owner the id of the owner, which may be a lost node; null if there is no owner
+   * @param epoch how often the shard was taken
    */
   public record Shard(int shard, @Nullable String owner, long epoch) {}
 
-  /** Reads it by one statement, and so of one moment. */
+  /** Reads the membership by one statement, so that it is consistent. */
   static Membership read(Connection connection, String nowMillis, long self) throws SQLException {
     List<Node> nodes = new ArrayList<>();
     List<Shard> shards = new ArrayList<>();
@@ -81,7 +82,7 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
       long last = 0;
       String owner = null;
       while (rows.next()) {
-        long node = rows.getLong(1); // 0 for null: a shard that nobody owns
+        long node = rows.getLong(1); // 0 for null: a shard without an owner
         if (node != last) {
           last = node;
           owner = node == 0 ? null : NodeId.of(rows.getString(2), node);
@@ -100,7 +101,7 @@ public record Membership(List<Node> nodes, List<Shard> shards) {
           }
         }
         int shard = rows.getInt(6);
-        if (!rows.wasNull()) { // a node may own none
+        if (!rows.wasNull()) { // a node may own no shards
           shards.add(new Shard(shard, owner, Epoch.count(rows.getLong(7))));
         }
       }

@@ -4,15 +4,15 @@ package io.timewheel.durable.jdbc;
 import java.sql.Connection;
 import java.util.List;
 
-/** What is done when many durable timers fire, as {@link TransactionHandler} does it for one. */
+/** Handles many firings in one transaction, like {@link TransactionHandler} handles one. */
 @FunctionalInterface
 public interface TransactionBatchHandler {
   /**
-   * Handles firings, all or none.
+   * Handles firings. The transaction commits all of them or none.
    *
-   * @param firings what fires
-   * @param connection as for {@link TransactionHandler#handle}
-   * @throws Exception if it failed; then each of the firings is handled by itself
+   * @param firings the firings
+   * @param connection the connection, as for {@link TransactionHandler#handle}
+   * @throws Exception if the batch failed; each firing is then handled in a transaction of its own
    */
   void handle(List<TransactionFiring> firings, Connection connection) throws Exception;
 }

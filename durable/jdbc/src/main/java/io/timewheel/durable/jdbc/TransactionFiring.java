@@ -9,8 +9,8 @@ import java.time.Instant;
 import java.util.Map;
 
 /**
- * What a handler in a transaction is given: one attempt of one run of a timer. It is a {@link
- * Firing} whose decision is recorded in the transaction.
+ * Describes one attempt of one run of a timer, for a handler in a transaction. Like a {@link
+ * Firing}, but its decision is recorded in the transaction.
  */
 public final class TransactionFiring {
   private final HandlerAttempt running;
@@ -41,7 +41,7 @@ public final class TransactionFiring {
     return firing.version();
   }
 
-  /** {@return which attempt of this run it is; the first is 1} */
+  /** {@return the number of this attempt within its run; the first is 1} */
   public int attempt() {
     return firing.attempt();
   }
@@ -56,22 +56,22 @@ public final class TransactionFiring {
     return firing.firedAt();
   }
 
-  /** {@return whether this attempt began more than a second after the scheduled time} */
+  /** {@return true if this attempt began more than a second after the scheduled time} */
   public boolean isLate() {
     return firing.isLate();
   }
 
-  /** {@return whether this run was missed, and is caught up now} */
+  /** {@return true if this is a catch-up run for a missed one} */
   public boolean isCatchUp() {
     return firing.isCatchUp();
   }
 
-  /** {@return the bytes that the timer was scheduled with; not copied, and must not be changed} */
+  /** {@return the payload of the timer; not copied, and must not be changed} */
   public byte[] payload() {
     return firing.payload();
   }
 
-  /** {@return the headers that the timer was scheduled with} */
+  /** {@return the headers of the timer} */
   public Map<String, String> headers() {
     return firing.headers();
   }
@@ -82,11 +82,10 @@ public final class TransactionFiring {
   }
 
   /**
-   * Reschedules this run, as {@link Firing#reschedule} does. The effects of the handler are
-   * committed.
+   * Reschedules this run, like {@link Firing#reschedule}. The effects of the handler are committed.
    *
-   * @param at when
-   * @throws IllegalArgumentException if that never comes
+   * @param at the new time
+   * @throws IllegalArgumentException if the time is never reached
    */
   public void reschedule(Instant at) {
     running.reschedule(at);

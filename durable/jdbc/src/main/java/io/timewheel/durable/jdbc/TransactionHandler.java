@@ -4,24 +4,24 @@ package io.timewheel.durable.jdbc;
 import java.sql.Connection;
 
 /**
- * What is done when a durable timer fires, in the transaction that records its success: both are
- * committed, or neither is. So what it does through the connection happens exactly once, whatever
- * is killed, and although the handler itself may be called more often.
+ * Handles a firing of a durable timer in the transaction that records its success. Both are
+ * committed, or neither is. So the handler's changes through the connection take effect exactly
+ * once, even after a crash or a failover. The handler itself may be called more than once.
  *
- * <p>It is rolled back, and tried again by the timer's retry policy, if the handler throws, if the
- * connection breaks, if the shard has another owner by then, and if it waits at its end for more
- * than half a second for its timer, which a transaction of a user may hold. What it does elsewhere,
- * such as a mail that it sends, is not taken back.
+ * <p>The transaction is rolled back, and retried by the timer's retry policy, in these cases: the
+ * handler throws; the connection breaks; the shard has another owner by then; or the commit waits
+ * more than 0.5 s for the timer, which a transaction of a user may hold. Other effects, such as a
+ * mail that the handler sends, are not undone.
  */
 @FunctionalInterface
 public interface TransactionHandler {
   /**
    * Handles a firing.
    *
-   * @param firing what fires
-   * @param connection in a transaction with isolation READ COMMITTED, for this call only. It
-   *     refuses to commit, to roll back but to a savepoint, and to be closed. The server ends the
-   *     transaction if nothing is asked of it for ten seconds
+   * @param firing the firing
+   * @param connection a connection in a transaction with isolation READ COMMITTED, for this call
+   *     only. It refuses to commit, to close, and to roll back except to a savepoint. The server
+   *     ends the transaction after 10 s without a statement
    * @throws Exception if the attempt failed
    */
   void handle(TransactionFiring firing, Connection connection) throws Exception;

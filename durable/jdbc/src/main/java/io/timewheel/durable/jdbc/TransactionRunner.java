@@ -4,9 +4,9 @@ package io.timewheel.durable.jdbc;
 import java.sql.Connection;
 
 /**
- * Begins and ends the transactions of handlers, where a framework has to do that, so that what is
- * called from a handler finds them: {@link TransactionTimers#handler(TransactionHandler,
- * TransactionRunner)}.
+ * Begins and ends the transactions of handlers. Implement it if a framework must do so, so that
+ * code called from the handler finds the framework's transaction: {@link
+ * TransactionTimers#handler(TransactionHandler, TransactionRunner)}.
  *
  * <pre>{@code
  * TransactionRunner runner = work -> {
@@ -27,31 +27,31 @@ import java.sql.Connection;
 @FunctionalInterface
 public interface TransactionRunner {
   /**
-   * Begins a transaction, works in it, and commits it, on the calling thread.
+   * Begins a transaction, runs the work in it, and commits it, on the calling thread.
    *
-   * @param work to be handled and then finished, once each
-   * @throws Exception what the work has thrown, after a rollback; or why there is no transaction;
-   *     or what has failed in a commit or after it, whose outcome is then asked for
+   * @param work the work: call {@code handle} and then {@code finish}, once each
+   * @throws Exception the exception of the work, after a rollback; or the reason why no transaction
+   *     began; or a failure during or after the commit, whose outcome the store then looks up
    */
   void run(Work work) throws Exception;
 
-  /** What is done in a transaction. */
+  /** Performs the work of a transaction. */
   interface Work {
     /**
      * Calls the handler.
      *
-     * @param connection to the database and the schema of the store, in a transaction that has done
-     *     nothing yet, not in auto-commit mode, with isolation READ COMMITTED
-     * @throws Exception if the attempt failed, and the transaction is to be rolled back
+     * @param connection a connection to the database and the schema of the store, not in
+     *     auto-commit mode, in a new transaction with isolation READ COMMITTED
+     * @throws Exception if the attempt failed; the transaction must be rolled back
      */
     void handle(Connection connection) throws Exception;
 
     /**
-     * Records the success on the same connection. From then on locks are held that others wait for,
-     * and the server limits how long: what the handler has yet to write is written before, and the
-     * commit follows.
+     * Records the success on the same connection. From then on the transaction holds locks that
+     * other nodes wait for, and the server limits their duration. So the handler makes its last
+     * writes before this call, and the commit follows at once.
      *
-     * @throws RuntimeException if the transaction is to be rolled back
+     * @throws RuntimeException if the transaction must be rolled back
      */
     void finish();
   }

@@ -22,49 +22,49 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Schedules and cancels in one transaction of the user, as {@link DurableTimer} does outside: what
- * a call answers holds if the transaction commits, and if it does not, the call was never made. It
- * never commits, rolls back or closes. Not thread-safe, like the connection.
+ * Schedules and cancels timers in one transaction of the user. Calls return the same results as
+ * those of {@link DurableTimer}, and take effect only if the transaction commits. This class never
+ * commits, rolls back or closes the connection. Not thread-safe, like the connection.
  *
- * <p>Calls throw what those of {@link DurableTimer} throw. A timer that {@code EXISTS}, a version
- * that differs, a limit, or a bad argument leave the transaction as it was. A failure of the
- * database, such as a deadlock, is a {@link DurableTimerException} with its cause; from then on the
- * transaction can only be rolled back, and is best made again as a whole. {@link
- * IllegalStateException} says that the connection is no place for timers: it is in auto-commit
- * mode, its transaction has failed already, is read-only, or is not READ COMMITTED, or it leads
- * elsewhere than the store.
+ * <p>Calls throw the same exceptions as those of {@link DurableTimer}. The transaction stays usable
+ * after {@code EXISTS}, another version, a limit, or an invalid argument. If the database fails,
+ * for example by a deadlock, calls throw a {@link DurableTimerException} with its cause. The
+ * transaction can then only be rolled back; repeat it as a whole. Calls throw {@link
+ * IllegalStateException} if the connection cannot be used for timers. That is the case if it is in
+ * auto-commit mode or leads to another database than the store. It is also the case if its
+ * transaction has failed, is read-only, or is not READ COMMITTED.
  *
- * <h2>What stays locked</h2>
+ * <h2>Locks</h2>
  *
- * From the call until the transaction ends, it holds the timer, and a key that it has made. In that
- * time the timer does not begin to fire, and an attempt that runs cannot record its end; another
- * transaction that wants the timer waits, by its own limit for locks; a call of {@link
- * DurableTimer} waits for about a second, on MariaDB for up to two, and then fails with {@code
- * STORE_UNAVAILABLE}. Other timers are not held up for longer than that. So use timers last, and
- * commit soon.
+ * From the call until its end, the transaction holds locks on the timer and on any key that it
+ * inserts. Meanwhile the timer does not begin to fire, and a running attempt cannot record its
+ * completion. Another transaction that needs the timer waits, up to its own lock timeout. A call of
+ * {@link DurableTimer} waits for about 1 s, on MariaDB up to 2 s, and then fails with {@code
+ * STORE_UNAVAILABLE}. Other timers are delayed no longer than that. So use timers last, and commit
+ * soon.
  *
  * <h2>Deadlocks</h2>
  *
- * Transactions that take the same rows in different orders may wait for each other, and PostgreSQL
- * ends one of them after its {@code deadlock_timeout}, a second; MariaDB at once the one that has
- * written less. The timers of one call are taken in the order of their namespaces and ids, and
- * calls one after the other. A transaction that takes its own rows first, always in one order, and
- * then all timers in one call, has nothing to fear from another that does the same. On PostgreSQL
- * it never loses to the engine, which gives way sooner: after 100 ms, a {@linkplain
- * TransactionHandler handler in a transaction} after 500.
+ * Transactions that lock the same rows in different orders may wait for each other. PostgreSQL ends
+ * one of them after {@code deadlock_timeout} (1 s). MariaDB immediately ends the one that has
+ * written less. One call locks its timers in the order of their namespaces and ids; several calls
+ * lock one after the other. To avoid deadlocks, lock your own rows first, always in the same order,
+ * and then use all timers in one call. On PostgreSQL such a transaction never loses to the engine,
+ * which gives up earlier: after 100 ms, or after 500 ms in a {@linkplain TransactionHandler handler
+ * in a transaction}.
  */
 public final class TransactionTimer {
-  /** So that no payloads are too large for one commit. */
+  /** Keeps the payloads of one commit within its size limit. */
   private static final int CALLS_PER_COMMIT = 200;
 
   private final TransactionStore store;
   private final DurableTimer timer;
 
   /**
-   * The engine does here what it does outside, but on the calling thread, and without ever being
-   * started: it checks, makes a change of what is asked for, and a result of the answer.
+   * Creates an engine that runs on the calling thread and is never started. It does the same as the
+   * user's scheduler: it checks arguments, makes a change, and converts the outcome to a result.
    *
-   * @param settings of the timer outside
+   * @param settings the settings of the scheduler
    */
   TransactionTimer(
       TransactionStore store, Function<TransactionStore, DurableTimerBuilder> settings) {
@@ -79,20 +79,20 @@ public final class TransactionTimer {
   }
 
   /**
-   * Schedules a timer, or replaces the one of the same identity, if the transaction commits.
+   * Schedules a timer, or replaces the one with the same identity, if the transaction commits.
    *
-   * @param spec what is asked for
-   * @return what is done
+   * @param spec the timer
+   * @return the result
    */
   public ScheduleResult schedule(TimerSpec spec) {
     return one(() -> timer.schedule(spec));
   }
 
   /**
-   * Schedules many timers, each by itself.
+   * Schedules many timers; each succeeds or fails on its own.
    *
-   * @param specs what is asked for
-   * @return what comes of each, in the same order
+   * @param specs the timers
+   * @return their results, in the same order
    */
   public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
     return all(specs, TimerSpec::key, timer::scheduleAll);
@@ -103,7 +103,7 @@ public final class TransactionTimer {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return whether it is in time
+   * @return whether the timer was cancelled in time
    */
   public CancelResult cancel(String namespace, String id) {
     return one(() -> timer.cancel(namespace, id));
@@ -113,18 +113,18 @@ public final class TransactionTimer {
    * Cancels a timer if it has a certain version.
    *
    * @param key its identity
-   * @param version the version; 0 for any
-   * @return whether it is in time
+   * @param version the version; 0 for any version
+   * @return whether the timer was cancelled in time
    */
   public CancelResult cancel(TimerKey key, long version) {
     return one(() -> timer.cancel(key, version));
   }
 
   /**
-   * Cancels many timers, each by itself.
+   * Cancels many timers; each succeeds or fails on its own.
    *
    * @param keys their identities
-   * @return what comes of each, in the same order
+   * @return their results, in the same order
    */
   public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
     return all(keys, key -> key, timer::cancelAll);
@@ -143,7 +143,7 @@ public final class TransactionTimer {
       throwFailure();
       throw e;
     }
-    throwFailure(); // which may be hidden in the answers of many
+    throwFailure(); // the results of a batch may hide it
     return result;
   }
 
@@ -154,7 +154,7 @@ public final class TransactionTimer {
     }
   }
 
-  /** In the order of the keys, in which all transactions take them. */
+  /** Processes timers in the order of their keys, in which all transactions lock them. */
   private <A, T> List<BatchResult<T>> all(
       Collection<A> items,
       Function<A, TimerKey> key,
@@ -178,7 +178,7 @@ public final class TransactionTimer {
     return Arrays.asList(results);
   }
 
-  /** Runs everything on the thread that waits for it. */
+  /** Runs each step on the thread that waits for it. */
   private static final class CallingThread implements StepExecutor {
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
 

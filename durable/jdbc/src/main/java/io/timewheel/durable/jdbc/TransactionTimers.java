@@ -20,8 +20,9 @@ import java.time.Instant;
 import java.util.function.Consumer;
 
 /**
- * Durable timers in transactions of the user: an order and its timer are written together, or
- * neither is; and what a handler does to the database is done exactly once.
+ * Schedules durable timers in transactions of the user, and runs handlers in transactions. An order
+ * and its timer are written together, or neither is. The database changes of a handler take effect
+ * exactly once.
  *
  * <pre>{@code
  * JdbcTimerStore store = JdbcTimerStore.postgresql(dataSource);
@@ -45,7 +46,7 @@ public final class TransactionTimers {
   private final StoreTables tables;
   private final Consumer<DurableTimerBuilder> settings;
 
-  /** Nothing ever waits on it. */
+  /** No thread ever waits on this wheel. */
   private final Timer wheel = PolledTimer.create();
 
   private TransactionTimers(JdbcTimerStore store, Consumer<DurableTimerBuilder> settings) {
@@ -55,7 +56,7 @@ public final class TransactionTimers {
   }
 
   /**
-   * Makes timers of a store usable in transactions.
+   * Creates the transactional timers of a store.
    *
    * @param store the store
    * @return its timers
@@ -65,11 +66,12 @@ public final class TransactionTimers {
   }
 
   /**
-   * Makes timers of a store usable in transactions, with the settings that the {@link DurableTimer}
-   * has: its codec, its clock, and how many timers a namespace may have. Others do no harm.
+   * Creates the transactional timers of a store, with the same settings as its {@link
+   * DurableTimer}: the codec, the clock, and the maximum of timers in a namespace. Other settings
+   * have no effect.
    *
    * @param store the store
-   * @param settings makes the settings; called for each transaction
+   * @param settings applies the settings; called for each transaction
    * @return its timers
    */
   public static TransactionTimers of(JdbcTimerStore store, Consumer<DurableTimerBuilder> settings) {
@@ -77,14 +79,14 @@ public final class TransactionTimers {
   }
 
   /**
-   * The timers in a transaction. Nodes are notified when it commits of what is due within a second
-   * by then, unless the store was opened without hints; what it puts in later than its time fires
-   * half a minute after the commit at the latest, and within half a second if the transaction took
-   * less than a minute. A transaction with hints cannot be prepared for two-phase commit.
+   * Returns the timers in a transaction. When it commits, it notifies other nodes of timers that
+   * are due within 1 s, unless the store was opened without hints. A timer whose time has passed by
+   * the commit fires at most 30 s after it. If the transaction took less than a minute, the timer
+   * fires within 0.5 s. A transaction with hints cannot be prepared for two-phase commit.
    *
-   * @param connection the connection, to the database and the schema of the store, not in
-   *     auto-commit mode, with isolation READ COMMITTED
-   * @return its timers, until the transaction ends
+   * @param connection a connection to the database and the schema of the store, not in auto-commit
+   *     mode, with isolation READ COMMITTED
+   * @return its timers, usable until the transaction ends
    */
   public TransactionTimer in(Connection connection) {
     requireNonNull(connection, "connection");
@@ -100,25 +102,26 @@ public final class TransactionTimers {
   }
 
   /**
-   * A handler whose effects happen exactly once, for {@link DurableTimerBuilder#finishingHandler}.
+   * Creates a handler whose effects happen exactly once, for {@link
+   * DurableTimerBuilder#finishingHandler}.
    *
    * @param handler the handler
-   * @return what to give to the builder, with a limit that the pool has connections for: one for
-   *     each attempt that runs, beside the six of the store
+   * @return the argument for the builder. The pool needs a connection for each concurrent attempt,
+   *     in addition to the six of the store
    */
   public FinishingHandler handler(TransactionHandler handler) {
     return single(handler)::handle;
   }
 
   /**
-   * The same in transactions that somebody else begins and ends, such as a framework, on
-   * connections of its own. One transaction is tried at once.
+   * Creates a handler like {@link #handler(TransactionHandler)}, but in transactions that a
+   * framework begins and ends on its own connections. This method runs one transaction as a check.
    *
    * @param handler the handler
-   * @param runner begins and ends its transactions
-   * @return what to give to the builder, with a limit that the runner has connections for
-   * @throws IllegalStateException if the runner's transactions are no place for timers: they lead
-   *     elsewhere than the store, for example
+   * @param runner begins and ends the transactions
+   * @return the argument for the builder. The runner needs a connection for each concurrent attempt
+   * @throws IllegalStateException if the runner's transactions cannot be used for timers, for
+   *     example because they lead to another database than the store
    */
   public FinishingHandler handler(TransactionHandler handler, TransactionRunner runner) {
     requireNonNull(runner, "runner");
@@ -156,14 +159,15 @@ public final class TransactionTimers {
   }
 
   /**
-   * A handler that takes many firings in one transaction, whose effects happen exactly once. What
-   * is due while two such transactions run makes up the next one. One that fails is rolled back,
-   * and each of its firings is handled again in a transaction of its own.
+   * Creates a handler that takes many firings in one transaction, and whose effects happen exactly
+   * once. At most two such transactions run at a time. Timers that fall due meanwhile form the next
+   * batch. If a batch fails, it is rolled back, and each of its firings is handled in a transaction
+   * of its own.
    *
    * @param handler the handler
-   * @param maxBatch how many firings one transaction takes at most
-   * @return what to give to {@link DurableTimerBuilder#finishingHandler}, with a limit of at least
-   *     twice {@code maxBatch}; it uses two connections
+   * @param maxBatch the maximum number of firings in one transaction
+   * @return the argument for {@link DurableTimerBuilder#finishingHandler}, with a max concurrency
+   *     of at least twice {@code maxBatch}; it uses two connections
    */
   public FinishingHandler batchHandler(TransactionBatchHandler handler, int maxBatch) {
     requireNonNull(handler, "handler");

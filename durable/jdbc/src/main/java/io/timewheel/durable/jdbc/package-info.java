@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The store of durable timers in a database that any number of nodes share. Its entry is {@link
- * io.timewheel.durable.jdbc.JdbcTimerStore}, which opens the database and passes each call on.
+ * Stores durable timers in a database that any number of nodes share. The entry is {@link
+ * io.timewheel.durable.jdbc.JdbcTimerStore}, which opens the database and delegates each call.
  * {@link io.timewheel.durable.jdbc.TransactionTimers} schedules timers and runs handlers in
  * transactions of users.
  *
- * <p>The vocabulary, in addition to that of {@link io.timewheel.durable.spi}. A <em>node</em> is an
+ * <p>The terms, in addition to those of {@link io.timewheel.durable.spi}: A <em>node</em> is an
  * open session that was started. Its <em>node lease</em> is the time for which it may hold its
  * shards, by the clock of the database. A <em>write batch</em> contains the changes of many callers
  * and of the owner; one transaction commits it. The <em>fence</em> is the comparison of epochs at
  * the end of a write batch. The <em>history</em> contains finished timers until they are purged. A
- * <em>transaction of the user</em> contains work of the user. ADR 0011 describes how these go
- * together.
+ * <em>transaction of the user</em> contains work of the user. A <em>hint</em> is a notification
+ * from one node to the others. ADR 0011 describes how these work together.
  *
- * <p>The packages below, in the order in which to read them; each knows only those before it:
+ * <p>The packages, in reading order; each depends only on those before it:
  *
  * <ol>
  *   <li>{@code internal.sql}: statements on one connection
@@ -26,10 +26,10 @@
  *   <li>{@code internal.hints}: notifications between nodes
  *   <li>{@code internal.write}: write batches and claims
  *   <li>{@code internal.ownership}: node leases, shards and pauses
- *   <li>{@code internal.maintenance}: the purge, the verification and the repair of tables
+ *   <li>{@code internal.maintenance}: purge, verification and repair of the tables
  *   <li>{@code internal.handler}: transactions that contain work of users
  *   <li>{@code internal.postgresql} and {@code internal.mariadb}: the two servers, which only the
- *       builder names
+ *       builder refers to
  * </ol>
  */
 @NullMarked

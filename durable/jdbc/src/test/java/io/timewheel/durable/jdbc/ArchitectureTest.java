@@ -13,11 +13,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The order of the packages: each knows only those before it. */
+/** Verifies the order of the packages: each depends only on those before it. */
 class ArchitectureTest {
   private static final String ROOT = "io.timewheel.durable.jdbc";
 
-  /** Bottom up, as the page of the root package lists them. */
+  /** The packages, bottom up, as in the documentation of the root package. */
   private static final List<String> PACKAGES =
       Stream.of(
               ".internal.sql",
@@ -44,13 +44,13 @@ class ArchitectureTest {
           .importPackages(ROOT);
 
   @Test
-  void everyPackageHasAPlaceInTheOrder() {
+  void theOrderContainsEveryPackage() {
     assertThat(MAIN.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
         .containsExactlyInAnyOrderElementsOf(PACKAGES);
   }
 
   @Test
-  void noPackageKnowsALaterOne() {
+  void noPackageDependsOnALaterOne() {
     for (int i = 0; i < PACKAGES.size() - 1; i++) {
       noClasses()
           .that()
@@ -63,7 +63,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void onlyTheBuilderNamesAServer() {
+  void onlyTheBuilderRefersToAServer() {
     noClasses()
         .that()
         .resideOutsideOfPackages(ROOT + ".internal.postgresql", ROOT + ".internal.mariadb")
@@ -76,7 +76,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void noServerKnowsAnotherOne() {
+  void noServerPackageDependsOnAnother() {
     noClasses()
         .that()
         .resideInAPackage(ROOT + ".internal.mariadb")

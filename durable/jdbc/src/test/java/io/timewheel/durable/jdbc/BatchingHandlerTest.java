@@ -41,7 +41,7 @@ class BatchingHandlerTest {
     void hit(List<TransactionFiring> firings, Connection connection) throws Exception;
   }
 
-  /** Two batches hold up the rest, so that there is a large one. */
+  /** Starts a scheduler in which two batches block, so that the third one is large. */
   private DurableTimer start(Fault fault) {
     batching =
         (BatchingHandler)
@@ -86,14 +86,14 @@ class BatchingHandlerTest {
   }
 
   @Test
-  void takesWhatWaitsInOneTransaction() {
+  void handlesWaitingFiringsInOneTransaction() {
     fireAll(start((firings, connection) -> {}));
     assertThat(ledger.effects()).isEqualTo(once());
     assertThat(sizes).anyMatch(size -> size == 40).allMatch(size -> size <= 40);
   }
 
   @Test
-  void handlesTheOthersWhenOneFails() {
+  void handlesTheOtherFiringsWhenOneFails() {
     DurableTimer timer =
         start(
             (firings, connection) -> {
@@ -112,7 +112,7 @@ class BatchingHandlerTest {
   }
 
   @Test
-  void handlesTheOthersWhenOneIsStale() {
+  void handlesTheOtherFiringsWhenOneIsStale() {
     AtomicBoolean first = new AtomicBoolean(true);
     fireAll(
         start(
@@ -131,7 +131,7 @@ class BatchingHandlerTest {
   }
 
   @Test
-  void aBatchWhoseCommitIsLostIsRunAgain() {
+  void runsABatchAgainWhoseCommitIsLost() {
     AtomicBoolean first = new AtomicBoolean(true);
     fireAll(
         start(
@@ -144,7 +144,7 @@ class BatchingHandlerTest {
   }
 
   @Test
-  void aBatchWhoseAnswerIsLostIsNot() {
+  void doesNotRunABatchAgainWhoseAnswerIsLost() {
     AtomicBoolean first = new AtomicBoolean(true);
     fireAll(
         start(

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A pause returns when no node begins an attempt that it claimed before. */
+/** Verifies that a pause returns only when no node can begin an attempt that it claimed before. */
 @Timeout(120)
 class ClusterPausesTest {
   final Fixture fixture = new Fixture(Server.of(this));
@@ -36,7 +36,7 @@ class ClusterPausesTest {
   }
 
   @Test
-  void returnsWhenAllNodesHaveConfirmedItAndSumsWhatRuns() {
+  void returnsTheSumOfRunningAttemptsWhenAllNodesHaveConfirmed() {
     Fixture.Node here = node();
     Fixture.Node first = node();
     Fixture.Node second = node();
@@ -66,7 +66,7 @@ class ClusterPausesTest {
   }
 
   @Test
-  void aNodeIsToldOfEachPauseOnce() {
+  void notifiesANodeOfEachPauseOnce() {
     Fixture.Node here = node();
     Fixture.Node other = node();
     here.onPause = other.store::confirmPauses;
@@ -121,7 +121,7 @@ class ClusterPausesTest {
   }
 
   @Test
-  void namesTheNodesThatHaveNotConfirmedIt() {
+  void reportsTheNodesThatHaveNotConfirmedIt() {
     Fixture.Node here = node();
     Fixture.Node silent = node();
     here.onPause = () -> here.clock.advanceMillis(1_000);
@@ -144,7 +144,7 @@ class ClusterPausesTest {
     close(node);
   }
 
-  /** Real engines: one has claimed more than may run; the other one pauses. */
+  /** Uses real engines: one has claimed more timers than it may run; the other one pauses. */
   @Test
   void noAttemptBeginsOnAnotherNodeAfterThePause() throws InterruptedException {
     Semaphore begun = new Semaphore(0);

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Schedules that the server runs as one transaction without BEGIN and COMMIT. */
+/** Tests schedules that the server executes as one transaction without BEGIN and COMMIT. */
 @Timeout(120)
 class DirectWritesTest {
   private static final String IN_QUEUE =
@@ -48,8 +48,8 @@ class DirectWritesTest {
   final Fixture.Node other = fixture.open();
 
   @BeforeEach
-  void letStandStill() {
-    source.patience = fixture.server.mayStandStill();
+  void liftIdleTimeout() {
+    source.liftIdleTimeout = fixture.server.liftIdleTimeout();
   }
 
   @AfterEach
@@ -116,7 +116,7 @@ class DirectWritesTest {
   }
 
   @Test
-  void leavesATimerThatIsThereToAWriteBatch() {
+  void leavesAnExistingTimerToAWriteBatch() {
     long version = other.commit(schedule("a", NOW)).version();
     Outcome outcome = node.commit(schedule("a", NOW + 1));
     assertThat(outcome.answer()).isEqualTo(Answer.REPLACED);
@@ -141,9 +141,9 @@ class DirectWritesTest {
     assertThat(fixture.number(IN_QUEUE)).isOne();
   }
 
-  /** Otherwise each call of a program that replaces its timers would cost a round trip more. */
+  /** Otherwise each replacement of a timer would cost an additional round trip. */
   @Test
-  void triesNoDirectWriteForAWhileAfterTimersThatWereThere() {
+  void triesNoDirectWriteForAWhileAfterExistingTimers() {
     other.commit(schedule("a", NOW));
     for (int i = 1; i <= 100; i++) {
       node.commit(schedule("a", NOW + i));
@@ -221,7 +221,10 @@ class DirectWritesTest {
 
   // One transaction
 
-  /** The driver prepares a statement on the server after five executions, and then knows more. */
+  /**
+   * After five executions, the driver prepares a statement on the server, and then sends it
+   * differently.
+   */
   @Test
   void sendsItsStatementsAsOneTransactionHoweverOften() throws SQLException {
     DirectInserts inserts = node.store.server().directInserts();
@@ -280,7 +283,7 @@ class DirectWritesTest {
   }
 
   @Test
-  void writesNothingInAFormatThatItDoesNotKnow() throws SQLException {
+  void writesNothingInAnUnknownFormat() throws SQLException {
     fixture.execute("UPDATE timewheel_meta SET value = 9 WHERE name = 'format'");
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(() -> node.commit(schedule("a", NOW)))
@@ -296,7 +299,7 @@ class DirectWritesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void answersWhatWasCommittedThoughTheAnswerWasLost(int size) {
+  void returnsTheCommittedOutcomeAfterALostAnswer(int size) {
     source.fates.add(Fate.ANSWER_LOST);
     assertCreated(commit(size, NOW));
     assertDirect(1);
@@ -304,7 +307,7 @@ class DirectWritesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void insertsAgainWhatDidNotReachTheServer(int size) {
+  void repeatsAnInsertThatDidNotReachTheServer(int size) {
     source.fates.add(Fate.COMMIT_LOST);
     source.fates.add(Fate.COMMIT_LOST);
     assertCreated(commit(size, NOW));
@@ -313,7 +316,7 @@ class DirectWritesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void answersWhatAnInsertThatWasLostAgainHasCommitted(int size) {
+  void returnsTheOutcomeOfARepeatedInsertThatWasLostToo(int size) {
     source.fates.add(Fate.COMMIT_LOST);
     source.fates.add(Fate.ANSWER_LOST);
     assertCreated(commit(size, NOW));
@@ -337,7 +340,7 @@ class DirectWritesTest {
 
   @ParameterizedTest
   @ValueSource(ints = {1, 3})
-  void insertsAgainWhatWasInProgressAndThenAborted(int size) {
+  void repeatsAnInsertThatWasInProgressAndThenAborted(int size) {
     int[] looks = {0};
     source.fates.add(Fate.COMMIT_DELAYED);
     node.onPause =
@@ -362,9 +365,9 @@ class DirectWritesTest {
     }
   }
 
-  /** Nothing can be inserted to keep the first insert off, and that need not be. */
+  /** A read-only database allows no insert that would exclude the first one, and needs none. */
   @Test
-  void answersThatNothingWasDoneIfItsSessionHasEndedAndTheDatabaseIsReadOnly() throws Exception {
+  void reportsNoChangeIfItsSessionHasEndedAndTheDatabaseIsReadOnly() throws Exception {
     try (HikariDataSource one = fixture.database.pool(1)) {
       LossySource lossy = new LossySource(one);
       Fixture.Node session = fixture.open(lossy, 4);
@@ -405,7 +408,7 @@ class DirectWritesTest {
         .returns(StoreException.Kind.UNKNOWN, StoreException::kind);
   }
 
-  /** Has another node do something after the server has ended the write. */
+  /** Makes another node commit a change after the server has ended the write. */
   private void afterwards(Fate fate, Runnable work) {
     source.fates.add(fate);
     source.onRollback =
@@ -416,7 +419,7 @@ class DirectWritesTest {
   }
 
   @Test
-  void answersWhatWasCommittedThoughTheTimerHasFinished() {
+  void returnsTheCommittedOutcomeAlthoughTheTimerHasFinished() {
     afterwards(Fate.ANSWER_LOST, () -> other.commit(new Change.Cancel(key("a"), 0, NOW)));
     Outcome outcome = node.commit(schedule("a", NOW));
     assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
@@ -424,12 +427,12 @@ class DirectWritesTest {
     assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.CANCELLED);
   }
 
-  /** Nobody knows whether the other node has replaced the timer, or made it. */
+  /** The session cannot determine whether the other node has replaced or created the timer. */
   @ParameterizedTest
   @ValueSource(strings = {"ANSWER_LOST", "COMMIT_LOST"})
   void isUnknownIfTheTimerWasReplacedMeanwhile(Fate fate) {
     other.commit(schedule("b", NOW));
-    node.commit(schedule("c", NOW)); // so it knows of a version
+    node.commit(schedule("c", NOW)); // so that it knows a version
     afterwards(fate, () -> other.commit(schedule("a", NOW + 1)));
     assertUnknown(schedule("a", NOW));
     assertThat(node.store.get(key("a")).dueAt()).isEqualTo(NOW + 1);
@@ -442,7 +445,7 @@ class DirectWritesTest {
   }
 
   @Test
-  void replacesATimerThatItKnewOfBefore() {
+  void replacesATimerWhoseVersionItKnew() {
     node.commit(schedule("a", NOW));
     node.commit(schedule("b", NOW));
     source.fates.add(Fate.ANSWER_LOST);

@@ -29,14 +29,14 @@ class DueBoundsTest {
     return node.store.due(shard, NOW + 1, null, 10);
   }
 
-  /** As of a transaction that was open for so long that its timer has become visible below. */
+  /** Inserts a timer below the bound, as if by a transaction that was open for long. */
   private void becomesVisible(long fireAt) throws SQLException {
     node.commit(schedule("a", NOW));
     fixture.execute("UPDATE timewheel_timer SET fire_at = " + fireAt);
   }
 
   @Test
-  void findsAtOnceWhatIsAMinuteLate() throws SQLException {
+  void findsATimerAtOnceThatIsAMinuteLate() throws SQLException {
     assertThat(due()).isEmpty();
     long nowMillis = node.clock.millis() + node.store.clockOffsetMillis();
     becomesVisible(nowMillis - 60_000);
@@ -44,15 +44,15 @@ class DueBoundsTest {
   }
 
   @Test
-  void findsWhatIsLaterWithTheNextFullScan() throws SQLException {
+  void findsALaterTimerWithTheNextFullScan() throws SQLException {
     assertThat(due()).isEmpty();
     becomesVisible(5);
-    assertThat(due()).as("nothing below the bound is read").isEmpty();
+    assertThat(due()).as("timers below the bound are not read").isEmpty();
     node.clock.advanceMillis(29_999);
     assertThat(due()).isEmpty();
     node.clock.advanceMillis(1);
     assertThat(due()).hasSize(1);
-    assertThat(due()).as("from then on the bound is below it").hasSize(1);
+    assertThat(due()).as("the bound is now below the timer").hasSize(1);
   }
 
   private List<DueTimer> sweep() {
@@ -60,32 +60,32 @@ class DueBoundsTest {
   }
 
   @Test
-  void aSweepFindsWhatIsFiveSecondsLate() throws SQLException {
-    assertThat(sweep()).as("a full scan").isEmpty();
+  void aSweepFindsATimerThatIsFiveSecondsLate() throws SQLException {
+    assertThat(sweep()).as("the first sweep is a full scan").isEmpty();
     assertThat(sweep()).isEmpty();
     long nowMillis = node.clock.millis() + node.store.clockOffsetMillis();
     becomesVisible(nowMillis - 5_000);
     assertThat(sweep()).hasSize(1);
     node.clock.advanceMillis(20_000);
-    assertThat(sweep()).as("the bound stays before what is found").hasSize(1);
+    assertThat(sweep()).as("the bound stays before the timer found").hasSize(1);
     assertThat(sweep()).hasSize(1);
   }
 
   @Test
-  void aLongSweepFindsWhatIsAMinuteLate() throws SQLException {
+  void aLongSweepFindsATimerThatIsAMinuteLate() throws SQLException {
     assertThat(sweep()).isEmpty();
     assertThat(sweep()).isEmpty();
     long nowMillis = node.clock.millis() + node.store.clockOffsetMillis();
     becomesVisible(nowMillis - 60_000);
     node.clock.advanceMillis(4_999);
-    assertThat(sweep()).as("not before it is time for it").isEmpty();
+    assertThat(sweep()).as("a long sweep is not due yet").isEmpty();
     node.clock.advanceMillis(1);
     assertThat(sweep()).hasSize(1);
-    assertThat(sweep()).as("from then on the bound is below it").hasSize(1);
+    assertThat(sweep()).as("the bound is now below the timer").hasSize(1);
   }
 
   @Test
-  void aLongSweepThatBecomesDueDuringAShortOneIsNotTakenForDone() {
+  void aLongSweepThatBecomesDueDuringAShortOneStillRuns() {
     long[] nanos = {0};
     DueBounds bounds = new DueBounds(() -> nanos[0]);
     List<Integer> one = List.of(shard);
@@ -100,7 +100,7 @@ class DueBoundsTest {
   }
 
   @Test
-  void aFullScanFindsWhatIsLaterThanThat() throws SQLException {
+  void aFullScanFindsATimerThatIsEvenLater() throws SQLException {
     assertThat(sweep()).isEmpty();
     becomesVisible(5);
     node.clock.advanceMillis(29_999);

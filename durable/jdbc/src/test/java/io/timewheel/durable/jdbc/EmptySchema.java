@@ -7,7 +7,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** Empty schemas in one database of this JVM, which are made much sooner than databases. */
+/** Creates empty schemas in one database of this JVM, which is faster than creating databases. */
 final class EmptySchema {
   private static Database database;
   private static int schemas;

@@ -33,14 +33,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a group takes for granted in its first round: quick if it is so, and right if it is not. */
+/** Verifies the assumptions of a write batch's first round: fast if they hold, correct if not. */
 class ExpectedTest {
   final Fixture fixture = new Fixture(Server.of(this));
 
-  /** The calls of the node that go to the database. */
+  /** The statements and commits of the node that reach the database. */
   final List<String> sent = new ArrayList<>();
 
-  /** Called with each statement before the node prepares it. */
+  /** Receives each statement before the node prepares it. */
   Consumer<String> onPrepare = sql -> {};
 
   final Fixture.Node node = fixture.open(counting(), 4);
@@ -70,7 +70,7 @@ class ExpectedTest {
         plain.now());
   }
 
-  /** Claims a timer, and has something happen before the attempt ends well. */
+  /** Claims a timer, runs a task, and then completes the attempt with success. */
   private Outcome endOf(String id, Runnable meanwhile) {
     Change.Begin begin = node.begin(id);
     Change.Finish end = successOf(begin, node.commit(begin));
@@ -84,7 +84,7 @@ class ExpectedTest {
   }
 
   @Test
-  void aTimerThatIsNotNewIsWhatItIs() throws SQLException {
+  void aTimerThatIsNotNewIsHandledAsStored() throws SQLException {
     Outcome first = node.commit(schedule("a", NOW));
     assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.UNCHANGED);
     Outcome second = node.commit(schedule("a", NOW + 1));
@@ -110,7 +110,7 @@ class ExpectedTest {
   }
 
   @Test
-  void newAndOldTimersOfOneGroupAreEachWhatTheyAre() throws SQLException {
+  void newAndExistingTimersOfOneBatchAreHandledAsStored() throws SQLException {
     node.commit(schedule("done", NOW));
     endOf("done", () -> {});
     node.commit(schedule("old", NOW));
@@ -142,7 +142,7 @@ class ExpectedTest {
   }
 
   @Test
-  void newAndOldTimersOfALongListAreEachWhatTheyAre() throws SQLException {
+  void newAndExistingTimersOfALongListAreHandledAsStored() throws SQLException {
     long version = node.commit(schedule("done", NOW)).version();
     endOf("done", () -> {});
     node.commit(schedule("old", NOW));
@@ -176,9 +176,9 @@ class ExpectedTest {
         .isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, (long) Novelty.LEAST_TIMERS)));
   }
 
-  /** What fails costs twice as much, and a line in the log of the server. */
+  /** A wrong assumption costs twice as much, and a line in the log of the server. */
   @Test
-  void aLongListIsTakenForNewUnlessOneWasNotForAMinute() {
+  void aLongListIsAssumedNewUnlessOneWasNotWithinAMinute() {
     List<String> daring = new ArrayList<>();
     onPrepare =
         sql -> {
@@ -221,7 +221,7 @@ class ExpectedTest {
   }
 
   @Test
-  void whatIsRefusedForALimitWasLookedAt() throws SQLException {
+  void aChangeIsRefusedForALimitOnlyAfterALookup() throws SQLException {
     Outcome first = node.commit(limited("a", NOW, "request"));
     node.commit(limited("b", NOW, null));
     assertThat(node.commit(limited("c", NOW, null)).answer()).isEqualTo(Answer.OVER_LIMIT);
@@ -237,7 +237,7 @@ class ExpectedTest {
   }
 
   @Test
-  void whatIsAskedForBesideAStaleEndIsNotAnsweredByIt() throws SQLException {
+  void otherChangesAreIndependentOfAStaleCompletion() throws SQLException {
     node.commit(schedule("a", NOW));
     Change.Begin begin = node.begin("a");
     Outcome claimed = node.commit(begin);
@@ -257,27 +257,30 @@ class ExpectedTest {
     assertThatTablesHold(1, 0);
   }
 
-  /** {@return how many statements wait for a lock} */
+  /** {@return a query for the number of statements that wait for a lock} */
   String waiting() {
     return "SELECT count(*) FROM pg_locks WHERE NOT granted";
   }
 
   @Test
   void aTimerThatIsJustFinishingIsFoundInTheHistory() throws Exception {
-    letFinishDuringInsert(false);
+    finishDuringInsert(false);
   }
 
   @Test
   void aTimerOfALongListThatIsJustFinishingIsFoundInTheHistory() throws Exception {
-    letFinishDuringInsert(true);
+    finishDuringInsert(true);
   }
 
   private Records records() {
     return node.store.server().records();
   }
 
-  /** The history is looked at behind the insert, which waits for whoever is just finishing it. */
-  private void letFinishDuringInsert(boolean daring) throws Exception {
+  /**
+   * Finishes a timer during its insert. The history is read after the insert, which waits for the
+   * transaction that finishes the timer.
+   */
+  private void finishDuringInsert(boolean daring) throws Exception {
     node.commit(schedule("a", NOW));
     TimerRecord record = node.store.get(key("a"));
     try (Connection finisher = fixture.transaction();
@@ -306,9 +309,9 @@ class ExpectedTest {
     }
   }
 
-  /** A look that passes over what is locked finds it in neither table until it is finished. */
+  /** A lookup that skips locked rows finds the timer in neither table until it is finished. */
   @Test
-  void aTimerThatIsFinishedBetweenTwoLooksIsFoundInTheHistory() throws SQLException {
+  void aTimerThatFinishesBetweenTwoLookupsIsFoundInTheHistory() throws SQLException {
     node.commit(schedule("a", NOW));
     node.commit(schedule("b", NOW));
     Change.Begin other = node.begin("b");
@@ -330,8 +333,8 @@ class ExpectedTest {
     assertThatTablesHold(2, 0);
   }
 
-  /** Has another node schedule a timer again that has finished, before the second look. */
-  private void letLeaveTheHistoryBetweenTwoLooks(String id) {
+  /** Makes another node schedule a finished timer again before the second lookup. */
+  private void leaveTheHistoryBetweenTwoLookups(String id) {
     node.commit(schedule(id, NOW));
     endOf(id, () -> {});
     Fixture.Node other = fixture.open();
@@ -345,16 +348,16 @@ class ExpectedTest {
   }
 
   @Test
-  void aTimerThatLeavesTheHistoryBetweenTwoLooksIsFound() throws SQLException {
-    letLeaveTheHistoryBetweenTwoLooks("a");
+  void aTimerThatLeavesTheHistoryBetweenTwoLookupsIsFound() throws SQLException {
+    leaveTheHistoryBetweenTwoLookups("a");
     assertThat(node.commit(new Change.Cancel(key("a"), 0, NOW)).answer())
         .isEqualTo(Answer.CANCELLED);
     assertThatTablesHold(0, 1);
   }
 
   @Test
-  void aTimerThatLeavesTheHistoryBetweenTwoLooksIsFoundByOneOfMany() throws SQLException {
-    letLeaveTheHistoryBetweenTwoLooks("a");
+  void aTimerThatLeavesTheHistoryBetweenTwoLookupsIsFoundByOneOfMany() throws SQLException {
+    leaveTheHistoryBetweenTwoLookups("a");
     List<Change> both = List.of(new Change.Cancel(key("a"), 0, NOW), schedule("b", NOW));
     assertThat(node.store.commit(both))
         .extracting(Outcome::answer)
@@ -376,7 +379,7 @@ class ExpectedTest {
   }
 
   @Test
-  void aClaimIsWrittenAsItWasLeft() throws SQLException {
+  void aClaimIsWrittenWithoutARead() throws SQLException {
     node.commit(schedule("a", NOW));
     assertThat(endOf("a", () -> {}).record().state()).isEqualTo(TimerState.COMPLETED);
     assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.COMPLETED);

@@ -55,7 +55,9 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The primary is killed, and its standby promoted: nodes go on by themselves. */
+/**
+ * Kills the primary and promotes its standby. Verifies that nodes continue without intervention.
+ */
 @Tag("proof")
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = OutageTest.LOG, mode = ResourceAccessMode.READ)
@@ -70,7 +72,7 @@ class FailoverTest {
   private final HikariDataSource pool;
   private final List<AutoCloseable> opened = new ArrayList<>();
 
-  /** How often the plain handler was called. */
+  /** The number of calls of the plain handler for each timer. */
   private final Map<String, Integer> fired = new ConcurrentHashMap<>();
 
   FailoverTest() {
@@ -127,7 +129,7 @@ class FailoverTest {
     return TimerSpec.of("shop", id).after(after).handler(handler).retry(PATIENT);
   }
 
-  /** Looks at a timer until it is as a test waits for it. */
+  /** Reads a timer until it meets a condition. */
   private static TimerInfo await(DurableTimer timer, String id, Predicate<TimerInfo> condition) {
     while (true) {
       try {
@@ -145,7 +147,7 @@ class FailoverTest {
     return info.state() == TimerState.COMPLETED;
   }
 
-  /** Calls until it is acknowledged. */
+  /** Schedules a timer, repeatedly until the call succeeds. */
   private static ScheduleResult schedule(DurableTimer timer, TimerSpec spec) {
     while (true) {
       try {
@@ -158,7 +160,7 @@ class FailoverTest {
 
   // Nothing is lost
 
-  /** Schedules one timer after the other, and keeps the answers. */
+  /** Schedules one timer after another, and keeps the results. */
   private static final class Caller extends Thread {
     final Map<String, Long> versions = new ConcurrentHashMap<>();
     final Map<String, DurableTimerException> failures = new ConcurrentHashMap<>();
@@ -200,7 +202,7 @@ class FailoverTest {
   }
 
   @Test
-  void losesNothingThatWasAcknowledgedAndGoesOnByItself() throws Exception {
+  void losesNoCommitAndContinuesWithoutIntervention() throws Exception {
     standby.waitedFor();
     database.execute("CREATE TABLE ledger (id text, attempt integer)");
     DurableTimer timer = start(open(pool));
@@ -249,7 +251,7 @@ class FailoverTest {
 
   // A lost answer to COMMIT
 
-  /** Fails over after the first commit that is not answered, and has others commit then. */
+  /** Fails over after the first unanswered commit, and then lets other transactions commit. */
   private LossySource failingOver() {
     LossySource source = new LossySource(pool);
     source.onRollback =
@@ -262,7 +264,7 @@ class FailoverTest {
     return source;
   }
 
-  /** Takes the numbers of transactions that were lost. */
+  /** Uses the numbers of the lost transactions. */
   private void commitOthers() {
     try (Connection connection = standby.server().administration().connect();
         Statement statement = connection.createStatement()) {
@@ -274,14 +276,14 @@ class FailoverTest {
     }
   }
 
-  /** A direct write, and one that needs a write batch. */
+  /** Returns a direct write, and a change that needs a write batch. */
   static List<Change> writes() {
     return List.of(Fixture.schedule("a", NOW), TransactionsTest.keyed("a"));
   }
 
   @ParameterizedTest
   @MethodSource("writes")
-  void doesNotTakeTheCommitOfAnotherForOneThatWasLost(Change write) {
+  void doesNotMistakeAnotherCommitForALostOne(Change write) {
     LossySource source = failingOver();
     JdbcTimerStore store = open(source);
     standby.cutOff();
@@ -294,7 +296,7 @@ class FailoverTest {
 
   @ParameterizedTest
   @MethodSource("writes")
-  void knowsOfACommitThatTheStandbyHas(Change write) {
+  void findsACommitThatTheStandbyHas(Change write) {
     standby.waitedFor();
     LossySource source = failingOver();
     JdbcTimerStore store = open(source);
@@ -307,9 +309,9 @@ class FailoverTest {
     assertThat(source.commits + source.directWrites).isOne();
   }
 
-  /** The restart forgets where the promoted server had got to. */
+  /** The restart erases the position up to which the promoted server recovered. */
   @Test
-  void doesNotKnowOfACommitBeforeAPromotionAndARestart() {
+  void reportsUnknownForACommitBeforeAPromotionAndARestart() {
     LossySource source = failingOverAndRestarting();
     JdbcTimerStore store = open(source);
     standby.cutOff();
@@ -334,7 +336,7 @@ class FailoverTest {
     return source;
   }
 
-  /** The token of a direct write is in the row, or it is not. */
+  /** The row contains the token of a direct write, or the write was lost. */
   @Test
   void repeatsADirectWriteThatWasLostBeforeAPromotionAndARestart() {
     LossySource source = failingOverAndRestarting();
@@ -348,7 +350,7 @@ class FailoverTest {
   }
 
   @Test
-  void believesNoStandbyThatMayBeBehind() throws SQLException {
+  void ignoresAStandbyThatMayBeBehind() throws SQLException {
     open(pool);
     standby.cutOff();
     CommitProof commits = PostgreSql.parts(Formats.ofThisRelease()).commits();
@@ -366,9 +368,9 @@ class FailoverTest {
   }
 
   @Test
-  void acknowledgesNothingThatOnlyTheRestartedPrimaryHas() throws Exception {
+  void reportsNoSuccessForACommitThatOnlyTheRestartedPrimaryHas() throws Exception {
     standby.waitedFor();
-    open(pool); // which makes the tables, however long that takes
+    open(pool); // creates the tables first, which may take long
     JdbcTimerStore store = open(pool(1));
     standby.server().crash();
     CompletableFuture<List<Outcome>> commit =
@@ -392,12 +394,12 @@ class FailoverTest {
             StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));
   }
 
-  // What a standby does not have
+  // Commits that a standby lacks
 
   @Test
-  void goesOnWithWhatTheStandbyHas() throws Exception {
+  void continuesWithTheDataOfTheStandby() throws Exception {
     JdbcTimerStore store = open(pool);
-    standby.waitedFor(); // so it has the claim of what has begun
+    standby.waitedFor(); // so it has the claim of the begun attempt
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
     DurableTimer timer =
@@ -443,7 +445,9 @@ class FailoverTest {
     }
   }
 
-  /** Two nodes take the same shards, each on its server, and the second gets the same number. */
+  /**
+   * Two nodes take the same shards on different servers, and the second gets the same node number.
+   */
   @Test
   void refusesAnOwnerWhoseTakeOverTheStandbyLacks() throws SQLException {
     Fixture.Node former = open();
@@ -479,7 +483,7 @@ class FailoverTest {
   }
 
   @Test
-  void givesItsShardsUpOnAnotherServerAndTakesThemAnew() {
+  void releasesItsShardsOnAnotherServerAndTakesThemAgain() {
     Fixture.Node node = new Fixture.Node(JdbcTimerStore.postgresqlBuilder(pool).shards(4));
     opened.add(node.store);
     standby.waitedFor();
@@ -493,9 +497,9 @@ class FailoverTest {
   }
 
   @Test
-  void saysThatNobodyKnowsWhileTheStandbyIsGoneAndGoesOnWhenItIsBack() {
+  void reportsUnknownWhileTheStandbyIsDownAndContinuesWhenItIsBack() {
     standby.waitedFor();
-    open(pool); // which makes the tables, however long that takes
+    open(pool); // creates the tables first, which may take long
     DurableTimer timer = start(open(pool(2)));
     standby.server().crash();
     assertThat(

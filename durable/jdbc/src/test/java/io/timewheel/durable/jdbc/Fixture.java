@@ -35,7 +35,10 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
-/** A database of its own, and nodes on it whose leases are kept by hand, on clocks that stand. */
+/**
+ * A database with nodes. The test renews their node leases, and sets their clocks, which stand
+ * still.
+ */
 final class Fixture implements AutoCloseable {
   static final long NOW = 1_800_000_000_000L;
 
@@ -44,7 +47,7 @@ final class Fixture implements AutoCloseable {
   final HikariDataSource pool;
   private final List<Node> nodes = new ArrayList<>();
 
-  /** How long the leases of nodes last by the clock of the database, which does not stand. */
+  /** The duration of node leases, by the clock of the database, which does not stand still. */
   Duration lease = Duration.ofSeconds(10);
 
   Fixture(Server server) {
@@ -53,7 +56,7 @@ final class Fixture implements AutoCloseable {
     pool = database.pool(8);
   }
 
-  /** The clocks of a node: as far ahead of the real ones as a test says. */
+  /** The clocks of a node: ahead of the real ones by a time that the test sets. */
   static final class Clock implements NodeClock {
     private final long startNanos = System.nanoTime();
     private final long startMillis = System.currentTimeMillis();
@@ -76,7 +79,7 @@ final class Fixture implements AutoCloseable {
     }
   }
 
-  /** A store, and what it has told the engine. */
+  /** A store, and its calls of the engine. */
   static final class Node implements StoreListener {
     final Clock clock = new Clock();
     final JdbcTimerStore store;
@@ -89,7 +92,7 @@ final class Fixture implements AutoCloseable {
     boolean client;
     Runnable onPause = () -> {};
 
-    /** How many attempts it says that run in any scope. */
+    /** The number of running attempts that this engine reports for any scope. */
     int running;
 
     Runnable onAcquired = () -> {};
@@ -168,7 +171,7 @@ final class Fixture implements AutoCloseable {
       return store.commit(List.of(change)).get(0);
     }
 
-    /** Puts timers into the queue "orders": "id-000", "id-001" and so on, in this order. */
+    /** Makes timers of the queue "orders" ready: "id-000", "id-001" and so on, in this order. */
     void makeReady(int count) {
       for (int from = 0; from < count; from += 1_000) {
         List<Change> made =
@@ -261,7 +264,7 @@ final class Fixture implements AutoCloseable {
     return node;
   }
 
-  /** Begins a transaction as a user has it, whatever the default is. */
+  /** Begins a transaction of a user, independent of the default isolation. */
   Connection transaction() throws SQLException {
     Connection connection = database.connect();
     connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
@@ -310,7 +313,7 @@ final class Fixture implements AutoCloseable {
         NOW);
   }
 
-  /** Lets the leases of all nodes run out, by the clock of the database. */
+  /** Makes the node leases of all nodes expire, by the clock of the database. */
   void expireLeases() throws SQLException {
     long millis = lease.toMillis() + 1_000;
     execute("UPDATE timewheel_node SET lease_until = lease_until - " + millis);
@@ -332,7 +335,7 @@ final class Fixture implements AutoCloseable {
     }
   }
 
-  /** {@return the plan that a session of PostgreSQL makes of a statement of a write batch} */
+  /** {@return the plan that a session of PostgreSQL keeps for a statement of a write batch} */
   String keptPlan(String sql) throws SQLException {
     String numbered = sql;
     int values = 0;

@@ -23,7 +23,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Ready timers of handlers: the index of them, and claims by nodes that know the handlers. */
+/** Tests ready timers of handlers: their index, and claims by nodes that have the handlers. */
 class HandlerClaimsTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();
@@ -127,7 +127,7 @@ class HandlerClaimsTest {
   }
 
   @Test
-  void passesOverATimerThatAUserTransactionHolds() throws SQLException {
+  void skipsATimerThatAUserTransactionHolds() throws SQLException {
     makeReady("shop", "1", "h", NOW);
     makeReady("shop", "2", "h", NOW + 1);
     try (Connection user = fixture.transaction();
@@ -166,7 +166,7 @@ class HandlerClaimsTest {
   }
 
   @Test
-  void aLostClaimIsMadeReadyAgainWhenItsLeaseHasRunOut() {
+  void aLostClaimIsMadeReadyAgainWhenItsClaimLeaseHasExpired() {
     makeReady("shop", "1", "h", NOW);
     claim("h", 1);
     assertThat(makeReady(key("1"), NOW + 9_999).answer()).isEqualTo(Outcome.Answer.OUTDATED);
@@ -189,7 +189,7 @@ class HandlerClaimsTest {
   // Plans
 
   @Test
-  void claimsByTheIndexWhateverIsInTheTables() throws SQLException {
+  void claimsByTheIndexForAnyTableContent() throws SQLException {
     assertPlans();
     for (int i = 0; i < 500; i++) {
       makeReady("ns" + i % 7, "many" + i, i % 2 == 0 ? "h" : "other", NOW + i);

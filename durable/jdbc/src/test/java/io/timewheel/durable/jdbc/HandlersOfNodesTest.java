@@ -26,8 +26,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * An application with handler A, one with handler B, and a server with a family of handlers and a
- * queue share one database, with their threads and real clocks.
+ * Runs three nodes on one database, with their threads and real clocks: an application with handler
+ * A, one with handler B, and a server with a handler prefix and a queue.
  */
 @Timeout(300)
 class HandlersOfNodesTest {
@@ -128,15 +128,15 @@ class HandlersOfNodesTest {
     }
     other.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
     inserted.acquire(specs.size());
-    other.close(); // which waits for the record of each end
+    other.close(); // waits until each completion is recorded
     assertThat(nodes.get("a").counts().get("shop"))
         .isEqualTo(Map.of(TimerState.COMPLETED, (long) specs.size()));
-    assertThat(other.stats().failed()).as("attempts that found an effect").isZero();
-    assertThat(nodes.get("a").stats().shards()).as("of the node without handler b").isPositive();
+    assertThat(other.stats().failed()).as("attempts that found an existing effect").isZero();
+    assertThat(nodes.get("a").stats().shards()).as("shards without handler b").isPositive();
   }
 
   @Test
-  void everyTimerFiresOnANodeThatKnowsItsTargetWhileEachStopsAndStarts() throws Exception {
+  void everyTimerFiresOnANodeWithItsHandlerWhileNodesStopAndStart() throws Exception {
     List<String> names = List.of("a", "b", "server");
     names.forEach(this::start);
     try (DurableTimer client = DurableTimer.client(store()).start()) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A transaction of a user that stays open: its timers wait for it, and nothing else does. */
+/** Verifies that only the timers of a user's open transaction wait for it. */
 class HeldTimersTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();
@@ -68,7 +68,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void isNotBegunAndOthersAre() throws SQLException {
+  void doesNotBeginAHeldTimerButOthers() throws SQLException {
     Change.Begin held = node.begin("held");
     cancelHeld();
     List<Change> claims = List.of(node.begin("a"), held, node.begin("z"));
@@ -82,7 +82,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void isNamedAndTheOthersOfTheBatchGoThrough() throws SQLException {
+  void reportsAHeldTimerAndCommitsTheOthersOfTheBatch() throws SQLException {
     cancelHeld();
     assertHeld(List.of("held"), cancel("a"), cancel("held"), cancel("z"));
     assertThat(node.store.commit(List.of(cancel("a"), cancel("z"))))
@@ -94,7 +94,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void allHeldTimersAreNamedWhateverBesidesIsAskedOfThem() throws SQLException {
+  void reportsAllHeldTimersWithAnyOtherChanges() throws SQLException {
     Change.Begin claim = node.begin("held");
     cancelHeld();
     TransactionTimers.of(node.store).in(holder).cancel("shop", "z");
@@ -103,7 +103,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void theEndOfItsAttemptIsRefusedUntilItIsReleased() throws SQLException {
+  void refusesTheCompletionOfItsAttemptUntilItIsReleased() throws SQLException {
     Change.Begin begun = node.begin("held");
     node.commit(begun);
     cancelHeld();
@@ -120,7 +120,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void keysThatAreBeingMadeAreNamedAmongMany() throws SQLException {
+  void reportsKeysThatAreBeingInsertedAmongMany() throws SQLException {
     scheduleHeld("t17");
     scheduleHeld("t18");
     scheduleHeld("t171");
@@ -138,7 +138,7 @@ class HeldTimersTest {
   }
 
   @Test
-  void aFinishedTimerThatIsBeingScheduledAgainIsNamed() throws SQLException {
+  void reportsAFinishedTimerThatIsBeingScheduledAgain() throws SQLException {
     node.commit(cancel("z"));
     scheduleHeld("z");
     assertHeld(List.of("z"), schedule("a", NOW + 1), schedule("z", NOW));
@@ -146,7 +146,7 @@ class HeldTimersTest {
     assertThat(node.commit(schedule("z", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
-  /** The limit of a held call is 5 s, which the 100 commits of the others may take. */
+  /** A held call fails after 5 s; the 100 commits of the other timers must finish before that. */
   @Test
   void onlyItsOwnCallsWait() throws SQLException {
     cancelHeld();

@@ -45,7 +45,7 @@ class HintsTest {
   }
 
   @Test
-  void tellsOnceInAGroupAndOnlyOfWhatIsNear() throws SQLException {
+  void sendsOneHintPerBatchAndOnlyAboutNearTimers() throws SQLException {
     Fixture.Node node = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
       transport.listen(listener, transport.channel(listener));
@@ -58,7 +58,7 @@ class HintsTest {
   }
 
   @Test
-  void saysNothingOfItsOwnShards() throws SQLException {
+  void sendsNoHintAboutItsOwnShards() throws SQLException {
     Fixture.Node owner = fixture.start();
     Fixture.Node other = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
@@ -70,10 +70,10 @@ class HintsTest {
   }
 
   @Test
-  void tellsTheOwnerOfAShard() throws Exception {
+  void notifiesTheOwnerOfAShard() throws Exception {
     Fixture.Node owner = fixture.start();
     Fixture.Node other = fixture.open();
-    // The owner may not be listening yet: what it misses then is not the point here.
+    // The owner may not listen yet. A hint that it misses then does not matter here.
     while (owner.hints.isEmpty()) {
       other.commit(new Change.Cancel(key("a"), 0, NOW));
       other.commit(schedule("a", NOW + 50));
@@ -83,13 +83,13 @@ class HintsTest {
   }
 
   @Test
-  void listensAnewIfTheServerDoesNotAnswerAnyMore() throws Exception {
+  void listensAgainIfTheServerNoLongerAnswers() throws Exception {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node owner = fixture.open(source, 4);
     owner.store.start(owner);
     Fixture.Node other = fixture.open();
     source.silent = true;
-    // It may begin to listen only now: then it has heard nothing for as long as after that.
+    // It may begin to listen only now, and then waits the same time without hints.
     while (!source.aborted.tryAcquire(1, TimeUnit.SECONDS)) {
       owner.clock.advanceMillis(10_000);
     }
@@ -102,14 +102,14 @@ class HintsTest {
   }
 
   @Test
-  void passesOnWhatIsReadyAndPassesOverWhatItDoesNotKnow() {
+  void passesOnReadyTimersAndIgnoresUnknownLines() {
     Fixture.Node node = fixture.open();
     Hints.tell("X\t1\nR\tshop\torders one\nA\t3\t17\n", node, () -> {});
     assertThat(node.hints).containsExactly("ready shop orders one", "added 3 17");
   }
 
   @Test
-  void leavesOutWhatDoesNotFit() {
+  void leavesOutLinesThatDoNotFit() {
     Hints hints = new Hints();
     for (int i = 0; i < 5_000; i++) {
       Change.Schedule change = schedule("id-" + i, NOW);
@@ -139,7 +139,7 @@ class HintsTest {
   }
 
   @Test
-  void commitsWithoutAHintForAWhileIfTheDatabaseHasNoRoomForIt() throws SQLException {
+  void commitsWithoutHintsForAWhileIfTheNotificationQueueIsFull() throws SQLException {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node node = fixture.open(source, 4);
     try (Connection listener = fixture.pool.getConnection()) {
@@ -154,19 +154,19 @@ class HintsTest {
     }
   }
 
-  /** The server refuses the direct write, and the write batch with the same hint. */
+  /** Makes the server refuse the direct write, and the write batch with the same hint. */
   private static void refuseHints(LossySource source) {
     source.fates.add(LossySource.Fate.HINT_REFUSED);
     source.fates.add(LossySource.Fate.HINT_REFUSED);
   }
 
-  /** Otherwise the second try could find the timer that the first one has made. */
+  /** Otherwise the second try could find the timer that the first one has inserted. */
   @Test
-  void doesNotTryAgainWithoutAHintIfNobodySaysHowTheCommitEnded() {
+  void doesNotRetryWithoutAHintIfTheOutcomeIsUnknown() {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node node = fixture.open(source, 4);
     refuseHints(source);
-    source.connections = 2; // and none to ask on
+    source.connections = 2; // none is left for the lookup
     assertThatThrownBy(() -> node.commit(schedule("a", NOW)))
         .isInstanceOfSatisfying(
             StoreException.class, e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.UNKNOWN));

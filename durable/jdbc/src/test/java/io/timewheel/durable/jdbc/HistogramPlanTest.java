@@ -13,7 +13,7 @@ import java.sql.SQLException;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** PostgreSQL's plan of a histogram. */
+/** Verifies PostgreSQL's plan of a histogram. */
 class HistogramPlanTest {
   private static final long HOUR = 3_600_000;
 

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Parts of the history change while others write to them. On PostgreSQL alone. */
+/** Changes the parts of the history while transactions write to them. Only on PostgreSQL. */
 @Timeout(120)
 class HistoryPartsTest {
   final Fixture fixture = new Fixture(Server.of(this));
@@ -45,13 +45,13 @@ class HistoryPartsTest {
     return fixture.number("SELECT count(*) FROM timewheel_done_" + part);
   }
 
-  /** Has the history go on to its next part. */
+  /** Makes the history continue in its next part. */
   private void startNextPart() throws SQLException {
     fixture.execute("UPDATE timewheel_history SET part_since = 0");
     node.store.forget(NOW - 5, 10, 10);
   }
 
-  /** Commits changes as {@link TransactionTimers} do: in a transaction of the user. */
+  /** Commits changes like {@link TransactionTimers}, in a transaction of the user. */
   private static List<Outcome> in(Connection connection, Fixture.Node by, Change change)
       throws SQLException {
     return new TransactionStore(
@@ -64,7 +64,7 @@ class HistoryPartsTest {
   }
 
   @Test
-  void aSessionThatForgetsNothingWritesToThePresentPart() throws SQLException {
+  void aSessionThatNeverPurgesWritesToTheCurrentPart() throws SQLException {
     Fixture.Node other = fixture.open();
     finish(other, "before", NOW);
     startNextPart();
@@ -80,9 +80,9 @@ class HistoryPartsTest {
     assertThat(rows(0)).isZero();
   }
 
-  /** By the clock of a node that is behind, or in a transaction that took long. */
+  /** The clock of the node is behind, or its transaction took long. */
   @Test
-  void aTimerThatFinishesBehindThePositionIsSeenAndForgottenWithTheNext() throws SQLException {
+  void aTimerThatFinishesBehindThePositionIsVisibleUntilTheNextPurge() throws SQLException {
     finish(node, "a", NOW + 100);
     assertThat(node.store.forget(NOW + 150, 10, 10)).isOne();
     finish(node, "late", NOW);
@@ -91,7 +91,7 @@ class HistoryPartsTest {
     assertThat(node.store.counts()).isEmpty();
   }
 
-  /** The row is committed between the check of a part and its end. */
+  /** The row is committed between the check of a part and its truncation. */
   @Test
   void keepsARowThatIsCommittedWhileItsPartIsEmptied() throws SQLException {
     finish(node, "old", NOW);
@@ -128,7 +128,7 @@ class HistoryPartsTest {
     }
   }
 
-  /** A transaction that is not committed is no reason to stop: the other parts are emptied. */
+  /** An open transaction blocks only its own part; the other parts are emptied. */
   @Test
   void emptiesOtherPartsWhileATransactionHoldsOne() throws SQLException {
     finish(node, "a", NOW);
@@ -147,7 +147,7 @@ class HistoryPartsTest {
     assertThat(node.store.get(key("held"))).isNotNull();
   }
 
-  /** It has read the part that is emptied, and waits for its lock. */
+  /** The statement has read the number of the part, and waits for the lock on it. */
   @Test
   void keepsTheRowOfAStatementThatWaitsForThePartToBeEmptied() throws Exception {
     finish(node, "old", NOW);

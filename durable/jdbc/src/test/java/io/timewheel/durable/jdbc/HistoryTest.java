@@ -35,7 +35,7 @@ class HistoryTest {
   }
 
   @Test
-  void forgetsWithoutDeletingRows() throws SQLException {
+  void purgesWithoutDeletingRows() throws SQLException {
     finish("a", NOW);
     finish("b", NOW + 10);
     assertThat(node.store.forget(NOW + 5, 10, 10)).isEqualTo(1);
@@ -46,7 +46,7 @@ class HistoryTest {
   }
 
   @Test
-  void emptiesAPartOfWhichNothingIsRemembered() throws SQLException {
+  void emptiesAPartWithoutRetainedTimers() throws SQLException {
     finish("a", NOW);
     fixture.execute("UPDATE timewheel_history SET part_since = 0");
     node.store.forget(NOW - 5, 10, 10);
@@ -54,14 +54,14 @@ class HistoryTest {
     assertThat(rows(0)).isEqualTo(1);
     assertThat(rows(1)).isEqualTo(1);
     node.store.forget(NOW + 5, 10, 10);
-    assertThat(rows(0)).as("a row that ends with the position is not yet behind it").isEqualTo(1);
+    assertThat(rows(0)).as("a row at the position is not yet purged").isEqualTo(1);
     node.store.forget(NOW + 15, 10, 10);
     assertThat(rows(0)).isZero();
     assertThat(rows(1)).isEqualTo(1);
   }
 
   @Test
-  void goesOnToNoPartThatIsNotEmpty() throws SQLException {
+  void doesNotSwitchToAPartThatIsNotEmpty() throws SQLException {
     for (int day = 0; day < 6; day++) {
       finish("day-" + day, NOW + day);
       fixture.execute("UPDATE timewheel_history SET part_since = 0");
@@ -73,7 +73,7 @@ class HistoryTest {
   }
 
   @Test
-  void knowsTheSameAgainThoughItsPayloadIsGone() {
+  void recognisesAnEqualTimerAlthoughItsPayloadIsDeleted() {
     node.commit(schedule("a", NOW));
     Change.Begin claim = node.begin("a");
     node.commit(claim);
@@ -87,7 +87,7 @@ class HistoryTest {
   }
 
   @Test
-  void givesBackATimerThatIsScheduledAgain() throws SQLException {
+  void removesATimerThatIsScheduledAgainFromTheHistory() throws SQLException {
     finish("a", NOW);
     long version = node.store.get(key("a")).version();
     assertThat(node.commit(schedule("a", NOW)).version()).isGreaterThan(version);

@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A claim changes no index, on PostgreSQL: its update is HOT. */
+/** Verifies that a claim on PostgreSQL changes no index: its update is HOT. */
 class HotUpdateTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Each figure grows by what it is about, and by nothing else. */
+/** Verifies that each counter grows only through its own operation. */
 @Timeout(120)
 class JdbcFiguresTest {
   private static final Duration LEASE = Duration.ofHours(1);
@@ -29,9 +29,9 @@ class JdbcFiguresTest {
   private final Fixture fixture = new Fixture(Server.of(this));
   private final LossySource source = new LossySource(fixture.pool);
 
-  /** None runs out by itself, however slowly a test runs. */
+  /** Makes node leases so long that none expires during a slow test. */
   @BeforeEach
-  void holdLeases() {
+  void lengthenLeases() {
     fixture.lease = LEASE;
   }
 
@@ -48,7 +48,7 @@ class JdbcFiguresTest {
   }
 
   @Test
-  void tellsHandOversFromTakeOvers() throws SQLException {
+  void distinguishesReleasedShardsFromTakeovers() throws SQLException {
     Fixture.Node first = fixture.start();
     assertShards(first, 4, 0, 0);
     Fixture.Node second = fixture.start();
@@ -58,13 +58,13 @@ class JdbcFiguresTest {
     assertShards(first, 4, 0, 2);
     assertShards(second, 2, 0, 0);
     fixture.expireLeases();
-    second.ownership().renew(); // comes back as another node
+    second.ownership().renew(); // joins again as another node
     second.ownership().balance();
     assertShards(second, 2, 4, 0);
   }
 
   @Test
-  void countsALeaseThatRanOutOnceThoughItStoppedBefore() throws SQLException {
+  void countsAnExpiredLeaseOnceAlthoughTheNodeStoppedBefore() throws SQLException {
     Fixture.Node node = fixture.start();
     assertThat(node.store.figures().leasesLost()).isZero();
     node.clock.advanceMillis(LEASE.toMillis() - 1_000);
@@ -131,7 +131,7 @@ class JdbcFiguresTest {
   }
 
   @Test
-  void countsHowCommitsEndedWhoseAnswerWasLost() {
+  void countsTheOutcomesOfCommitsWhoseAnswerWasLost() {
     Fixture.Node node = fixture.open(source, 4);
     assertLost(node, 0, 0, 0);
     source.fates.add(Fate.ANSWER_LOST);
@@ -141,7 +141,7 @@ class JdbcFiguresTest {
     node.commit(schedule("b", NOW));
     assertLost(node, 1, 1, 0);
     source.fates.add(Fate.ANSWER_LOST);
-    source.connections = 1; // and none to ask on
+    source.connections = 1; // none is left for the lookup
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(() -> node.commit(schedule("c", NOW)))
         .returns(StoreException.Kind.UNKNOWN, StoreException::kind);
@@ -162,7 +162,7 @@ class JdbcFiguresTest {
     other.commit(schedule("far", NOW + Hints.NEAR_MILLIS));
     assertThat(other.store.figures().hintsSent()).isZero();
     long sent = 0;
-    // The owner may not be listening yet: what it misses then is not the point here.
+    // The owner may not listen yet. A hint that it misses then does not matter here.
     while (owner.hints.isEmpty() || sent < 2) {
       other.commit(schedule("near-" + ++sent, NOW + 50));
       boolean unused = owner.hinted.tryAcquire(1, TimeUnit.SECONDS);

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The whole contract, for a role that may do what the guide grants and nothing else, on tables that
- * another role has made.
+ * Runs the contract of stores with a role that has only the privileges in the guide, on tables that
+ * another role has created.
  */
 class LeastPrivilegesTest extends TimerStoreContract {
   private static final Path GUIDE = Path.of("../../docs/operate/database.md");
@@ -50,7 +50,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
     POOLS.clear();
   }
 
-  /** What the guide grants, to the role of this test. */
+  /** Returns the GRANT statements of the guide, for the role of this test. */
   private static String grants(String schema) throws IOException {
     Matcher block =
         Pattern.compile("```sql\n(GRANT .*?)```", Pattern.DOTALL).matcher(Files.readString(GUIDE));
@@ -63,7 +63,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
 
   @Override
   protected TimerStore create() {
-    closePools(); // of the tests before: a server has a hundred connections
+    closePools(); // of earlier tests: a server has 100 connections
     owned = EmptySchema.create();
     Database restricted = new Database(owned.url(), ROLE, "");
     pool = restricted.pool(6);
@@ -103,7 +103,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
   }
 
   @Test
-  void putsTheCountersTogether() throws SQLException {
+  void compactsTheCounters() throws SQLException {
     for (int i = 0; i < 250; i++) {
       finish("a", Fixture.NOW);
     }
@@ -122,7 +122,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
   }
 
   @Test
-  void isPreparedForTheNextReleaseBySomebodyElse() {
+  void needsAnotherRoleToPrepareTheTablesForTheNextRelease() {
     JdbcTimerStore.Builder program = JdbcTimerStore.postgresqlBuilder(pool);
     program.formats = UpgradeTest.next();
     JdbcTimerStore.Builder administrator = JdbcTimerStore.postgresqlBuilder(owned.dataSource());

@@ -20,7 +20,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * An engine at work, whose handlers write into a ledger: a table without a key, which takes an
+ * Runs an engine whose handlers write to a ledger: a table without a unique key, which records each
  * effect as often as it happens.
  */
 final class Ledger implements AutoCloseable {
@@ -38,7 +38,9 @@ final class Ledger implements AutoCloseable {
     this(server, () -> {});
   }
 
-  /** {@code onPause}: is called instead of each wait of the store. */
+  /**
+   * @param onPause called instead of each wait of the store
+   */
   Ledger(Server server, Runnable onPause) {
     this.server = server;
     pool = server.empty().pool(16);
@@ -50,7 +52,7 @@ final class Ledger implements AutoCloseable {
     timers = TransactionTimers.of(store);
   }
 
-  /** Starts with one handler. */
+  /** Starts a scheduler with one handler. */
   DurableTimer start(Function<TransactionTimers, FinishingHandler> handler, int limit) {
     timer =
         DurableTimer.builder(store)
@@ -63,7 +65,7 @@ final class Ledger implements AutoCloseable {
     return TimerSpec.of("shop", id).after(Duration.ZERO).handler("orders").retry(AT_ONCE);
   }
 
-  /** The effect of a handler. */
+  /** Writes the effect of a handler. */
   static void write(TransactionFiring firing, Connection connection) throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement("INSERT INTO ledger VALUES (?, ?)")) {
@@ -73,7 +75,7 @@ final class Ledger implements AutoCloseable {
     }
   }
 
-  /** The server end of a connection dies. */
+  /** Kills the server end of a connection. */
   void kill(Connection connection) throws SQLException {
     long number;
     try (Statement statement = connection.createStatement();
@@ -93,7 +95,7 @@ final class Ledger implements AutoCloseable {
     }
   }
 
-  /** The effects: ids and attempts. */
+  /** Returns the effects: ids and attempts. */
   List<String> effects() {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement();
@@ -110,7 +112,7 @@ final class Ledger implements AutoCloseable {
     }
   }
 
-  /** Looks at a timer until it is as a test waits for it. */
+  /** Reads a timer until it meets a condition. */
   TimerInfo await(String id, Predicate<TimerInfo> condition) {
     TimerInfo info;
     do {

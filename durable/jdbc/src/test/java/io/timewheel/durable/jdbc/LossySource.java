@@ -12,78 +12,78 @@ import java.util.ArrayDeque;
 import java.util.concurrent.Semaphore;
 import javax.sql.DataSource;
 
-/** Loses a COMMIT, or the answer to it, or holds it up, when a test says so. */
+/** Loses or delays a COMMIT, or loses its answer, when a test requests that. */
 final class LossySource extends BareDataSource {
-  /** What becomes of the next commits, one after the other. */
+  /** The fates of the next commits, in order. */
   final ArrayDeque<Fate> fates = new ArrayDeque<>();
 
-  /** A connection whose commit is still on its way. */
+  /** A connection whose commit is still under way. */
   Connection delayed;
 
-  /** Lets the transaction of that connection stand still for as long as a test takes. */
-  String patience = "";
+  /** The statement that lifts the idle timeout of the transaction on that connection. */
+  String liftIdleTimeout = "";
 
-  /** Has a permit for each commit that is held up. */
+  /** Has a permit for each commit that is held. */
   final Semaphore held = new Semaphore(0);
 
-  /** Lets one of those go on. */
+  /** Lets one held commit continue. */
   final Semaphore goOn = new Semaphore(0);
 
   int commits;
 
-  /** How many statements in autocommit mode have inserted timers. */
+  /** The number of statements in autocommit mode that have inserted timers. */
   int directWrites;
 
-  /** Whether a connection does nothing more after its commit, though it lives. */
+  /** True if a connection fails every statement after its commit, although it is alive. */
   boolean failsAfterCommit;
 
-  /** Is run when a connection is asked for. */
+  /** Runs when a connection is requested. */
   Runnable onConnection = () -> {};
 
-  /** Is run before a statement is prepared. */
+  /** Runs before a statement is prepared. */
   Runnable onPrepare = () -> {};
 
-  /** The statement that was prepared last. */
+  /** The last statement that was prepared. */
   String prepared = "";
 
-  /** Is run before a transaction is rolled back, or after a direct write was lost. */
+  /** Runs before a rollback, or after the loss of a direct write. */
   Runnable onRollback = () -> {};
 
-  /** Whether a connection that is given back says that this has failed. */
+  /** True if the close of a connection throws. */
   boolean failsToClose;
 
-  /** Whether the connections that there are do not answer when they are asked. */
+  /** True if the existing connections do not answer a validation. */
   volatile boolean silent;
 
-  /** Has a permit for each connection that is aborted. */
+  /** Has a permit for each aborted connection. */
   final Semaphore aborted = new Semaphore(0);
 
-  /** How many more connections the thread of the test gets. */
+  /** The number of connections that the thread of the test can still get. */
   int connections = Integer.MAX_VALUE;
 
-  /** The one that is delayed, or was. */
+  /** The connection that is or was delayed. */
   private volatile Connection dead;
 
   private final Thread test = Thread.currentThread();
 
   int refused;
 
-  /** Whose commits they are; those of all threads if null. */
+  /** The thread whose commits are affected; null for all threads. */
   volatile Thread only;
 
   private final DataSource source;
 
-  /** What becomes of a commit. */
+  /** The fate of a commit. */
   enum Fate {
     /** The server commits, and its answer is lost. */
     ANSWER_LOST,
-    /** The commit does not come to the server, which notices that the connection is gone. */
+    /** The commit does not reach the server, which notices that the connection is closed. */
     COMMIT_LOST,
     /** The connection looks dead, but the commit is only slow. */
     COMMIT_DELAYED,
-    /** The thread that is about to commit stands still, until the test lets it go on. */
+    /** The thread stalls before the commit until the test lets it continue. */
     HELD,
-    /** The server aborts, because it has no room for a notification. */
+    /** The server aborts, because its notification queue is full. */
     HINT_REFUSED
   }
 
@@ -129,7 +129,7 @@ final class LossySource extends BareDataSource {
                 throw new SQLException("gone when it was given back", "08006");
               }
               if (real == dead && method.getName().matches("rollback|close")) {
-                return null; // for this side the connection is dead
+                return null; // on this side, the connection is dead
               }
               try {
                 Object result = method.invoke(real, arguments);
@@ -143,7 +143,7 @@ final class LossySource extends BareDataSource {
             });
   }
 
-  /** The server commits such a statement before it answers. */
+  /** Returns whether a statement is a direct write, which the server commits before it answers. */
   static boolean isDirectWrite(String sql, Connection connection) throws SQLException {
     return sql.contains("INSERT INTO timewheel_timer") && connection.getAutoCommit();
   }
@@ -203,9 +203,9 @@ final class LossySource extends BareDataSource {
         }
         dead = real;
         delayed = real;
-        if (!patience.isEmpty()) {
+        if (!liftIdleTimeout.isEmpty()) {
           try (Statement statement = real.createStatement()) {
-            statement.execute(patience);
+            statement.execute(liftIdleTimeout);
           }
         }
       }

@@ -11,7 +11,7 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import java.sql.SQLException;
 import org.junit.jupiter.api.Test;
 
-/** A server that is managed for its users, and does not tell them where its log is. */
+/** Tests a managed server that does not return the position of its log. */
 class ManagedServerTest {
   private static final String USER = "user_of_managed_server";
 
@@ -28,7 +28,7 @@ class ManagedServerTest {
   }
 
   @Test
-  void keepsTimersAllTheSame() throws SQLException {
+  void keepsTimersWithoutTheLogPosition() throws SQLException {
     try (HikariDataSource pool = managed().pool(6)) {
       LossySource source = new LossySource(pool);
       Fixture.Node node = new Fixture.Node(JdbcTimerStore.postgresqlBuilder(source).shards(4));

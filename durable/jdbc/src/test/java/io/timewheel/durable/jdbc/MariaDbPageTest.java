@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A page costs what is on it, however many timers there are. */
+/** Verifies that a page costs the same, however many timers there are. */
 class MariaDbPageTest {
   private static final int PAGE = 10;
 
@@ -101,7 +101,7 @@ class MariaDbPageTest {
   }
 
   @Test
-  void ofWhatIsNotFinished() throws SQLException {
+  void ofUnfinishedTimers() throws SQLException {
     assertReadsOnePage(query("shop", "", TimerState.SCHEDULED), null, "b");
     assertReadsOnePage(query("shop", "", TimerState.SCHEDULED), key("id-12499"), "id-12500");
     assertReadsOnePage(query(null, "", TimerState.SCHEDULED), key("id-12499"), "id-12500");

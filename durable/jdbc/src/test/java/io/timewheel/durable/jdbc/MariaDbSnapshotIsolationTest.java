@@ -3,7 +3,10 @@ package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.jdbc.testing.Database;
 
-/** The whole contract as newer servers have it by default: who writes must have seen the latest. */
+/**
+ * Runs the contract with the default of newer servers, innodb_snapshot_isolation: a transaction can
+ * change only rows whose latest version it has read.
+ */
 class MariaDbSnapshotIsolationTest extends MariaDbStoreTest {
   @Override
   Database session(Database database) {

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * The whole contract on MariaDB, with its default isolation, for a user who may do what the guide
- * grants and nothing else, on tables that another user has made.
+ * Runs the contract on MariaDB with its default isolation, on tables that another user has created.
+ * The user of the test has only the privileges in the guide.
  */
 class MariaDbStoreTest extends TimerStoreContract {
   private static final Path GUIDE = Path.of("../../docs/operate/database.md");
@@ -37,14 +37,14 @@ class MariaDbStoreTest extends TimerStoreContract {
   private HikariDataSource pool;
   private TimerStore opened;
 
-  /** Makes the settings of a session. */
+  /** Applies the settings of a session. */
   Database session(Database database) {
     return database;
   }
 
   @Override
   protected TimerStore create() {
-    closePools(); // of the tests before
+    closePools(); // of earlier tests
     DatabaseServer server = TestDatabases.mariadb();
     owned = server.createDatabase();
     try {
@@ -82,7 +82,7 @@ class MariaDbStoreTest extends TimerStoreContract {
   }
 
   @Test
-  void isPreparedForTheNextReleaseBySomebodyElse() {
+  void needsAnotherRoleToPrepareTheTablesForTheNextRelease() {
     JdbcTimerStore.Builder program = JdbcTimerStore.mariadbBuilder(pool);
     program.formats = UpgradeTest.next();
     JdbcTimerStore.Builder administrator = JdbcTimerStore.mariadbBuilder(owned.dataSource());

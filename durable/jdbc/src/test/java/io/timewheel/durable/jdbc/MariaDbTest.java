@@ -43,10 +43,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * What holds on PostgreSQL, on MariaDB: the same tests, but for what differs. A test that is
- * overridden without {@code @Test} has no counterpart there.
+ * Runs the tests for PostgreSQL on MariaDB, except where the two differ. A test that is overridden
+ * without {@code @Test} does not apply to MariaDB.
  */
-@SuppressWarnings("ClassCanBeStatic") // what is nested must not be, for JUnit
+@SuppressWarnings("ClassCanBeStatic") // JUnit requires nested classes that are not static
 class MariaDbTest {
   private static void execute(Connection connection, String sql) throws SQLException {
     try (Statement statement = connection.createStatement()) {
@@ -62,7 +62,7 @@ class MariaDbTest {
     }
   }
 
-  /** {@return how each table of a statement is read} */
+  /** {@return the access type of each table of a statement} */
   private static List<String> explain(Fixture fixture, String sql, String... values)
       throws SQLException {
     String text = sql;
@@ -80,7 +80,7 @@ class MariaDbTest {
     }
   }
 
-  /** {@return how often somebody has waited for a lock} */
+  /** {@return the number of lock waits so far} */
   private static long waits(Fixture fixture) throws SQLException {
     return fixture.number(
         "SELECT variable_value FROM information_schema.global_status"
@@ -94,12 +94,12 @@ class MariaDbTest {
 
   @Nested
   class Tables extends SchemaTest {
-    /** All text is UTF-8, whatever the database is. */
+    /** All text is UTF-8, with any encoding of the database. */
     @Override
     void refusesAnEncodingThatCannotHoldAllNames() {}
 
     @Test
-    void goesOnWithTablesThatWereHalfMade() throws SQLException {
+    void completesTablesWhoseCreationWasInterrupted() throws SQLException {
       String script = fixture.builder(fixture.pool).migration(false);
       fixture.execute(script.substring(0, script.indexOf("START TRANSACTION;\nINSERT")));
       assertThat(fixture.open().store.traits().shards()).isEqualTo(4);
@@ -107,7 +107,7 @@ class MariaDbTest {
     }
 
     @Test
-    void refusesAServerThatTakesNoLargePackets() throws SQLException {
+    void refusesAServerWithASmallPacketLimit() throws SQLException {
       Database administration = TestDatabases.mariadb().administration();
       long usual = administration.number("SELECT @@global.max_allowed_packet");
       administration.execute("SET GLOBAL max_allowed_packet = 1048576");
@@ -123,13 +123,13 @@ class MariaDbTest {
 
   @Nested
   class Groups extends WriteBatchTest {
-    /** A write batch waits for no lock, so that no order shows. */
+    /** A write batch waits for no lock, so it has no visible order. */
     @Override
     void locksInTheOrderOfTheKeys() {}
 
     @Override
     @Test
-    void findsTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
+    void findsTimersByTheirKeysForAnyTableContent() throws SQLException {
       String lock = MariaDbRecords.lock(List.of(key("a"), key("b"), new TimerKey("zoo", "c")));
       assertThat(explain(fixture, lock, "'shop'", "'a'", "'b'", "'zoo'", "'c'"))
           .hasSize(1)
@@ -138,7 +138,7 @@ class MariaDbTest {
 
     @Override
     @Test
-    void beginsNothingBesideAPauseThatIsBeingMade() throws SQLException {
+    void beginsNoAttemptDuringAnUncommittedPause() throws SQLException {
       node.commit(schedule("a", NOW));
       try (Connection pauser = fixture.transaction()) {
         MariaDb.parts(Formats.ofThisRelease()).queries().lockPauses(pauser);
@@ -153,7 +153,7 @@ class MariaDbTest {
 
     @Override
     @Test
-    void writesTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
+    void writesTimersByTheirKeysForAnyTableContent() throws SQLException {
       node.store.commit(List.of(schedule("a", NOW), schedule("b", NOW), schedule("c", NOW)));
       List<Change> begins = List.of(node.begin("a"), node.begin("c"));
       try (Connection other = fixture.transaction()) {
@@ -173,7 +173,7 @@ class MariaDbTest {
 
     @Override
     @Test
-    void sweepsByTheDueIndexWhateverIsInTheTables() throws SQLException {
+    void sweepsByTheDueIndexForAnyTableContent() throws SQLException {
       assertSweepsByTheDueIndex();
       fill(5_000);
       assertSweepsByTheDueIndex();
@@ -186,19 +186,19 @@ class MariaDbTest {
           .allMatch(table -> table.startsWith("range ") && !table.contains("filesort"));
     }
 
-    /** The bytes of any name can be. */
+    /** The bytes of any name can be stored. */
     @Override
-    void refusesWhatCannotBeStored() {}
+    void refusesTextsThatCannotBeStored() {}
 
     @Test
-    void tellsNamesApartByTheirBytes() {
+    void distinguishesNamesByTheirBytes() {
       for (String id : List.of("a", "A", "a ", "\u00e4", "a\u0308")) {
         assertThat(node.commit(schedule(id, NOW)).answer()).isEqualTo(Answer.CREATED);
       }
     }
 
     @Test
-    void takesMoreThanOneStatementOfLargeTimers() {
+    void splitsLargeTimersIntoSeveralStatements() {
       byte[] payload = new byte[64 * 1024];
       payload[0] = '\'';
       List<Change> changes =
@@ -210,7 +210,7 @@ class MariaDbTest {
     }
 
     @Test
-    void leavesTheSettingsOfAConnectionAsTheyWere() throws SQLException {
+    void restoresTheSettingsOfAConnection() throws SQLException {
       try (HikariDataSource single = fixture.database.pool(1)) {
         Fixture.Node user = fixture.open(single, 4);
         try (Connection connection = single.getConnection()) {
@@ -238,9 +238,9 @@ class MariaDbTest {
       }
     }
 
-    /** The limits of a session for reading and for writing come before the general one. */
+    /** The session's limits for reads and writes take precedence over the general one. */
     @Test
-    void mayStandStillForTwoSecondsWhateverTheUserAllowsHimself() throws SQLException {
+    void mayStallForTwoSecondsWithAnyTimeoutOfTheUser() throws SQLException {
       try (Connection connection = fixture.database.connect()) {
         execute(connection, SET);
         MariaDb.parts(Formats.ofThisRelease()).transactions().begin(connection);
@@ -257,19 +257,19 @@ class MariaDbTest {
           + " WHERE variable_name = 'INNODB_ROW_LOCK_CURRENT_WAITS'";
     }
 
-    /** What goes to the database together elsewhere is sent one by one. */
+    /** Statements that PostgreSQL receives together are sent one by one. */
     @Override
     void theExpectedCaseCostsAtMostTwoRoundTripsAndACommit() {}
 
-    /** A list is one of many, and nothing of it is taken for anything. */
+    /** A list never counts as entirely new. */
     @Override
-    void aLongListIsTakenForNewUnlessOneWasNotForAMinute() {}
+    void aLongListIsAssumedNewUnlessOneWasNotWithinAMinute() {}
 
     @Override
     void aTimerOfALongListThatIsJustFinishingIsFoundInTheHistory() {}
 
     @Test
-    void whatIsAsExpectedIsNotReadUnlessItIsOneOfMany() {
+    void readsNoExpectedRecordUnlessThereAreMany() {
       List<String> reads = new ArrayList<>();
       onPrepare =
           sql -> {
@@ -296,7 +296,7 @@ class MariaDbTest {
 
     @Override
     @Test
-    void saysWhatIsWrong() throws SQLException {
+    void reportsTheErrorOfTheDatabase() throws SQLException {
       fixture.execute("ALTER TABLE timewheel_timer RENAME TO elsewhere");
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(() -> node.commit(schedule("a", NOW)))
@@ -305,7 +305,7 @@ class MariaDbTest {
     }
 
     @Test
-    void givesNoConnectionBackThatHasItsSettings() throws SQLException {
+    void returnsNoConnectionWithItsSettingsToThePool() throws SQLException {
       try (HikariDataSource single = fixture.database.pool(1)) {
         LossySource lossy = new LossySource(single);
         Fixture.Node user = fixture.open(lossy, 4);
@@ -322,7 +322,7 @@ class MariaDbTest {
     }
 
     @Test
-    void saysNothingOfCommitsThatItMayHaveForgotten() throws SQLException {
+    void reportsUnknownForCommitsThatMayHaveBeenPurged() throws SQLException {
       CommitProof commits = MariaDb.parts(Formats.ofThisRelease()).commits();
       try (Connection connection = fixture.transaction()) {
         long now = Sql.number(connection, "SELECT " + MariaDbExpressions.NOW);
@@ -331,9 +331,9 @@ class MariaDbTest {
       }
     }
 
-    /** Whoever asks for a row that is not there locks the place where it would be. */
+    /** A query for a missing row locks the gap where the row would be. */
     @Test
-    void keepsNobodyWaitingWhileItAsks() {
+    void blocksNoTransactionDuringALookup() {
       source.fates.add(Fate.COMMIT_LOST);
       source.onRollback = this::commitElsewhere;
       assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
@@ -398,7 +398,7 @@ class MariaDbTest {
     }
 
     @Test
-    void leavesNoRowWhereThereIsNothingToClaim() throws SQLException {
+    void insertsNoRowIfThereIsNothingToClaim() throws SQLException {
       makeReady(1);
       node.store.pause("shop");
       long before = fixture.number("SELECT count(*) FROM timewheel_commit");
@@ -411,10 +411,10 @@ class MariaDbTest {
           .isEqualTo(before + 2);
     }
 
-    /** A claim that passes over a timer keeps the lock on its row in the index until it ends. */
+    /** A claim that skips a timer keeps the lock on its index row until the claim ends. */
     @Test
     @Timeout(120)
-    void aCancelWaitsForAClaimThatHasPassedOverItsTimer() throws Exception {
+    void aCancelWaitsForAClaimThatHasSkippedItsTimer() throws Exception {
       makeReady(2);
       try (Connection claim = fixture.transaction()) {
         execute(claim, READY + " AND id = 'id-000' FOR UPDATE");
@@ -434,17 +434,17 @@ class MariaDbTest {
         "SELECT count(*) FROM information_schema.processlist"
             + " WHERE info LIKE '%DELETE FROM timewheel_ready%' AND id <> connection_id()";
 
-    /** It ends the transaction, and what is behind it in the batch begins another one. */
+    /** A deadlock ends the transaction, and the rest of the batch begins another one. */
     @Test
     @Timeout(120)
-    void aDeadlockInABatchLeavesNothingThatTheUserCouldCommit() throws SQLException {
+    void aDeadlockInABatchLeavesNoChangesThatTheUserCouldCommit() throws SQLException {
       makeReady(3);
       fixture.execute("CREATE TABLE own (id int PRIMARY KEY, n int)");
       fixture.execute("INSERT INTO own VALUES (1, 0)");
       fixture.execute("CREATE TABLE weight (n int)");
       try (Connection user = fixture.transaction();
           Connection other = fixture.transaction()) {
-        execute(other, "INSERT INTO weight SELECT seq FROM seq_1_to_1000"); // who has less loses
+        execute(other, "INSERT INTO weight SELECT seq FROM seq_1_to_1000"); // fewer changes lose
         execute(other, READY + " AND id = 'id-001' FOR UPDATE");
         execute(user, "UPDATE own SET n = 1");
         CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> update(other));
@@ -459,7 +459,7 @@ class MariaDbTest {
         other.rollback();
         user.commit();
       }
-      assertThat(lease(node.store, 3)).as("none is lost to the queue").hasSize(3);
+      assertThat(lease(node.store, 3)).as("no timer is lost from the queue").hasSize(3);
     }
 
     private static final String READY =
@@ -485,7 +485,7 @@ class MariaDbTest {
 
     @Override
     @Test
-    void forgetsWithoutDeletingRows() throws SQLException {
+    void purgesWithoutDeletingRows() throws SQLException {
       finish("a", NOW);
       finish("b", NOW + 10);
       assertThat(node.store.forget(NOW + 5, 10, 10)).isEqualTo(1);
@@ -500,7 +500,7 @@ class MariaDbTest {
             + " - 120000";
 
     @Test
-    void deletesCommitsThatNobodyAsksForAnyMore() throws SQLException {
+    void deletesCommitsThatAreNoLongerNeeded() throws SQLException {
       fixture.execute("UPDATE timewheel_commit SET made_at = made_at - 120001");
       node.commit(schedule("a", NOW));
       node.store.forget(NOW, 10, 10);
@@ -509,7 +509,7 @@ class MariaDbTest {
     }
 
     @Test
-    void deletesCommitsSoonerThanTheyAreMade() throws SQLException {
+    void deletesCommitsFasterThanTheyAreInserted() throws SQLException {
       fixture.execute("INSERT INTO timewheel_commit SELECT 1, seq FROM seq_1_to_4000");
       for (int i = 0; i < 500; i++) {
         node.commit(schedule("a", NOW + i));
@@ -518,7 +518,7 @@ class MariaDbTest {
     }
 
     @Test
-    void waitsForNoRowThatIsBeingMade() throws SQLException {
+    void waitsForNoRowThatIsBeingInserted() throws SQLException {
       finish("a", NOW);
       finish("b", NOW + 10);
       try (Connection holder = fixture.transaction()) {
@@ -532,22 +532,22 @@ class MariaDbTest {
         assertThat(fixture.number("SELECT count(*) FROM timewheel_count")).as("sums").isEqualTo(2);
         holder.commit();
       }
-      assertThat(node.store.forget(NOW + 5, 10, 10)).as("behind what is forgotten").isZero();
+      assertThat(node.store.forget(NOW + 5, 10, 10)).as("before the purged position").isZero();
       assertThat(node.store.get(key("c"))).isNull();
       finish("d", NOW + 7);
       assertThat(node.store.forget(NOW + 8, 10, 10)).isEqualTo(1);
-      assertThat(rows(0)).as("the next time").isOne();
+      assertThat(rows(0)).as("the next purge").isOne();
     }
 
     @Test
-    void findsWhatIsForgottenByWhenItEnded() throws SQLException {
+    void findsPurgedTimersByTheirFinishTime() throws SQLException {
       assertThat(explain(fixture, MariaDbHistory.FORGOTTEN, "9", "9", "'shop'", "'a'"))
           .hasSize(1)
           .allMatch(table -> table.startsWith("range ") && !table.contains("filesort"));
     }
 
     @Test
-    void putsTheCountersOfManyNamespacesTogether() throws SQLException {
+    void compactsTheCountersOfManyNamespaces() throws SQLException {
       fixture.execute(
           "INSERT INTO timewheel_count (namespace, state, delta)"
               + " SELECT mod(seq, 1000), 1, 1 FROM seq_1_to_50000");
@@ -556,12 +556,12 @@ class MariaDbTest {
       assertThat(fixture.number("SELECT sum(delta) FROM timewheel_count")).isEqualTo(50_000);
     }
 
-    /** There is one part. */
+    /** There is only one part. */
     @Override
-    void emptiesAPartOfWhichNothingIsRemembered() {}
+    void emptiesAPartWithoutRetainedTimers() {}
 
     @Override
-    void goesOnToNoPartThatIsNotEmpty() {}
+    void doesNotSwitchToAPartThatIsNotEmpty() {}
   }
 
   @Nested
@@ -578,7 +578,7 @@ class MariaDbTest {
 
   @Nested
   class Figures extends JdbcFiguresTest {
-    /** There are none. */
+    /** MariaDB has no hints. */
     @Override
     void countsHints() {}
   }
@@ -624,7 +624,7 @@ class MariaDbTest {
 
   @Nested
   class Held extends HeldTimersTest {
-    /** The shortest wait for a lock is a second. */
+    /** The shortest lock timeout is 1 s. */
     @Test
     void noWriteBatchWaitsForALock() throws SQLException {
       cancelHeld();
@@ -640,7 +640,7 @@ class MariaDbTest {
 
   @Nested
   class InTransactions extends TransactionTimerTest {
-    /** A transaction goes on after a statement has failed. */
+    /** A transaction stays usable after a failed statement. */
     @Override
     void refusesATransactionThatHasFailed() {}
 
@@ -654,13 +654,13 @@ class MariaDbTest {
           .withMessageContaining("its transaction is read-only");
     }
 
-    /** None are made. */
+    /** No settings are changed. */
     @Override
-    void leavesTheSettingsOfTheTransactionAsTheyWere() {}
+    void restoresTheSettingsOfTheTransaction() {}
 
     @Override
     @Test
-    void saysThatTheTransactionIsLostWhenTheDatabaseFails() throws SQLException {
+    void reportsTheLossOfTheTransactionWhenTheDatabaseFails() throws SQLException {
       node.commit(schedule("a", NOW));
       try (Connection holder = fixture.transaction()) {
         timers.in(holder).cancel("shop", "a");
@@ -673,7 +673,7 @@ class MariaDbTest {
         connection.commit();
         holder.rollback();
       }
-      assertThat(state("0")).as("of a user who commits nevertheless").isNull();
+      assertThat(state("0")).as("after the user commits nevertheless").isNull();
       assertThat(node.store.counts().get("shop")).hasSize(1).containsValue(1L);
     }
 
@@ -684,9 +684,9 @@ class MariaDbTest {
               + " SET NEW.id = IF(NEW.id = 'b', 'elsewhere', NEW.id)");
     }
 
-    /** There are no notifications. */
+    /** MariaDB has no notifications. */
     @Override
-    void notifiesOfWhatIsNearWhenItCommits() {}
+    void notifiesOfNearTimersWhenItCommits() {}
   }
 
   @Nested
@@ -699,7 +699,7 @@ class MariaDbTest {
       assertThat(info.attempts().get(0).error()).contains("nowhere");
     }
 
-    /** A transaction goes on after a statement has failed, but not after a deadlock. */
+    /** A transaction stays usable after a failed statement, but not after a deadlock. */
     @Override
     @Test
     void anErrorThatTheHandlerHidesRollsBackToo() {
@@ -736,7 +736,7 @@ class MariaDbTest {
 
     @Override
     @Test
-    void theServerLimitsHowLongAHandlerStandsStill() throws SQLException {
+    void theServerLimitsTheIdleTimeOfAHandler() throws SQLException {
       fire(
           (firing, connection) ->
               assertThat(text(connection, "SELECT @@idle_transaction_timeout")).isEqualTo("10"));
@@ -751,9 +751,9 @@ class MariaDbTest {
       return timers.handler(handler, TransactionRunnerTest.runner(ledger.source));
     }
 
-    /** It is the user's to do so. */
+    /** The user can change this setting. */
     @Override
-    void theServerLimitsHowLongAHandlerStandsStill() {}
+    void theServerLimitsTheIdleTimeOfAHandler() {}
 
     @Test
     void settingsOfTheSessionAreTheUsers() throws SQLException {

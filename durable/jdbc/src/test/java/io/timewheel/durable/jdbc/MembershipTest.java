@@ -42,7 +42,7 @@ class MembershipTest {
   }
 
   @Test
-  void aLostNodeIsShownWithWhatItOwned() throws SQLException {
+  void aLostNodeIsListedWithItsShards() throws SQLException {
     Fixture.Node first = fixture.start();
     Fixture.Node asked = fixture.open();
     fixture.expireLeases();
@@ -53,7 +53,7 @@ class MembershipTest {
   }
 
   @Test
-  void aNodeThatLeftIsGoneAndItsShardsAreFree() {
+  void aNodeThatLeftIsRemovedAndItsShardsAreFree() {
     Fixture.Node first = fixture.start();
     Fixture.Node asked = fixture.open();
     first.store.close();

@@ -30,11 +30,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** A database that takes nothing for a while: everybody is told why, and it goes on by itself. */
+/** Verifies that an unavailable database is reported, and that nodes continue when it is back. */
 @ResourceLock(OutageTest.LOG)
 @Timeout(300)
 class OutageTest {
-  /** The log of all stores of this JVM: other tests that fill it must not run meanwhile. */
+  /** The log of all stores in this JVM. Other tests that write to it must not run concurrently. */
   static final String LOG = "log";
 
   private static final Logger LOGGER = Logger.getLogger(JdbcTimerStore.class.getName());
@@ -51,7 +51,7 @@ class OutageTest {
     return "in a read-only transaction";
   }
 
-  /** What makes a session read-only. */
+  /** Returns the statement that makes a session read-only. */
   String readOnlySession() {
     return "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY";
   }
@@ -92,8 +92,8 @@ class OutageTest {
   }
 
   /**
-   * Calls until a call fails as it should. The outcome of a call that is on its way when the server
-   * stops may be unknown.
+   * Repeats a call until it fails with the expected reason. The outcome of a call that is on its
+   * way when the server stops may be unknown.
    */
   private void awaitRefusal(String reason) {
     String told = "";
@@ -128,7 +128,10 @@ class OutageTest {
     }
   }
 
-  /** As of an administrator who holds off all writers; a standby refuses in the same way. */
+  /**
+   * Makes the database read-only, as an administrator might; a standby refuses writes in the same
+   * way.
+   */
   void setReadOnly(boolean readOnly) throws SQLException {
     String name = database.url().replaceFirst(".*/", "");
     try (Connection connection = server.administration().connect();
@@ -141,19 +144,19 @@ class OutageTest {
   }
 
   @Test
-  void saysThatTheDatabaseIsReadOnlyAndGoesOnWhenItIsNot() throws Exception {
+  void reportsAReadOnlyDatabaseAndContinuesWhenItIsWritable() throws Exception {
     timer.schedule(spec("before", Duration.ofSeconds(2)));
     setReadOnly(true);
     awaitRefusal(readOnlyReason());
-    awaitWarning("the lease cannot be kept");
+    awaitWarning("the node lease cannot be renewed");
     setReadOnly(false);
     awaitAcknowledgement("after");
     fired.await();
   }
 
-  /** As those are that a pooler leads to a primary which has become a standby. */
+  /** The connections of a pooler lead to a primary that has become a standby. */
   @Test
-  void keepsNoConnectionThatIsReadOnly() throws SQLException {
+  void keepsNoReadOnlyConnection() throws SQLException {
     try (HikariDataSource one = database.pool(1)) {
       JdbcTimerStore store = Server.of(this).builder(one).hints(false).open();
       try (Connection connection = one.getConnection();
@@ -170,12 +173,12 @@ class OutageTest {
   }
 
   @Test
-  void saysThatTheServerIsGoneAndGoesOnWhenItIsBack() throws Exception {
+  void reportsAStoppedServerAndContinuesWhenItIsBack() throws Exception {
     timer.schedule(spec("before", Duration.ofSeconds(2)));
     server.stop();
     try {
       awaitRefusal("no connection");
-      awaitWarning("the lease cannot be kept");
+      awaitWarning("the node lease cannot be renewed");
     } finally {
       server.start();
     }

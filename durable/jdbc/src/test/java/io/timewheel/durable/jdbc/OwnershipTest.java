@@ -75,7 +75,7 @@ class OwnershipTest {
   }
 
   @Test
-  void eachNodeLearnsTheHandlersOfAllLiveNodes() throws SQLException {
+  void eachNodeReadsTheHandlersOfAllLiveNodes() throws SQLException {
     Fixture.Node first = fixture.open();
     first.handlers = new HandlerNames(Set.of("a", "ä b"), Set.of());
     first.store.start(first);
@@ -100,7 +100,7 @@ class OwnershipTest {
   }
 
   @Test
-  void givesAShardAwayWhenNothingOfItRuns() {
+  void givesAShardAwayWhenNoneOfItsAttemptsRuns() {
     Fixture.Node first = fixture.start();
     first.drained = new CompletableFuture<>();
     Fixture.Node second = fixture.start();
@@ -115,7 +115,7 @@ class OwnershipTest {
   }
 
   @Test
-  void waitsForADrainOnlySoLong() {
+  void limitsTheWaitForADrain() {
     Fixture.Node first = fixture.start();
     first.drained = new CompletableFuture<>();
     Fixture.Node second = fixture.start();
@@ -137,16 +137,16 @@ class OwnershipTest {
     assertThat(second.epochs).hasSize(4);
   }
 
-  // Take-over
+  // Takeover
 
   @Test
-  void takesOverWhatHasRunOutAndNothingElse() throws SQLException {
+  void takesOverOnlyShardsWhoseNodeLeaseHasExpired() throws SQLException {
     Fixture.Node first = fixture.start();
     Fixture.Node second = fixture.start();
     balance(second);
     assertThat(second.epochs).isEmpty();
     fixture.expireLeases();
-    second.ownership().renew(); // comes back as another node
+    second.ownership().renew(); // joins again as another node
     balance(second);
     assertThat(second.epochs).hasSize(4);
     second.epochs.forEach(
@@ -165,7 +165,7 @@ class OwnershipTest {
     fixture.expireLeases();
     other.ownership().renew();
     balance(other);
-    assertThat(zombie.ownership().owned()).as("it has not noticed").hasSize(4);
+    assertThat(zombie.ownership().owned()).as("it still assumes that it owns them").hasSize(4);
     assertThat(
             zombie.store.commit(List.of(success(begun), notBegun, schedule("third", NOW))).stream()
                 .map(outcome -> outcome.answer())
@@ -198,10 +198,10 @@ class OwnershipTest {
     assertThat(first.epochs).hasSize(4);
   }
 
-  /** A process that is suspended between the fence and its COMMIT holds the fence meanwhile. */
+  /** A process that is suspended between the fence and its COMMIT holds the locks of the fence. */
   @Test
   @Timeout(300)
-  void aCommitThatStandsStillBehindTheFenceIsEndedAndDoesNothing() throws Exception {
+  void aCommitThatStallsAfterTheFenceIsEndedAndChangesNothing() throws Exception {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node suspended = fixture.open(source, 4);
     suspended.store.start(suspended);
@@ -244,7 +244,7 @@ class OwnershipTest {
 
   @Test
   @Timeout(300)
-  void aRenewalThatWaitedIsJudgedByTheTimeAtWhichItGoesOn() throws SQLException {
+  void aRenewalThatWaitedIsEvaluatedAtTheTimeAfterTheWait() throws SQLException {
     Fixture.Node node = fixture.start();
     String now = node.store.server().expressions().nowMillis();
     try (Connection holder = fixture.transaction();
@@ -260,7 +260,7 @@ class OwnershipTest {
       holder.rollback();
       try {
         renewal.join();
-      } catch (CompletionException e) { // it has waited for too long, and is tried again
+      } catch (CompletionException e) { // the lock timeout; the renewal is repeated
         node.ownership().renew();
       }
     }
@@ -269,14 +269,14 @@ class OwnershipTest {
 
   @Test
   @Timeout(300)
-  void aRenewalThatStandsStillIsEnded() throws Exception {
+  void aRenewalThatStallsIsEnded() throws Exception {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node suspended = fixture.open(source, 4);
     suspended.store.start(suspended);
     source.fates.add(LossySource.Fate.HELD);
     CompletableFuture<Void> renewal = CompletableFuture.runAsync(suspended.ownership()::renew);
     source.held.acquire();
-    fixture.expireLeases(); // waits for the row of the node
+    fixture.expireLeases(); // waits for the lock on the node's row
     Fixture.Node other = fixture.start();
     balance(other);
     assertThat(other.epochs).hasSize(4);
@@ -286,7 +286,7 @@ class OwnershipTest {
   }
 
   @Test
-  void takesItsWholeShareThoughThatTakesLongerThanARenewal() {
+  void takesItsWholeShareAlthoughThatTakesLongerThanARenewal() {
     Fixture.Node node = fixture.open();
     node.onAcquired = () -> node.clock.advanceMillis(3_000);
     node.store.start(node);
@@ -295,13 +295,13 @@ class OwnershipTest {
   }
 
   @Test
-  void asksForNoMoreShardsWhileThereIsNoDatabase() throws SQLException {
+  void requestsNoMoreShardsWhileThereIsNoDatabase() throws SQLException {
     Fixture.Node first = fixture.start();
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node second = fixture.open(source, 4);
     second.store.start(second);
     first.store.close();
-    source.connections = 1; // for a look at who owns what
+    source.connections = 1; // to read the owners of shards
     balance(second);
     assertThat(source.refused).isOne();
     source.connections = Integer.MAX_VALUE;
@@ -309,10 +309,10 @@ class OwnershipTest {
     assertThat(second.epochs).hasSize(4);
   }
 
-  // The lease
+  // The node lease
 
   @Test
-  void stopsBeforeItsLeaseEnds() {
+  void stopsBeforeItsNodeLeaseExpires() {
     Fixture.Node node = fixture.start();
     node.clock.advanceMillis(8_999);
     node.ownership().watch();
@@ -323,7 +323,7 @@ class OwnershipTest {
   }
 
   @Test
-  void stopsAlsoIfOnlyOneOfItsClocksRanOn() {
+  void stopsEvenIfOnlyOneOfItsClocksAdvanced() {
     Fixture.Node suspended = fixture.start();
     suspended.clock.aheadMillis += 9_000;
     suspended.ownership().watch();
@@ -332,7 +332,7 @@ class OwnershipTest {
   }
 
   @Test
-  void stopsAlsoIfTheWallClockWentBack() {
+  void stopsEvenIfTheWallClockWentBack() {
     Fixture.Node node = fixture.start();
     node.clock.aheadMillis -= 3_600_000;
     node.clock.aheadNanos += 9_000_000_000L;
@@ -341,7 +341,7 @@ class OwnershipTest {
   }
 
   @Test
-  void comesBackUnderNewEpochsWhenItStoppedInTime() {
+  void returnsWithNewEpochsIfItStoppedInTime() {
     Fixture.Node node = fixture.start();
     long before = node.epochs.get(0);
     node.clock.advanceMillis(9_500);
@@ -361,11 +361,11 @@ class OwnershipTest {
   }
 
   @Test
-  void forgetsNodesThatAreLongGoneAndOwnNothing() throws SQLException {
+  void removesNodesThatWereLostLongAgoAndOwnNoShards() throws SQLException {
     fixture.start();
     Fixture.Node second = fixture.start();
     fixture.execute("UPDATE timewheel_node SET lease_until = 0");
-    second.ownership().renew(); // comes back as another node
+    second.ownership().renew(); // joins again as another node
     assertThat(fixture.number("SELECT count(*) FROM timewheel_node")).isEqualTo(2);
     assertThat(
             fixture.number(
@@ -374,7 +374,7 @@ class OwnershipTest {
   }
 
   @Test
-  void keepsTheTimeOfTheDatabase() throws SQLException {
+  void tracksTheTimeOfTheDatabase() throws SQLException {
     Fixture.Node node = fixture.open();
     node.clock.aheadMillis = 3_600_000;
     assertThat(node.store.clockOffsetMillis()).as("before the start").isNegative();
@@ -383,7 +383,7 @@ class OwnershipTest {
     assertThat(node.clock.millis() + node.store.clockOffsetMillis())
         .isCloseTo(database, within(60_000L));
     long offset = node.store.clockOffsetMillis();
-    node.clock.aheadMillis -= 1_800_000; // a jump, which no renewal has seen yet
+    node.clock.aheadMillis -= 1_800_000; // a jump since the last renewal
     assertThat(node.store.clockOffsetMillis()).isEqualTo(offset + 1_800_000);
   }
 }

@@ -40,7 +40,7 @@ class PageTest {
   }
 
   @Test
-  void readsPayloadsOnlyIfTheyAreAskedFor() {
+  void readsPayloadsOnlyOnRequest() {
     node.commit(schedule("a", NOW, new byte[] {1, 2}, false));
     assertThat(page(false, 10).records())
         .extracting(record -> record.definition().payload())
@@ -51,7 +51,7 @@ class PageTest {
   }
 
   @Test
-  void putsAPageTogetherFromBothTables() {
+  void combinesAPageFromBothTables() {
     List<Change> changes = new ArrayList<>();
     for (int i = 100; i < 230; i++) {
       changes.add(schedule("id-" + i, NOW));
@@ -72,7 +72,7 @@ class PageTest {
     }
   }
 
-  /** Blocked timers of an unknown handler cost one lookup of their handler. */
+  /** Blocked timers of an unknown handler cost one lookup for their handler. */
   @Test
   void findsTimersToReleaseByTheirIndex() throws SQLException {
     node.commit(schedule("a", NOW));
@@ -96,7 +96,7 @@ class PageTest {
     return "ANALYZE timewheel_timer";
   }
 
-  /** {@return the column of a plan that contains the index} */
+  /** {@return the column of a query plan that contains the index} */
   String usedIndex() {
     return "QUERY PLAN";
   }

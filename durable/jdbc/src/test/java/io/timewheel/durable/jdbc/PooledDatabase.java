@@ -8,13 +8,15 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/** Empty databases behind a pooler in transaction mode, as the guide says to use one. */
+/** Creates empty databases behind a pooler in transaction mode, set up as in the guide. */
 final class PooledDatabase {
   private static Database former;
 
   private PooledDatabase() {}
 
-  /** A database of its own: a connection has no parameters there, and so no schema. */
+  /**
+   * Creates a database, because a pooled connection has no parameters and so no schema of its own.
+   */
   static synchronized Database create() {
     int port = TestDatabases.pooler().port();
     DatabaseServer server = TestDatabases.postgresql();
@@ -29,7 +31,7 @@ final class PooledDatabase {
     }
   }
 
-  /** The pooler would keep the connections of the test before, and the server has a hundred. */
+  /** Closes the pooler's idle connections of earlier tests, because the server has only 100. */
   private static void closeIdle(DatabaseServer server) throws SQLException {
     if (former != null) {
       String name = former.url().replaceFirst(".*/", "");
@@ -43,13 +45,13 @@ final class PooledDatabase {
     }
   }
 
-  /** So that the next transaction of a connection is in another session of the server. */
+  /** Opens two server connections, so that consecutive transactions can use different ones. */
   private static void openTwo(Database pooled) throws SQLException {
     try (Connection first = pooled.connect();
         Connection second = pooled.connect()) {
       begin(first);
       begin(second);
-      first.commit(); // otherwise the pooler would close it
+      first.commit(); // the pooler would close an open transaction
       second.commit();
     }
   }

@@ -16,13 +16,13 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * What holds on PostgreSQL, through a pooler in transaction mode, as the guide says to use one. A
- * test that is overridden without {@code @Test} has no counterpart there.
+ * Runs the tests for PostgreSQL through a pooler in transaction mode, set up as in the guide. A
+ * test that is overridden without {@code @Test} does not apply to a pooler.
  */
-@SuppressWarnings("ClassCanBeStatic") // what is nested must not be, for JUnit
+@SuppressWarnings("ClassCanBeStatic") // JUnit requires nested classes that are not static
 @Tag("proof")
 class PoolerTest {
-  /** Otherwise nothing here is tested. */
+  /** Verifies the precondition of all other tests in this class. */
   @Test
   void aConnectionHasOtherSessionsOfTheServer() throws SQLException {
     Database database = Server.POOLER.empty();
@@ -59,19 +59,19 @@ class PoolerTest {
 
   @Nested
   class InTransactions extends TransactionTimerTest {
-    /** Not by a setting of the session, which would be that of anybody. */
+    /** Does not set a session default, which other clients would inherit. */
     @Override
     @Test
-    void refusesATransactionThatDoesNotSeeWhatOthersCommit() throws SQLException {
+    void refusesATransactionThatDoesNotReadLaterCommits() throws SQLException {
       execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
       assertThatIllegalStateException()
           .isThrownBy(() -> timer.schedule(spec("a")))
           .withMessageContaining("expected: isolation READ COMMITTED");
     }
 
-    /** There is nobody to listen. */
+    /** No connection listens. */
     @Override
-    void notifiesOfWhatIsNearWhenItCommits() {}
+    void notifiesOfNearTimersWhenItCommits() {}
   }
 
   @Nested

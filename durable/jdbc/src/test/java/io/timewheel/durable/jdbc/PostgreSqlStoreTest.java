@@ -15,7 +15,7 @@ class PostgreSqlStoreTest extends TimerStoreContract {
 
   @Override
   protected TimerStore create() {
-    closePools(); // of the tests before: a server has a hundred connections
+    closePools(); // of earlier tests: a server has 100 connections
     pool = Server.of(this).empty().pool(6);
     pool.setMinimumIdle(1);
     POOLS.add(pool);

@@ -63,12 +63,12 @@ class QueueTest {
         CompletableFuture.supplyAsync(() -> leaseAll(node.store));
     List<TimerRecord> leased = new ArrayList<>(leaseAll(other.store));
     leased.addAll(first.join());
-    leased.addAll(leaseAll(other.store)); // what the other had under way when this one looked
+    leased.addAll(leaseAll(other.store)); // timers that the other node was claiming meanwhile
     assertThat(leased).extracting(TimerRecord::key).doesNotHaveDuplicates().hasSize(200);
     assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.RUNNING, 200L)));
   }
 
-  /** The statements for one queue, and one or two more for any number of empty ones. */
+  /** Any number of empty queues adds at most two statements to those of one queue. */
   @Test
   void emptyQueuesAddNoStatements() {
     makeReady(2);
@@ -93,7 +93,7 @@ class QueueTest {
   }
 
   @Test
-  void passesOverWhatAnotherTransactionHolds() throws SQLException {
+  void skipsTimersThatAnotherTransactionHolds() throws SQLException {
     makeReady(3);
     try (Connection holder = fixture.transaction();
         Statement statement = holder.createStatement()) {
@@ -150,7 +150,7 @@ class QueueTest {
   }
 
   @Test
-  void claimsInTheOrderOfTheIndexWhateverIsInTheTables() throws SQLException {
+  void claimsInTheOrderOfTheIndexForAnyTableContent() throws SQLException {
     assertClaimsInTheOrderOfTheIndex();
     makeReady(1);
     analyze();
@@ -184,7 +184,7 @@ class QueueTest {
   }
 
   @Test
-  void takesWhatIsCancelledOrReplacedOutOfTheQueue() throws SQLException {
+  void removesCancelledAndReplacedTimersFromTheQueue() throws SQLException {
     makeReady(2);
     node.commit(new Change.Cancel(key("id-000"), 0, NOW));
     node.commit(schedule("id-001", NOW));

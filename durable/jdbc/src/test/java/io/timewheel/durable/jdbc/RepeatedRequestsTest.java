@@ -21,14 +21,14 @@ import java.util.concurrent.Executors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two nodes that are asked the same at the same time. */
+/** Sends the same requests to two nodes at the same time. */
 @Timeout(300)
 class RepeatedRequestsTest {
   private static final int ROUNDS = 100;
   private static final int TIMERS = 10;
 
   @Test
-  void eachRequestIsDoneByOneOfTwoNodes() {
+  void eachRequestIsExecutedByOneOfTwoNodes() {
     Database database = Server.of(this).empty();
     try (HikariDataSource firstPool = database.pool(6);
         HikariDataSource secondPool = database.pool(6);
@@ -84,7 +84,7 @@ class RepeatedRequestsTest {
       try {
         return store.commit(changes);
       } catch (HeldTimersException e) {
-        // The other node holds them. The engine repeats such a commit, too.
+        // The other node holds the timers. The engine repeats such a commit, too.
       }
     }
   }

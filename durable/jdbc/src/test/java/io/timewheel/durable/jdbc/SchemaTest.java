@@ -24,13 +24,13 @@ class SchemaTest {
   }
 
   @Test
-  void makesTheTablesOnce() {
+  void createsTheTablesOnce() {
     assertThat(fixture.open(fixture.pool, 4).store.traits().shards()).isEqualTo(4);
     assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(4);
   }
 
   @Test
-  void makesTheTablesOnceAlsoForManyAtOnce() {
+  void createsTheTablesOnceForConcurrentCalls() {
     List<Integer> shards =
         IntStream.of(2, 3, 4, 5)
             .parallel()
@@ -42,22 +42,22 @@ class SchemaTest {
   }
 
   @Test
-  void printsWhatItWouldDo() throws SQLException {
+  void printsTheStatementsItWouldExecute() throws SQLException {
     fixture.execute(fixture.builder(fixture.pool).shards(3).migration(false));
     assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(3);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_shard")).isEqualTo(3);
   }
 
-  /** In auto-commit mode, as the clients of databases are. */
+  /** Auto-commit mode is the default of database clients. */
   @Test
-  void aScriptThatIsCutOffCountsForNothing() throws SQLException {
+  void anIncompleteScriptHasNoEffect() throws SQLException {
     String script = fixture.builder(fixture.pool).shards(3).migration(false);
     fixture.database.execute(script.substring(0, script.lastIndexOf("COMMIT;")));
     assertThat(fixture.open(fixture.pool, 8).store.traits().shards()).isEqualTo(8);
   }
 
   @Test
-  void refusesAFormatThatItDoesNotKnow() throws SQLException {
+  void refusesAnUnknownFormat() throws SQLException {
     fixture.open();
     fixture.execute("UPDATE timewheel_meta SET value = 4 WHERE name = 'format'");
     assertThatExceptionOfType(StoreException.class)

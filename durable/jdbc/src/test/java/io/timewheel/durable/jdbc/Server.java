@@ -6,7 +6,7 @@ import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import javax.sql.DataSource;
 
-/** A kind of database, as tests see it. */
+/** A kind of database, with the SQL that tests need. */
 enum Server {
   POSTGRESQL {
     @Override
@@ -30,7 +30,7 @@ enum Server {
     }
 
     @Override
-    String mayStandStill() {
+    String liftIdleTimeout() {
       return "SET LOCAL idle_in_transaction_session_timeout = 0";
     }
 
@@ -73,8 +73,8 @@ enum Server {
     }
 
     @Override
-    String mayStandStill() {
-      return POSTGRESQL.mayStandStill();
+    String liftIdleTimeout() {
+      return POSTGRESQL.liftIdleTimeout();
     }
 
     @Override
@@ -99,7 +99,7 @@ enum Server {
       return TestDatabases.mariadb();
     }
 
-    /** Takes scripts. */
+    /** Executes scripts. */
     @Override
     Database empty() {
       return server().createDatabase().with("allowMultiQueries", true);
@@ -116,7 +116,7 @@ enum Server {
     }
 
     @Override
-    String mayStandStill() {
+    String liftIdleTimeout() {
       return "SET SESSION idle_transaction_timeout = 0";
     }
 
@@ -137,7 +137,7 @@ enum Server {
   };
 
   /**
-   * {@return the one that a test is about: in {@link MariaDbTest} the same tests run on MariaDB, in
+   * {@return the kind for a test object: {@link MariaDbTest} runs the same tests on MariaDB, and
    * {@link PoolerTest} through a pooler}
    */
   static Server of(Object test) {
@@ -150,7 +150,7 @@ enum Server {
 
   abstract DatabaseServer server();
 
-  /** {@return a place without tables} */
+  /** {@return a database or schema without tables} */
   abstract Database empty();
 
   abstract JdbcTimerStore.Builder builder(DataSource source);
@@ -158,17 +158,15 @@ enum Server {
   /** {@return an expression for the number of the connection} */
   abstract String ownConnection();
 
-  /**
-   * {@return a statement that lifts the limit for standing still of a transaction that has begun}
-   */
-  abstract String mayStandStill();
+  /** {@return a statement that lifts the idle timeout of the current transaction} */
+  abstract String liftIdleTimeout();
 
-  /** {@return a statement that limits the time of each later statement of its session} */
+  /** {@return a statement that sets the statement timeout of its session} */
   abstract String limitStatements(int millis);
 
-  /** {@return a query that takes so long} */
+  /** {@return a query that takes this long} */
   abstract String sleep(double seconds);
 
-  /** {@return a statement that ends another connection} */
+  /** {@return a statement that kills another connection} */
   abstract String kill(long connection);
 }

@@ -4,7 +4,7 @@ package io.timewheel.durable.jdbc;
 import io.timewheel.durable.PayloadCodec;
 import java.nio.charset.StandardCharsets;
 
-/** Payloads that are texts. */
+/** Encodes payloads that are texts. */
 final class TextCodec implements PayloadCodec {
   @Override
   public byte[] encode(Object payload) {

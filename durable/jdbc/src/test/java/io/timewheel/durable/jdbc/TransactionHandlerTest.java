@@ -29,7 +29,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Whatever happens between an effect and its record, the effect is there once. */
+/** Injects failures between an effect and its record, and verifies that the effect happens once. */
 @Timeout(120)
 class TransactionHandlerTest {
   private Runnable onPause = () -> {};
@@ -40,12 +40,12 @@ class TransactionHandlerTest {
     ledger.close();
   }
 
-  /** In whose transactions a handler works. */
+  /** Returns the handler that the subclass tests. */
   FinishingHandler finishing(TransactionTimers timers, TransactionHandler handler) {
     return timers.handler(handler);
   }
 
-  /** An effect, and then what befalls the first attempt. */
+  /** Starts a handler that writes an effect and then disturbs the first attempt. */
   DurableTimer start(TransactionHandler onFirstAttempt) {
     return ledger.start(
         timers ->
@@ -69,7 +69,7 @@ class TransactionHandlerTest {
   void commitsTheEffectWithItsRecord() {
     List<String> seen = new CopyOnWriteArrayList<>();
     fire((firing, connection) -> seen.addAll(ledger.effects()));
-    assertThat(seen).as("of others, before the commit").isEmpty();
+    assertThat(seen).as("by another session, before the commit").isEmpty();
     assertThat(ledger.effects()).containsExactly("a 1");
   }
 
@@ -139,7 +139,7 @@ class TransactionHandlerTest {
   }
 
   @Test
-  void nobodySaysHowCommitEndsUntilItDoes() {
+  void theOutcomeIsUnknownWhileTheCommitIsInProgress() {
     AtomicInteger looks = new AtomicInteger();
     CountDownLatch given = new CountDownLatch(1);
     onPause =
@@ -155,7 +155,7 @@ class TransactionHandlerTest {
             })
         .schedule(spec("a"));
     await(given);
-    // The attempt has failed for the engine, which cannot record that while the timer is locked.
+    // The engine counts the attempt as failed, but cannot record that while the timer is locked.
     end(true);
     TimerInfo info = ledger.awaitDone("a");
     assertThat(info.attempts()).hasSize(1).first().returns(Attempt.End.SUCCEEDED, Attempt::end);
@@ -207,7 +207,7 @@ class TransactionHandlerTest {
     assertThat(ledger.effects()).containsExactly("a 2");
   }
 
-  // Meanwhile
+  // Changes during the attempt
 
   @Test
   void aCancelIsAnsweredWhileTheHandlerRuns() {
@@ -239,7 +239,7 @@ class TransactionHandlerTest {
                 begun.countDown();
                 await(replaced);
               } else {
-                effectsOnce(1); // or else the first one would be outdated
+                effectsOnce(1); // otherwise the first version would be outdated
               }
             });
     timer.schedule(spec("a"));
@@ -302,7 +302,7 @@ class TransactionHandlerTest {
   }
 
   @Test
-  void aRunThatIsRescheduledOntoItsSeriesHasAFireIdOfItsOwn() {
+  void aRunThatIsRescheduledToATimeOfItsScheduleHasItsOwnFireId() {
     Duration period = Duration.ofSeconds(1);
     List<FireId> runs = new CopyOnWriteArrayList<>();
     ledger
@@ -328,7 +328,7 @@ class TransactionHandlerTest {
   // The connection
 
   @Test
-  void theConnectionLeavesTheEndToTheHandlersReturn() throws Exception {
+  void theConnectionRefusesToEndTheTransaction() throws Exception {
     CompletableFuture<Connection> kept = new CompletableFuture<>();
     fire(
         (firing, connection) -> {
@@ -365,7 +365,7 @@ class TransactionHandlerTest {
           connection -> connection.setTransactionIsolation(Connection.TRANSACTION_SERIALIZABLE));
 
   @Test
-  void noticesAHandlerThatCommitsBehindItsBack() {
+  void detectsAHandlerThatCommits() {
     TimerInfo info =
         fire(
             (firing, connection) -> {
@@ -374,11 +374,11 @@ class TransactionHandlerTest {
               }
             });
     assertThat(info.attempts().get(0).error()).contains("has ended the transaction");
-    assertThat(ledger.effects()).as("what it has committed is out").containsExactly("a 1", "a 2");
+    assertThat(ledger.effects()).as("its committed effects remain").containsExactly("a 1", "a 2");
   }
 
   @Test
-  void theServerLimitsHowLongAHandlerStandsStill() throws SQLException {
+  void theServerLimitsTheIdleTimeOfAHandler() throws SQLException {
     fire(
         (firing, connection) -> {
           try (Statement statement = connection.createStatement();

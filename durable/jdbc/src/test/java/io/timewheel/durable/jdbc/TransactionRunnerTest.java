@@ -15,11 +15,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.Test;
 
-/** The same in transactions that somebody else begins and ends. */
+/** Runs the same tests in transactions that a runner begins and ends. */
 class TransactionRunnerTest extends TransactionHandlerTest {
   private DurableTimer timer;
 
-  /** As anybody would write it. */
+  /** Returns a typical runner. */
   static TransactionRunner runner(DataSource source) {
     return work -> {
       try (Connection connection = source.getConnection()) {
@@ -46,7 +46,7 @@ class TransactionRunnerTest extends TransactionHandlerTest {
     return timers.handler(handler, runner(ledger.source));
   }
 
-  /** Fires a timer, whose first attempt is run by another runner than the next. */
+  /** Fires a timer whose first attempt uses another runner than the next. */
   private TimerInfo fireBy(TransactionRunner first) {
     AtomicBoolean isFirst = new AtomicBoolean();
     TransactionRunner runner = runner(ledger.source);
@@ -60,7 +60,7 @@ class TransactionRunnerTest extends TransactionHandlerTest {
   }
 
   @Test
-  void whatFailsBehindTheCommitTakesNothingBack() {
+  void aFailureAfterTheCommitUndoesNothing() {
     TransactionRunner runner = runner(ledger.source);
     TimerInfo info =
         fireBy(
@@ -76,7 +76,7 @@ class TransactionRunnerTest extends TransactionHandlerTest {
   }
 
   @Test
-  void whatFailsBeforeTheCommitIsAFailedAttempt() {
+  void aFailureBeforeTheCommitFailsTheAttempt() {
     TimerInfo info =
         fireBy(
             work -> {
@@ -93,7 +93,7 @@ class TransactionRunnerTest extends TransactionHandlerTest {
   }
 
   @Test
-  void aRunnerThatDoesNotFinishHasFailed() {
+  void aRunnerThatDoesNotFinishFailsTheAttempt() {
     TimerInfo info =
         fireBy(
             work -> {
@@ -119,7 +119,7 @@ class TransactionRunnerTest extends TransactionHandlerTest {
   }
 
   @Test
-  void anAttemptThatIsRunElsewhereHasFailed() throws SQLException {
+  void anAttemptInAnotherDatabaseFails() throws SQLException {
     Database elsewhere = EmptySchema.create();
     JdbcTimerStore.postgresql(elsewhere.dataSource()).close();
     elsewhere.execute("CREATE TABLE ledger (id text, attempt integer)");

@@ -84,10 +84,10 @@ class TransactionTimerTest {
     }
   }
 
-  // Together
+  // Atomicity
 
   @Test
-  void whatIsScheduledIsThereWhenTheTransactionCommits() throws SQLException {
+  void aScheduledTimerExistsAfterTheCommit() throws SQLException {
     fixture.execute("CREATE TABLE orders (id text)");
     execute("INSERT INTO orders VALUES ('a')");
     ScheduleResult made = timer.schedule(spec("a"));
@@ -101,7 +101,7 @@ class TransactionTimerTest {
   }
 
   @Test
-  void whatIsScheduledIsRolledBackWithTheTransaction() throws SQLException {
+  void aScheduledTimerIsRolledBackWithTheTransaction() throws SQLException {
     timer.schedule(spec("a"));
     connection.rollback();
     connection.commit();
@@ -112,7 +112,7 @@ class TransactionTimerTest {
   }
 
   @Test
-  void aCancelHoldsIfTheTransactionCommits() throws SQLException {
+  void aCancelTakesEffectIfTheTransactionCommits() throws SQLException {
     node.commit(Fixture.schedule("a", NOW));
     assertThat(timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
     connection.rollback();
@@ -123,7 +123,7 @@ class TransactionTimerTest {
   }
 
   @Test
-  void aTransactionSeesWhatItHasDone() throws SQLException {
+  void aTransactionReadsItsOwnChanges() throws SQLException {
     timer.schedule(spec("a"));
     timer.cancel("shop", "a");
     assertThat(timer.schedule(spec("a")).outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
@@ -145,7 +145,7 @@ class TransactionTimerTest {
             Map.of(TimerState.READY, 1L, TimerState.SCHEDULED, 1L, TimerState.CANCELLED, 1L));
   }
 
-  /** Has 'b' never be there once it was inserted. */
+  /** Makes 'b' disappear after each insert. */
   void loseB() throws SQLException {
     fixture.execute(
         "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'");
@@ -155,9 +155,9 @@ class TransactionTimerTest {
   }
 
   @Test
-  void aCallThatFailsHalfwayHasDoneNothing() throws SQLException {
+  void aCallThatFailsHalfwayChangesNothing() throws SQLException {
     loseB();
-    List<TimerSpec> specs = new ArrayList<>(); // more than one commit of the engine
+    List<TimerSpec> specs = new ArrayList<>(); // more than one commit holds
     specs.add(spec("b"));
     for (int i = 0; i < 250; i++) {
       specs.add(spec("a" + i));
@@ -185,7 +185,7 @@ class TransactionTimerTest {
     assertThat(state("b")).isNull();
   }
 
-  // Answers
+  // Results
 
   private static void assertRefused(Reason reason, Runnable call) {
     assertThatExceptionOfType(DurableTimerException.class)
@@ -194,7 +194,7 @@ class TransactionTimerTest {
   }
 
   @Test
-  void answersAsTheTimerOutsideDoesAndGoesOn() throws SQLException {
+  void returnsTheSameResultsAsTheSchedulerAndContinues() throws SQLException {
     timers.in(connection).schedule(at("a", NOW));
     connection.commit();
     assertThat(timer.schedule(at("a", NOW)).outcome()).isEqualTo(ScheduleResult.Outcome.UNCHANGED);
@@ -218,7 +218,7 @@ class TransactionTimerTest {
   }
 
   @Test
-  void keepsTheLimitOfANamespaceAndTakesTheCodec() throws SQLException {
+  void appliesTheNamespaceLimitAndTheCodec() throws SQLException {
     TransactionTimer limited =
         TransactionTimers.of(
                 node.store, settings -> settings.maxPendingPerNamespace(1).codec(new TextCodec()))
@@ -243,7 +243,7 @@ class TransactionTimerTest {
   }
 
   @Test
-  void answersManyInTheirOrderAndEachByItself() throws SQLException {
+  void returnsResultsInOrderAndIndependentOfEachOther() throws SQLException {
     List<TimerSpec> specs = new ArrayList<>();
     for (int i = 0; i < 450; i++) {
       specs.add(spec("id-%03d".formatted(i)));
@@ -266,7 +266,7 @@ class TransactionTimerTest {
     return specs.stream().map(TimerSpec::key).toList();
   }
 
-  // Connections that are no place for timers
+  // Unsuitable connections
 
   @Test
   void refusesAnAutoCommitConnection() throws SQLException {
@@ -297,7 +297,7 @@ class TransactionTimerTest {
   }
 
   @Test
-  void refusesATransactionThatDoesNotSeeWhatOthersCommit() throws SQLException {
+  void refusesATransactionThatDoesNotReadLaterCommits() throws SQLException {
     connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
     assertThatIllegalStateException()
         .isThrownBy(() -> timer.schedule(spec("a")))
@@ -320,10 +320,10 @@ class TransactionTimerTest {
     }
   }
 
-  // A guest
+  // The transaction of the user
 
   @Test
-  void leavesTheSettingsOfTheTransactionAsTheyWere() throws SQLException {
+  void restoresTheSettingsOfTheTransaction() throws SQLException {
     String all =
         "SELECT string_agg(name || '=' || setting, ',' ORDER BY name) FROM pg_settings"
             + " WHERE name NOT LIKE 'transaction%'";
@@ -338,7 +338,7 @@ class TransactionTimerTest {
   }
 
   @Test
-  void saysThatTheTransactionIsLostWhenTheDatabaseFails() throws SQLException {
+  void reportsTheLossOfTheTransactionWhenTheDatabaseFails() throws SQLException {
     node.commit(Fixture.schedule("a", NOW));
     try (Connection holder = fixture.transaction()) {
       timers.in(holder).cancel("shop", "a");
@@ -358,10 +358,10 @@ class TransactionTimerTest {
         .isEqualTo(ScheduleResult.Outcome.REPLACED);
   }
 
-  // What other nodes notice
+  // Notifications of other nodes
 
   @Test
-  void notifiesOfWhatIsNearWhenItCommits() throws SQLException {
+  void notifiesOfNearTimersWhenItCommits() throws SQLException {
     HintTransport transport = PostgreSql.parts(Formats.ofThisRelease()).hints();
     try (Connection listener = fixture.pool.getConnection()) {
       transport.listen(listener, transport.channel(listener));
@@ -375,7 +375,7 @@ class TransactionTimerTest {
       do {
         hints = transport.receive(listener, 1_000);
       } while (hints.isEmpty());
-      // Its own shard, too: the session has not heard of the transaction otherwise.
+      // Its own shards too, because the session does not learn the outcome of the transaction.
       int shard = Shards.of(key("near"), 4);
       assertThat(node.ownership().owned()).contains(shard);
       assertThat(hints).hasSize(1).first().asString().startsWith("A\t" + shard + "\t");
@@ -387,9 +387,9 @@ class TransactionTimerTest {
     int shard = Shards.of(key("late"), 4);
     timer.schedule(TimerSpec.of("shop", "late").after(Duration.ZERO).handler("orders"));
     node.clock.advanceMillis(300_000);
-    assertThat(due(shard)).as("a full sweep, from then on only from a minute ago").isEmpty();
+    assertThat(due(shard)).as("a full sweep; later ones begin a minute ago").isEmpty();
     connection.commit();
-    assertThat(due(shard)).as("the bound spares the front of the index").isEmpty();
+    assertThat(due(shard)).as("the sweep skips the front of the index").isEmpty();
     node.clock.advanceMillis(30_000);
     assertThat(due(shard)).extracting(DueTimer::key).containsExactly(key("late"));
   }

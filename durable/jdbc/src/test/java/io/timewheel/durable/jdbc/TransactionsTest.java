@@ -30,8 +30,8 @@ class TransactionsTest {
   private int looks;
 
   @BeforeEach
-  void letStandStill() {
-    source.patience = fixture.server.mayStandStill();
+  void liftIdleTimeout() {
+    source.liftIdleTimeout = fixture.server.liftIdleTimeout();
   }
 
   @AfterEach
@@ -39,7 +39,7 @@ class TransactionsTest {
     fixture.close();
   }
 
-  /** A call that needs a write batch. */
+  /** Returns a change that needs a write batch. */
   static Change keyed(String id) {
     Change.Schedule plain = schedule(id, NOW);
     return new Change.Schedule(
@@ -56,7 +56,7 @@ class TransactionsTest {
   }
 
   @Test
-  void answersWhatWasCommittedThoughTheAnswerWasLost() {
+  void returnsTheCommittedOutcomeAfterALostAnswer() {
     source.commits = 0;
     source.fates.add(Fate.ANSWER_LOST);
     Outcome outcome = node.commit(keyed("a"));
@@ -66,7 +66,7 @@ class TransactionsTest {
   }
 
   @Test
-  void asksForNoLostAnswerOnceItIsClosed() {
+  void looksUpNoLostAnswerAfterTheClose() {
     AtomicInteger pauses = new AtomicInteger();
     node.onPause = pauses::incrementAndGet;
     source.fates.add(Fate.ANSWER_LOST);
@@ -78,7 +78,7 @@ class TransactionsTest {
   }
 
   @Test
-  void answersWhatWasCommittedThoughTheConnectionIsLostAfterThat() {
+  void returnsTheCommittedOutcomeIfTheConnectionIsLostAfterTheCommit() {
     source.commits = 0;
     source.failsToClose = true;
     assertThat(node.commit(keyed("a")).answer()).isEqualTo(Answer.CREATED);
@@ -86,7 +86,7 @@ class TransactionsTest {
   }
 
   @Test
-  void commitsAgainWhatWasAborted() {
+  void repeatsAnAbortedCommit() {
     source.commits = 0;
     source.fates.add(Fate.COMMIT_LOST);
     assertThat(node.commit(keyed("a")).answer()).isEqualTo(Answer.CREATED);
@@ -110,7 +110,7 @@ class TransactionsTest {
   }
 
   @Test
-  void commitsAgainWhatWasInProgressAndThenAborted() {
+  void repeatsACommitThatWasInProgressAndThenAborted() {
     source.fates.add(Fate.COMMIT_DELAYED);
     node.onPause =
         () -> {
@@ -136,7 +136,7 @@ class TransactionsTest {
   }
 
   @Test
-  void isUnknownWhenNobodySaysHowItEnded() {
+  void isUnknownIfNoLookupFindsTheOutcome() {
     source.fates.add(Fate.COMMIT_DELAYED);
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(() -> node.commit(keyed("a")))
@@ -145,7 +145,7 @@ class TransactionsTest {
   }
 
   @Test
-  void triesABoundedNumberOfTimes() {
+  void limitsTheNumberOfTries() {
     source.commits = 0;
     source.fates.addAll(Collections.nCopies(6, Fate.COMMIT_LOST));
     assertThatExceptionOfType(StoreException.class)
@@ -156,7 +156,7 @@ class TransactionsTest {
   }
 
   @Test
-  void saysWhatIsWrong() throws SQLException {
+  void reportsTheErrorOfTheDatabase() throws SQLException {
     fixture.execute("ALTER TABLE timewheel_timer RENAME TO elsewhere");
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(() -> node.commit(keyed("a")))

@@ -16,7 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two engines at work on one database, with their threads and real clocks. */
+/** Runs two engines on one database, with their threads and real clocks. */
 @Timeout(300)
 class TwoTimersTest {
   private static final int TIMERS = 200;
@@ -25,7 +25,7 @@ class TwoTimersTest {
   private final CountDownLatch all = new CountDownLatch(2 * TIMERS);
 
   @Test
-  void whatEitherSchedulesFiresOnce() throws InterruptedException {
+  void everyTimerOfEitherEngineFiresOnce() throws InterruptedException {
     Database database = Server.of(this).empty();
     try (HikariDataSource firstPool = database.pool(6);
         HikariDataSource secondPool = database.pool(6);

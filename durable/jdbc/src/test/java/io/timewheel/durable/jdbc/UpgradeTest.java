@@ -33,7 +33,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A release that knows format 3 alone, and the next one, side by side and one after the other. */
+/**
+ * Runs a release that knows only format 3 and the next release, concurrently and one after the
+ * other.
+ */
 @Timeout(120)
 class UpgradeTest {
   private static final String SWITCH = "UPDATE timewheel_meta SET value = 4 WHERE name = 'format';";
@@ -72,10 +75,10 @@ class UpgradeTest {
         .returns(Kind.UNAVAILABLE, StoreException::kind);
   }
 
-  // Side by side
+  // Both releases at once
 
   @Test
-  void bothReleasesWorkOnTablesThatArePrepared() throws SQLException {
+  void bothReleasesWorkOnPreparedTables() throws SQLException {
     Fixture.Node old = fixture.start(old());
     old.commit(schedule("before", NOW));
     Fixture.Node next = fixture.start(next());
@@ -101,14 +104,14 @@ class UpgradeTest {
   }
 
   @Test
-  void oneOfTheOldReleaseStartsOnTablesThatArePrepared() {
+  void aNodeOfTheOldReleaseStartsOnPreparedTables() {
     fixture.start(old());
     assertThat(prepare()).isEqualTo(3);
     assertThat(fixture.start(old()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
   @Test
-  void theFormatIsSwitchedWhenNoNodeOfTheOldReleaseLives() throws SQLException {
+  void theFormatIsSwitchedWhenNoNodeOfTheOldReleaseIsAlive() throws SQLException {
     Fixture.Node old = fixture.start(old());
     Fixture.Node next = fixture.start(next());
     assertThatExceptionOfType(StoreException.class)
@@ -131,7 +134,7 @@ class UpgradeTest {
   // The old release after the switch
 
   @Test
-  void aNodeThatStoodStillIsRefusedAndStops() throws SQLException {
+  void aNodeThatStalledIsRefusedAndStops() throws SQLException {
     Fixture.Node old = fixture.start(old());
     old.commit(schedule("a", NOW));
     Change.Begin begin = old.begin("a");
@@ -146,7 +149,7 @@ class UpgradeTest {
     assertThat(old.epochs).hasSize(4);
     old.clock.advanceMillis(9_000);
     old.ownership().watch();
-    assertThat(old.epochs).as("lost, as its lease cannot be renewed").isEmpty();
+    assertThat(old.epochs).as("lost, because its node lease cannot be renewed").isEmpty();
     Fixture.Node next = fixture.start(next());
     assertThat(next.epochs).hasSize(4);
     assertThat(next.store.get(key("a")).state()).isEqualTo(TimerState.SCHEDULED);
@@ -171,7 +174,7 @@ class UpgradeTest {
   }
 
   @Test
-  void itDoesNotStart() {
+  void aNodeOfTheOldReleaseDoesNotStart() {
     fixture.open(next());
     assertRefused(() -> fixture.open(old()));
     assertRefused(() -> fixture.builder(old()).migrate(true));
@@ -182,7 +185,7 @@ class UpgradeTest {
 
   @Test
   void theTransactionsThatReadTheOldFormatCommitBeforeTheSwitch() throws SQLException {
-    TransactionTimers timers = TransactionTimers.of(fixture.open(old()).store); // without a lease
+    TransactionTimers timers = TransactionTimers.of(fixture.open(old()).store); // no node lease
     prepare();
     try (Connection connection = fixture.transaction()) {
       timers.in(connection).schedule(TransactionTimerTest.spec("a"));
@@ -204,7 +207,7 @@ class UpgradeTest {
   }
 
   @Test
-  void aGroupOfChangesHoldsItsFormatUntilItCommits() throws SQLException {
+  void aWriteBatchHoldsItsFormatUntilItCommits() throws SQLException {
     Fixture.Node old = fixture.open(old());
     prepare();
     try (Connection connection = fixture.transaction()) {
@@ -219,9 +222,9 @@ class UpgradeTest {
   }
 
   @Test
-  void whoWaitsForTheSwitchReadsTheNewFormat() throws SQLException {
+  void aTransactionThatWaitsForTheSwitchReadsTheNewFormat() throws SQLException {
     Fixture.Node old = fixture.start(old());
-    for (int i = 0; i < 20; i++) { // from some number on, its statements are prepared
+    for (int i = 0; i < 20; i++) { // after some executions, its statements are prepared
       old.commit(schedule("a", NOW + i));
     }
     prepare();
@@ -252,7 +255,7 @@ class UpgradeTest {
     }
   }
 
-  /** {@return a query for how many wait to read the format} */
+  /** {@return a query for the number of sessions that wait to read the format} */
   String waiting() {
     return "SELECT count(*) FROM pg_locks WHERE NOT granted"
         + " AND relation = to_regclass('timewheel_meta')";
@@ -261,7 +264,7 @@ class UpgradeTest {
   // How tables are prepared
 
   @Test
-  void goesOnWithAPreparationThatWasCutOff() throws SQLException {
+  void completesAnInterruptedPreparation() throws SQLException {
     fixture.open(old());
     String script = fixture.builder(next()).migration(false);
     fixture.database.execute(script.substring(0, script.indexOf("CREATE TABLE")));
@@ -272,7 +275,7 @@ class UpgradeTest {
   }
 
   @Test
-  void manyPrepareAndSwitchAtOnce() throws SQLException {
+  void manyNodesPrepareAndSwitchConcurrently() throws SQLException {
     fixture.open(old());
     assertThat(four(this::prepare)).containsOnly(3);
     assertThat(four(this::finish)).containsOnly(4);
@@ -284,7 +287,7 @@ class UpgradeTest {
   }
 
   @Test
-  void printsWhatItWouldDo() throws SQLException {
+  void printsTheStatementsItWouldExecute() throws SQLException {
     Fixture.Node old = fixture.start(old());
     JdbcTimerStore.Builder administrator = fixture.builder(next());
     String preparation = administrator.migration(false);
@@ -294,7 +297,7 @@ class UpgradeTest {
     assertThat(administrator.migration(false)).isEmpty();
     String end = administrator.migration(true);
     fixture.execute(end);
-    assertThat(meta("format")).as("while an old node lives").isEqualTo(3);
+    assertThat(meta("format")).as("while an old node is alive").isEqualTo(3);
     old.store.close();
     fixture.execute(end);
     assertThat(meta("format")).isEqualTo(4);
@@ -302,14 +305,14 @@ class UpgradeTest {
   }
 
   @Test
-  void makesNewTablesInTheNewFormat() throws SQLException {
+  void createsNewTablesInTheNewFormat() throws SQLException {
     fixture.execute(fixture.builder(next()).migration(false));
     assertThat(meta("format")).isEqualTo(4);
     assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
   @Test
-  void refusesAFormatThatItDoesNotKnowAnyMore() {
+  void refusesAFormatThatIsNoLongerSupported() {
     fixture.open(old());
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(() -> fixture.open(new Formats(4, 5)))

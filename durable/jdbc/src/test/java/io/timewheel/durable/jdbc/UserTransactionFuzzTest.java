@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Transactions of users on timers of a queue leave no difference between timers and indexes. */
+/** Verifies that transactions of users on timers of a queue keep timers and indexes consistent. */
 @Timeout(300)
 class UserTransactionFuzzTest {
   private static final int KEYS = 12;
@@ -43,11 +43,11 @@ class UserTransactionFuzzTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3})
-  void leavesNoDifference(long seed) throws SQLException {
+  void keepsTimersAndIndexesConsistent(long seed) throws SQLException {
     random = new Random(seed);
     for (int i = 0; i < TRANSACTIONS; i++) {
       nowMillis++;
-      beSomeoneElse();
+      changeAsAnotherActor();
       transaction();
       if (i % 50 == 0) {
         assertThat(node.store.verify().texts()).as("after %d transactions", i).isEmpty();
@@ -98,8 +98,8 @@ class UserTransactionFuzzTest {
         .queue(random.nextBoolean() ? "orders" : "parcels");
   }
 
-  /** Has an owner, a consumer or a caller change a timer. */
-  private void beSomeoneElse() {
+  /** Makes an owner, a consumer or a caller change a timer. */
+  private void changeAsAnotherActor() {
     for (int i = random.nextInt(4); i >= 0; i--) {
       TimerKey key = someKey();
       TimerRecord record = node.store.get(key);

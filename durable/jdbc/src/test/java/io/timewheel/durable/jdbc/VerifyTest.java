@@ -34,7 +34,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Each kind of damage is found, reported with the key of its timer, and fixed. */
+/** Verifies that each kind of damage is found, reported with the key of its timer, and fixed. */
 @Timeout(120)
 class VerifyTest {
   private static final String ADD_READY =
@@ -62,7 +62,7 @@ class VerifyTest {
     assertThat(node.store.verify().isClean()).isTrue();
   }
 
-  /** Expects problems, has them fixed, and expects none. */
+  /** Expects problems, repairs them, and then expects none. */
   private void assertFound(String... texts) {
     VerifyReport found = node.store.verify();
     assertThat(found.texts()).containsExactlyInAnyOrder(texts);
@@ -72,14 +72,14 @@ class VerifyTest {
   }
 
   @Test
-  void findsNothingInAStoreThatIsWhole() {
+  void findsNoProblemInASoundStore() {
     assertClean();
     assertThat(node.store.verify().timers()).isEqualTo(3);
     assertThat(node.store.repair().isClean()).isTrue();
   }
 
   @Test
-  void findsNothingWhileTimersChange() {
+  void findsNoProblemWhileTimersChange() {
     CompletableFuture<Void> changes = CompletableFuture.runAsync(this::changeTimers);
     do {
       assertThat(node.store.verify().texts()).isEmpty();
@@ -127,7 +127,7 @@ class VerifyTest {
     assertThat(node.store.repair().isClean()).isTrue();
   }
 
-  /** A repetition would fail until the answer is deleted; then it is done. */
+  /** A repeated request would fail until the answer is deleted. Then it is processed. */
   @Test
   void anAnswerThatCannotBeRead() throws SQLException {
     Change.Verb pause =
@@ -252,7 +252,7 @@ class VerifyTest {
   }
 
   @Test
-  void aTimerWhoseRecordMakesNoSenseIsLeftToAPerson() throws SQLException {
+  void anInconsistentRecordIsNotRepaired() throws SQLException {
     fixture.execute("UPDATE timewheel_timer SET fire_at = NULL WHERE id = 'a'");
     assertThat(node.store.repair().isClean()).isTrue();
     assertThat(node.store.verify().texts())
@@ -260,7 +260,7 @@ class VerifyTest {
   }
 
   @Test
-  void aTimerThatAnotherTransactionHoldsIsLeftAsItIs() throws SQLException {
+  void aTimerThatAnotherTransactionHoldsIsNotChanged() throws SQLException {
     fixture.execute("DELETE FROM timewheel_ready WHERE id = 'id-000'");
     fixture.execute(ADD_READY + "'orders', 3, 'id-000')");
     fixture.execute(ADD_READY + "'orders', 3, 'id-001')");
@@ -275,7 +275,7 @@ class VerifyTest {
     assertClean();
   }
 
-  /** Expects that a repair leaves problems of held rows and fixes one. */
+  /** Expects that a repair leaves the problems of held rows, and fixes one. */
   private void assertHeld(int problems, String fixed) {
     assertThatExceptionOfType(IncompleteRepairException.class)
         .isThrownBy(node.store::repair)
@@ -293,7 +293,7 @@ class VerifyTest {
    * A row of the ready index, of a timer that is finished or absent, is not locked by its timer.
    */
   @Test
-  void rowsOfAnIndexThatAnotherTransactionHoldsAreLeftAsTheyAre() throws SQLException {
+  void rowsOfAnIndexThatAnotherTransactionHoldsAreNotChanged() throws SQLException {
     int held = 150;
     for (int i = 0; i < held; i++) {
       fixture.execute(ADD_READY + "'orders', 1, 'absent-" + i + "')");
@@ -310,7 +310,7 @@ class VerifyTest {
   }
 
   @Test
-  void rowsOfTheHistoryThatAnotherTransactionHoldsAreLeftAsTheyAre() throws SQLException {
+  void rowsOfTheHistoryThatAnotherTransactionHoldsAreNotChanged() throws SQLException {
     fixture.execute("UPDATE timewheel_done SET version = 10 WHERE id = 'c'");
     copyPast("c", 9);
     try (Connection holder = fixture.transaction();
@@ -372,7 +372,7 @@ class VerifyTest {
   }
 
   @Test
-  void aRepairThatFailsNamesTheProblemsThatItHasFixed() throws SQLException {
+  void aFailedRepairReportsTheProblemsThatItHasFixed() throws SQLException {
     int wrong = (Shards.of(key("a"), 4) + 1) % 4;
     fixture.execute("UPDATE timewheel_timer SET shard = " + wrong + " WHERE id = 'a'");
     fixture.execute(

@@ -42,7 +42,7 @@ class WriteBatchTest {
   }
 
   @Test
-  void takesTheSameChangesOfTwoNodesOneAfterTheOther() {
+  void commitsTheSameChangesOfTwoNodesOneAfterTheOther() {
     Fixture.Node other = fixture.open();
     List<Change> changes = new ArrayList<>();
     IntStream.range(0, 200).forEach(i -> changes.add(schedule("id-" + i, NOW)));
@@ -63,7 +63,7 @@ class WriteBatchTest {
     }
   }
 
-  /** Repeats a batch whose timers another one holds, as engines do. */
+  /** Repeats a batch whose timers another transaction holds, like an engine. */
   private static List<Outcome> commitWhenReleased(Fixture.Node node, List<Change> changes) {
     while (true) {
       try {
@@ -114,7 +114,7 @@ class WriteBatchTest {
   }
 
   @Test
-  void findsTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
+  void findsTimersByTheirKeysForAnyTableContent() throws SQLException {
     assertThat(plan(PostgreSqlRecords.LOCK))
         .contains("Nested Loop", "timewheel_timer_pkey")
         .doesNotContain("Seq Scan on timewheel_timer");
@@ -145,7 +145,7 @@ class WriteBatchTest {
   }
 
   @Test
-  void writesTimersByTheirKeysWhateverIsInTheTables() throws SQLException {
+  void writesTimersByTheirKeysForAnyTableContent() throws SQLException {
     assertWritesByKeys();
     fill(20_000);
     fixture.execute("ANALYZE timewheel_timer");
@@ -171,7 +171,7 @@ class WriteBatchTest {
   }
 
   @Test
-  void sweepsByTheDueIndexWhateverIsInTheTables() throws SQLException {
+  void sweepsByTheDueIndexForAnyTableContent() throws SQLException {
     assertThat(sweepPlan()).contains("timewheel_timer_due").doesNotContain("Seq Scan");
     fill(20_000);
     assertThat(sweepPlan()).contains("timewheel_timer_due").doesNotContain("Seq Scan");
@@ -199,7 +199,7 @@ class WriteBatchTest {
   }
 
   @Test
-  void beginsNothingBesideAPauseThatIsBeingMade() throws SQLException {
+  void beginsNoAttemptDuringAnUncommittedPause() throws SQLException {
     node.commit(schedule("a", NOW));
     try (Connection pauser = fixture.transaction();
         Statement statement = pauser.createStatement()) {
@@ -214,7 +214,7 @@ class WriteBatchTest {
   }
 
   @Test
-  void countsTheTimersOfAGroupAgainstTheLimitOfTheirNamespace() {
+  void countsTheTimersOfABatchAgainstTheLimitOfTheirNamespace() {
     List<Change> changes = new ArrayList<>();
     for (String id : List.of("a", "b", "c")) {
       Change.Schedule plain = schedule(id, NOW);
@@ -237,7 +237,7 @@ class WriteBatchTest {
   }
 
   @Test
-  void putsTheCountersTogether() throws SQLException {
+  void compactsTheCounters() throws SQLException {
     for (int i = 0; i < 500; i++) {
       node.commit(schedule("a", NOW + i));
       node.commit(new Change.Cancel(key("a"), 0, NOW));
@@ -247,7 +247,7 @@ class WriteBatchTest {
   }
 
   @Test
-  void refusesWhatCannotBeStored() {
+  void refusesTextsThatCannotBeStored() {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(() -> node.commit(schedule("a\0b", NOW)))
         .returns(StoreException.Kind.REJECTED, StoreException::kind);

@@ -12,20 +12,21 @@ import java.nio.file.Path;
 import org.rocksdb.RocksDBException;
 
 /**
- * What a store takes up, and how its database is doing. Each figure is of about the same moment.
+ * Contains the disk and memory use of a store, and the health of its database. The figures were
+ * read within one call, not at exactly the same moment.
  *
- * @param diskBytes all files in the directory
- * @param tableBytes table files, those included that are to be deleted once nobody reads them
- * @param blobBytes files of large payloads
- * @param logBytes the write-ahead log
- * @param memtableBytes memory for what is not in table files yet
- * @param blockCacheBytes memory for blocks, indexes and filters of table files
- * @param pendingCompactionBytes how much compactions would rewrite now; what grows for long means
- *     that the disk is too slow for what is written
- * @param writesStopped whether writes wait for compactions
- * @param backgroundErrors how many flushes and compactions have failed
- * @param damagedReads how many reads have met something that is damaged since the store was opened;
- *     the first is in the log, and {@link RocksTimerStore#verify} names all
+ * @param diskBytes size of all files in the directory, in bytes
+ * @param tableBytes size of the table files, including obsolete ones that a reader still uses
+ * @param blobBytes size of the files of large payloads
+ * @param logBytes size of the write-ahead log
+ * @param memtableBytes memory that holds entries not yet in table files
+ * @param blockCacheBytes memory that holds blocks, indexes and filters of table files
+ * @param pendingCompactionBytes bytes that compactions would rewrite now; a value that grows for a
+ *     long time means that the disk is too slow for the writes
+ * @param writesStopped true if writes wait for compactions
+ * @param backgroundErrors number of failed flushes and compactions
+ * @param damagedReads number of reads that have met damage since the store was opened; the first is
+ *     in the log, and {@link RocksTimerStore#verify} lists all damage
  */
 public record RocksFigures(
     long diskBytes,
@@ -66,7 +67,7 @@ public record RocksFigures(
     }
   }
 
-  /** Files come and go meanwhile. */
+  /** Returns 0 for a file that was deleted after the directory was listed. */
   private static long sizeOf(Path file) throws IOException {
     try {
       return Files.size(file);

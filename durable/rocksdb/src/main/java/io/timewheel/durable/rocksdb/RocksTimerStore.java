@@ -64,7 +64,8 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * A store in a directory of this machine, for one process: RocksDB, embedded.
+ * Stores timers in a directory of this machine, in an embedded RocksDB. One process at a time uses
+ * it.
  *
  * <pre>{@code
  * DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(Path.of("timers")))
@@ -72,17 +73,18 @@ import org.rocksdb.RocksDBException;
  *     .start();
  * }</pre>
  *
- * <p>What it acknowledges is on disk, as far as its {@link SyncMode} says. The directory belongs to
- * one open store at a time; another one is refused, in this process or in any other.
+ * <p>Once a call returns, its change is committed. {@link SyncMode} sets which commits also survive
+ * a power cut. Only one store can be open in a directory. Opening a second one fails, in this
+ * process and in any other.
  */
 public final class RocksTimerStore implements TimerStore {
   private static final System.Logger LOG = Failures.LOG;
 
-  /** Between two attempts to open the database again, each of which reads its log. */
+  /** The minimum time between two attempts to reopen the database, because each reads the log. */
   private static final long REPAIR_INTERVAL_NANOS = 1_000_000_000;
 
-  private static final long REPAIR_PATIENCE_MILLIS = 100;
-  private static final long CLOSE_PATIENCE_MILLIS = 1_000;
+  private static final long REPAIR_TIMEOUT_MILLIS = 100;
+  private static final long CLOSE_TIMEOUT_MILLIS = 1_000;
 
   private final Path directory;
   private final Settings settings;
@@ -91,20 +93,20 @@ public final class RocksTimerStore implements TimerStore {
   private final Failures failures;
   private final @Nullable Flusher flusher;
 
-  /** Read-locked by whatever uses the database, write-locked by what opens or closes it. */
+  /** Its read lock is held to use the database, and its write lock to open or close it. */
   private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
-  /** Null when it is closed, or could not be opened again. */
+  /** The open database; null if the store is closed, or if reopening failed. */
   private @Nullable Session session;
 
-  /** One process alone uses the store: its limits need not be stored. */
+  /** The limits are not stored, because no other process uses the store. */
   private final LocalLimits limits = new LocalLimits();
 
   private volatile @Nullable StoreListener listener;
   private boolean closed;
   private long lastRepairNanos;
 
-  /** The open database, and those who use it. */
+  /** An open database, with the objects that use it. */
   private record Session(
       Database database, Writer writer, Reader reader, Purge purge, Maintenance maintenance) {}
 
@@ -145,9 +147,9 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Opens the store in a directory, or makes an empty one there.
+   * Opens the store in a directory, or creates an empty one.
    *
-   * @param directory the directory; made if it is not there
+   * @param directory the directory; created if it does not exist
    * @return the store
    */
   public static RocksTimerStore open(Path directory) {
@@ -155,11 +157,11 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Takes the permissions of all users except the owner from a directory and the files in it. A
-   * directory that a store has made has none; files in it may have.
+   * Removes the permissions of other users from a directory and its files. A store creates its
+   * directory without them, but files in it may have them.
    *
    * @param directory the directory of a store
-   * @return how many files and directories others had permissions for
+   * @return the number of files and directories that other users had permissions for
    * @throws IOException if the permissions cannot be changed
    */
   public static int restrict(Path directory) throws IOException {
@@ -167,16 +169,16 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Begins to open the store in a directory.
+   * Creates a builder for the store in a directory.
    *
-   * @param directory the directory; made if it is not there
+   * @param directory the directory; created if it does not exist
    * @return a builder with the default settings
    */
   public static Builder builder(Path directory) {
     return new Builder(requireNonNull(directory, "directory"));
   }
 
-  /** How to open a store. Not thread-safe. */
+  /** Configures and opens a store. Not thread-safe. */
   public static final class Builder {
     private final Path directory;
     private Settings settings = Settings.DEFAULT;
@@ -188,9 +190,9 @@ public final class RocksTimerStore implements TimerStore {
     }
 
     /**
-     * Sets when commits are forced to disk: every one of them, unless told otherwise.
+     * Sets when commits are forced to disk. The default forces each commit.
      *
-     * @param mode when
+     * @param mode the mode
      * @return this
      */
     public Builder sync(SyncMode mode) {
@@ -200,10 +202,9 @@ public final class RocksTimerStore implements TimerStore {
     }
 
     /**
-     * Sets how much memory outside of the heap the cache of table files takes: 64 MiB, unless told
-     * otherwise.
+     * Sets the size of the cache for table files, which is outside the heap. The default is 64 MiB.
      *
-     * @param bytes its size, at least 1 MiB
+     * @param bytes the size in bytes, at least 1 MiB
      * @return this
      */
     public Builder blockCache(long bytes) {
@@ -214,7 +215,7 @@ public final class RocksTimerStore implements TimerStore {
       return this;
     }
 
-    /** Sets the clock by which it waits before it is opened again. */
+    /** Sets the clock for the interval between attempts to reopen the database. */
     Builder nanoTime(LongSupplier clock) {
       nanoTime = clock;
       return this;
@@ -242,12 +243,14 @@ public final class RocksTimerStore implements TimerStore {
         });
   }
 
-  /** As {@link #using}, but content with a database that nothing can be written to. */
+  /** Like {@link #using}, but also accepts a database that no longer takes writes. */
   private <T extends @Nullable Object> T reading(Function<Session, T> work) {
     return with(open -> true, work);
   }
 
-  /** Uses the open database; tries to open it again before, if it is not good enough. */
+  /**
+   * Runs work on the open database. Reopens the database first if it does not meet the condition.
+   */
   private <T extends @Nullable Object> T with(Predicate<Session> good, Function<Session, T> work) {
     use.readLock().lock();
     try {
@@ -272,7 +275,7 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Work that takes minutes: it holds no lock, so that neither a close nor a repair waits for it.
+   * Runs work that takes minutes. It holds no lock, so neither a close nor a repair waits for it.
    */
   private <T extends @Nullable Object> T pinning(Function<Session, T> work) {
     Session open =
@@ -298,8 +301,8 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Opens the database again after a write has failed. RocksDB takes no write after that, and only
-   * its log can say what became of the one that failed.
+   * Reopens the database after a failed write. RocksDB refuses writes after a failure, and only its
+   * log shows whether the failed write is on disk.
    */
   private void reopen() {
     if (!tryWriteLock()) {
@@ -332,10 +335,12 @@ public final class RocksTimerStore implements TimerStore {
     }
   }
 
-  /** Whoever reads waits no longer than this behind one who waits for them. */
+  /**
+   * Tries to take the write lock. Its waiting time is limited, because new readers queue behind it.
+   */
   private boolean tryWriteLock() {
     try {
-      return use.writeLock().tryLock(REPAIR_PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+      return use.writeLock().tryLock(REPAIR_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;
@@ -364,7 +369,10 @@ public final class RocksTimerStore implements TimerStore {
     return reading(open -> open.reader().due(shard, until, after, limit));
   }
 
-  /** Without an index, since it has one owner, which looks after a start and a resume. */
+  /**
+   * Finds the timers without an index. The store has one owner, which searches only after a start
+   * and after a resume.
+   */
   @Override
   public List<DueTimer> releasable(
       int shard,
@@ -486,14 +494,14 @@ public final class RocksTimerStore implements TimerStore {
   // Maintenance
 
   /**
-   * Copies the store as it is at this moment, while it is at work. The copy is a store of its own:
-   * {@link #open(Path)} opens it. On the same file system it takes little room at first, because it
-   * shares files that are never written again.
+   * Copies the store, as of one moment, while it is in use. The copy is a store: {@link
+   * #open(Path)} opens it. On the same file system it needs little space at first, because it
+   * shares files that RocksDB never rewrites.
    *
-   * <p>Until it is complete it has a place next to the target as {@code copy-} and a UUID: a
-   * process that is killed meanwhile leaves that, and whoever finds it may delete it.
+   * <p>An incomplete copy is next to the target, named {@code copy-} and a UUID. If the process is
+   * killed during the backup, the incomplete copy remains and may be deleted.
    *
-   * @param target a directory that is not there yet
+   * @param target a directory that does not exist yet
    */
   public void backup(Path target) {
     requireNonNull(target, "target");
@@ -505,19 +513,19 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Reads everything, as of one moment, and compares the records with the indexes and the counters.
-   * The timers go on meanwhile. It takes minutes for tens of millions of timers.
+   * Reads all entries, as of one moment, and compares the records with the indexes and the
+   * counters. Timers continue to fire. Takes minutes for tens of millions of timers.
    *
-   * @return what is wrong
+   * @return the problems found
    */
   public VerifyReport verify() {
     return maintaining(Maintenance::verify);
   }
 
   /**
-   * Verifies, and rebuilds the indexes and the counters from the records. Records that cannot be
-   * read, and payloads that are missing, stay as they are: call {@link #verify} afterwards to learn
-   * whether problems remain. Nothing else uses the store meanwhile.
+   * Verifies, and rebuilds the indexes and the counters from the records. Unreadable records and
+   * missing payloads remain. Call {@link #verify} afterwards to find the remaining problems. No
+   * other call can use the store during the repair.
    *
    * @return the problems that were fixed
    * @throws IllegalStateException if a scheduler was started on this store
@@ -531,7 +539,7 @@ public final class RocksTimerStore implements TimerStore {
       }
       Session open = session();
       VerifyReport fixed = open.maintenance().repair();
-      session = newSession(open.database()); // the writer keeps counters and bounds in memory
+      session = newSession(open.database()); // the old writer has outdated counters and bounds
       return fixed;
     } finally {
       use.writeLock().unlock();
@@ -539,17 +547,18 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Writes all timers as lines of JSON, as of one moment, while the store is at work. With them go
-   * the pauses, and the last version, so that versions grow on in another store.
+   * Writes all timers as lines of JSON, as of one moment, while the store is in use. The export
+   * also contains the pauses, and the last version, so that versions stay ascending in another
+   * store.
    *
-   * <p>What is damaged is passed over, and all that can be read is written before this is said by
-   * an exception: keep what was written, it can be imported as any other.
+   * <p>The export skips damaged entries, writes all readable ones, and then throws. Keep its
+   * output: it can be imported like any other export.
    *
-   * @param out where to; flushed, and not closed
-   * @return how many timers there are
-   * @throws IncompleteExportException at the end, if some timers could not be read: says how many,
-   *     and where
-   * @throws java.io.UncheckedIOException if it cannot be written to
+   * @param out the stream to write to; flushed, not closed
+   * @return the number of timers written
+   * @throws IncompleteExportException at the end, if some timers could not be read; the message
+   *     contains their number and location
+   * @throws java.io.UncheckedIOException if the stream cannot be written
    */
   public long exportTo(OutputStream out) {
     requireNonNull(out, "out");
@@ -557,17 +566,18 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Takes timers that {@link #exportTo} wrote. A timer takes the place of one with the same key if
-   * it is newer, by version and then by revision; otherwise the one that is here stays. So the same
-   * export may be imported again, after an error for instance. What was running when it was
-   * exported counts as lost, and is attempted again.
+   * Imports timers that {@link #exportTo} wrote. An imported timer replaces a stored one with the
+   * same key only if it is newer, by version and then by revision. So the same export can be
+   * imported again, for example after an error. An attempt that was running at the export counts as
+   * lost, and runs again.
    *
-   * <p>A line that is wrong ends it. The lines before it may have been taken.
+   * <p>An invalid line ends the import. The lines before it may have been imported.
    *
-   * @param in where from; not closed
-   * @return how many timers were taken
-   * @throws IllegalArgumentException if it is no export, or cut off: says which line, and why
-   * @throws java.io.UncheckedIOException if it cannot be read
+   * @param in the stream to read from; not closed
+   * @return the number of timers imported
+   * @throws IllegalArgumentException if the input is not an export or is cut off; the message
+   *     contains the line and the reason
+   * @throws java.io.UncheckedIOException if the stream cannot be read
    */
   public long importFrom(InputStream in) {
     requireNonNull(in, "in");
@@ -595,7 +605,7 @@ public final class RocksTimerStore implements TimerStore {
     return taken[0];
   }
 
-  /** An engine that is at work must see what it has not put there itself. */
+  /** Notifies a running engine of a record that it did not write itself. */
   private void hint(TimerRecord record) {
     StoreListener engine = listener;
     if (engine != null && record.isIndexed()) {
@@ -606,14 +616,15 @@ public final class RocksTimerStore implements TimerStore {
     }
   }
 
-  /** {@return what the store takes up, and how its database is doing; quick} */
+  /** {@return the disk and memory use, and the health of the database; returns quickly} */
   public RocksFigures figures() {
     return reading(open -> RocksFigures.of(directory, open.database(), failures));
   }
 
   /**
-   * What is in memory goes to table files when the database is opened, where it takes about half
-   * the room. Until there is that, the old one is kept, for those who read.
+   * Checks that there is disk space to reopen the database. RocksDB then moves the entries in
+   * memory to table files, where they need about half the space. Without that space, the old
+   * database stays open for readers.
    */
   private void checkRoom(Database database) {
     try {
@@ -633,7 +644,7 @@ public final class RocksTimerStore implements TimerStore {
     }
   }
 
-  /** The open database and where its indexes begin, for tests. */
+  /** Passes the open database and the starts of its indexes to a function, for tests. */
   <T> T inspect(BiFunction<Database, FrontBounds, T> look) {
     return reading(open -> look.apply(open.database(), open.writer().bounds()));
   }
@@ -659,21 +670,24 @@ public final class RocksTimerStore implements TimerStore {
     } finally {
       use.writeLock().unlock();
     }
-    if (open != null && !open.database().awaitUnpinned(CLOSE_PATIENCE_MILLIS)) {
+    if (open != null && !open.database().awaitUnpinned(CLOSE_TIMEOUT_MILLIS)) {
       LOG.log(
           System.Logger.Level.WARNING,
           directory
-              + ": closed, but for an export, a verification, a backup or a histogram that has not"
-              + " ended; until then the directory is in use");
+              + ": closed, but the directory stays in use until an export, a verification, a backup"
+              + " or a histogram has ended");
     }
   }
 
-  /** As after a write that has failed, for tests. */
+  /** Puts the store into the state after a failed write, for tests. */
   void breakOff() {
     reading(open -> open.writer().failed(new RocksDBException("broken off")));
   }
 
-  /** Nothing depends on it: what is not in table files is in the log. */
+  /**
+   * Flushes the memory to table files. A failure loses nothing, because the log contains the same
+   * entries.
+   */
   private void flushOrLeaveToLog(Database database) {
     try {
       database.flush();
@@ -696,7 +710,7 @@ public final class RocksTimerStore implements TimerStore {
           System.Logger.Level.INFO,
           directory + ": closed; versions that were reserved are left out: " + e.getMessage());
     } catch (RocksDBException e) {
-      throw failures.of(Kind.UNKNOWN, "closed, but what was written last is not on disk", e);
+      throw failures.of(Kind.UNKNOWN, "closed, but the latest writes are not on disk", e);
     }
   }
 }

@@ -7,15 +7,16 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a commit is forced to disk. In every mode a commit survives the end of the process, {@code
- * kill -9} too: it is with the operating system when it is acknowledged. The modes differ in what
- * the end of the machine may take: a power cut, a panic, a virtual machine that is destroyed.
+ * Sets when a commit is forced to disk. In every mode a commit survives the end of the process,
+ * including {@code kill -9}, because the operating system has the data when the call returns. The
+ * modes differ in the loss after a power cut, a kernel panic, or the destruction of a virtual
+ * machine.
  */
 public final class SyncMode {
   private static final SyncMode SYNC = new SyncMode(Duration.ZERO);
   private static final SyncMode OS = new SyncMode(null);
 
-  /** Zero for every commit, null for never. */
+  /** Zero to force every commit; null to force none. */
   private final @Nullable Duration interval;
 
   private SyncMode(@Nullable Duration interval) {
@@ -23,9 +24,9 @@ public final class SyncMode {
   }
 
   /**
-   * Every commit, before it is acknowledged: nothing that was acknowledged is lost. Only claims of
-   * handlers' attempts are not forced; one that is lost with the machine is attempted again
-   * uncounted. The default.
+   * Forces every commit to disk before the call returns, so that no commit is lost. This is the
+   * default. Claims of handlers' attempts are the exception: if a power cut loses a claim, the
+   * attempt runs again, and the lost one is not counted.
    *
    * @return the mode
    */
@@ -34,10 +35,10 @@ public final class SyncMode {
   }
 
   /**
-   * Every so often: the machine's end may take what was acknowledged within the last interval. What
-   * is left is what was before some moment, never a mixture.
+   * Forces commits to disk at an interval. A power cut may lose the commits of the last interval.
+   * The store then contains all commits up to some moment, and none after it.
    *
-   * @param interval from one to the next; 1 ms to an hour
+   * @param interval the time between two syncs; 1 ms to 1 hour
    * @return the mode
    */
   public static SyncMode interval(Duration interval) {
@@ -50,8 +51,9 @@ public final class SyncMode {
   }
 
   /**
-   * When the operating system likes, on Linux within half a minute as a rule: the machine's end may
-   * take what was acknowledged since. What is left is what was before some moment, never a mixture.
+   * Leaves syncing to the operating system, usually within 30 s on Linux. A power cut may lose the
+   * commits since the last sync. The store then contains all commits up to some moment, and none
+   * after it.
    *
    * @return the mode
    */
@@ -63,7 +65,7 @@ public final class SyncMode {
     return interval != null && interval.isZero();
   }
 
-  /** The interval of the mode that has one; otherwise null. */
+  /** Returns the interval; null in the modes without one. */
   @Nullable Duration intervalOrNull() {
     return interval == null || interval.isZero() ? null : interval;
   }

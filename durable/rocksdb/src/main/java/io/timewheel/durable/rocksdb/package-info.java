@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The store of durable timers in a directory: RocksDB, embedded in the process. Its entry is {@link
- * io.timewheel.durable.rocksdb.RocksTimerStore}, which opens the database, passes each call on, and
- * opens the database again after a failure.
+ * Stores durable timers in a directory, in an embedded RocksDB. The entry is {@link
+ * io.timewheel.durable.rocksdb.RocksTimerStore}, which opens the database, delegates to it, and
+ * reopens it after a failure.
  *
- * <p>The packages below, in the order in which to read them; each knows only those before it:
+ * <p>The packages, in reading order; each depends only on those before it:
  *
  * <ol>
- *   <li>{@code internal.format}: keys and records as bytes
+ *   <li>{@code internal.format}: encoding of keys and records
  *   <li>{@code internal.file}: the directory, the database in it, and its failures
- *   <li>{@code internal.store}: reads and writes of timers, their indexes and counts
+ *   <li>{@code internal.store}: reads and writes of timers, their indexes and counters
  *   <li>{@code internal.transfer}: timers as lines of JSON
- *   <li>{@code internal.maintenance}: checks, repairs and exports of the whole database
+ *   <li>{@code internal.maintenance}: backup, verification, repair and export of the whole database
  * </ol>
  */
 @NullMarked

@@ -13,11 +13,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The order of the packages: each knows only those before it. */
+/** Verifies the order of the packages: each depends only on those before it. */
 class ArchitectureTest {
   private static final String ROOT = "io.timewheel.durable.rocksdb";
 
-  /** Bottom up, as the page of the root package lists them. */
+  /** The packages, bottom up, as in the documentation of the root package. */
   private static final List<String> PACKAGES =
       Stream.of(
               ".internal.format",
@@ -35,13 +35,13 @@ class ArchitectureTest {
           .importPackages(ROOT);
 
   @Test
-  void everyPackageHasAPlaceInTheOrder() {
+  void theOrderContainsEveryPackage() {
     assertThat(MAIN.stream().map(JavaClass::getPackageName).collect(Collectors.toSet()))
         .containsExactlyInAnyOrderElementsOf(PACKAGES);
   }
 
   @Test
-  void noPackageKnowsALaterOne() {
+  void noPackageDependsOnALaterOne() {
     for (int i = 0; i < PACKAGES.size() - 1; i++) {
       noClasses()
           .that()
@@ -54,7 +54,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void theFormatKnowsNoDatabase() {
+  void theFormatDoesNotDependOnRocksDb() {
     noClasses()
         .that()
         .resideInAPackage(ROOT + ".internal.format")

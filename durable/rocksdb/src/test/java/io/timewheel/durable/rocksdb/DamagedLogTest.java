@@ -25,7 +25,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A log that is damaged or gone is reported, and costs what was in it, never a version. */
+/** Verifies that a damaged or missing log is reported, and loses its commits but no versions. */
 class DamagedLogTest {
   private static final Logger LOGGER = Logger.getLogger(RocksTimerStore.class.getName());
 
@@ -58,7 +58,7 @@ class DamagedLogTest {
     LOGGER.removeHandler(handler);
   }
 
-  /** Makes a store as a kill leaves it, with one commit for each timer. */
+  /** Creates a store as after a kill, with one commit for each timer. */
   private Path killed(int timers, int payloadBytes) throws IOException {
     Path store = directory.resolve("store");
     Path copy = directory.resolve("copy");
@@ -95,7 +95,7 @@ class DamagedLogTest {
     Files.write(file, bytes);
   }
 
-  /** How many timers are there; and no version is given that was given before. */
+  /** Counts the timers, and verifies that no version is used twice. */
   private static int timersIn(Path store, long versionsGiven) {
     try (RocksTimerStore open = RocksTimerStore.open(store)) {
       Fixture fixture = new Fixture(open);
@@ -108,7 +108,7 @@ class DamagedLogTest {
   }
 
   @Test
-  void tellsOfDamageThatHasSoundRecordsBehindIt() throws IOException {
+  void reportsDamageThatIsFollowedBySoundRecords() throws IOException {
     Path store = killed(24, 9);
     Path log = log(store);
     long size = Files.size(log);
@@ -134,7 +134,7 @@ class DamagedLogTest {
   }
 
   @Test
-  void saysNothingOfTheLogOfAStoreThatIsAtWork() throws IOException {
+  void reportsNoDamageInTheLogOfAStoreInUse() throws IOException {
     Path store = directory.resolve("store");
     try (RocksTimerStore open = RocksTimerStore.open(store)) {
       Fixture fixture = new Fixture(open);
@@ -155,16 +155,16 @@ class DamagedLogTest {
   }
 
   @Test
-  void tellsOfALogThatIsGone() throws IOException {
+  void reportsAMissingLog() throws IOException {
     Path store = killed(24, 9);
     Files.delete(log(store));
     assertThat(timersIn(store, 24)).isZero();
     assertThat(warnings)
-        .containsExactly(store + ": the write-ahead log is missing: what was written last is lost");
+        .containsExactly(store + ": the write-ahead log is missing: the latest writes are lost");
   }
 
   @Test
-  void takesAnIncompleteEndAsAKillLeavesIt() throws IOException {
+  void acceptsAnIncompleteRecordAfterAKill() throws IOException {
     Path store = killed(24, 9);
     Path log = log(store);
     byte[] bytes = Files.readAllBytes(log);
@@ -175,7 +175,7 @@ class DamagedLogTest {
   }
 
   @Test
-  void takesZerosAndRubbishAtTheEndAsAPowerCutLeavesThem() throws IOException {
+  void acceptsZerosAndGarbageAtTheEndAfterAPowerCut() throws IOException {
     Path store = killed(5, 9);
     Path log = log(store);
     Files.write(log, new byte[70_000], StandardOpenOption.APPEND);
@@ -191,7 +191,7 @@ class DamagedLogTest {
   }
 
   @Test
-  void readsRecordsThatReachOverBlocks() throws IOException {
+  void readsRecordsThatSpanBlocks() throws IOException {
     Path store = killed(6, 60_000);
     Path log = log(store);
     assertThat(Files.size(log)).isGreaterThan(360_000);
@@ -223,7 +223,7 @@ class DamagedLogTest {
   }
 
   @Test
-  void opensABackupWithoutAWord() throws IOException {
+  void opensABackupWithoutAWarning() throws IOException {
     Path backup = directory.resolve("backup");
     try (RocksTimerStore open = RocksTimerStore.open(directory.resolve("store"))) {
       new Fixture(open).fill();
@@ -234,10 +234,10 @@ class DamagedLogTest {
   }
 
   @Test
-  void refusesAFileOfVersionsThatIsNone() throws IOException {
+  void refusesAnInvalidFileOfVersions() throws IOException {
     Path store = killed(1, 9);
     Files.writeString(store.resolve(VersionFloor.FILE), "12");
     assertThatThrownBy(() -> RocksTimerStore.open(store))
-        .hasMessageContaining("VERSIONS does not say \"timewheel-versions 1 …\"");
+        .hasMessageContaining("VERSIONS does not contain \"timewheel-versions 1 …\"");
   }
 }

@@ -43,11 +43,11 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.LiveFileMetaData;
 import org.rocksdb.RocksDBException;
 
-/** A damaged table costs what is in the blocks that are damaged, and no other timer. */
+/** Verifies that a damaged table loses only the entries in its damaged blocks. */
 class DamagedTableTest {
   private static final int TIMERS = 2_000;
 
-  /** A block has 8 KiB, and a timer of these some 400 bytes. */
+  /** A block has 8 KiB, and each timer about 400 bytes. */
   private static final int TIMERS_A_BLOCK = 40;
 
   @TempDir Path directory;
@@ -58,7 +58,7 @@ class DamagedTableTest {
     return "t%05d".formatted(number);
   }
 
-  /** With a payload that no compression makes smaller. */
+  /** Creates a timer whose payload cannot be compressed. */
   private Change.Schedule timer(int number, int payloadBytes) {
     byte[] payload = new byte[payloadBytes];
     random.nextBytes(payload);
@@ -82,7 +82,7 @@ class DamagedTableTest {
     }
   }
 
-  /** The table files of a family, the oldest first. */
+  /** Returns the table files of a family, oldest first. */
   private List<Path> tables(Family family) throws RocksDBException {
     Failures failures = new Failures(store());
     try (Database database = new Opening(store(), Settings.DEFAULT, failures).open()) {
@@ -103,8 +103,8 @@ class DamagedTableTest {
     Files.write(file, bytes);
   }
 
-  /** What an export says and has. */
-  private record Rescued(IncompleteExportException says, List<String> ids) {
+  /** The exception and the content of an export. */
+  private record Rescued(IncompleteExportException exception, List<String> ids) {
     List<String> missing(int... except) {
       List<String> missing = new ArrayList<>();
       IntStream.range(0, TIMERS).mapToObj(DamagedTableTest::id).forEach(missing::add);
@@ -118,18 +118,18 @@ class DamagedTableTest {
 
   private Rescued rescue() {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
-    IncompleteExportException says;
+    IncompleteExportException exception;
     try (RocksTimerStore store = RocksTimerStore.open(store())) {
-      says = catchThrowableOfType(IncompleteExportException.class, () -> store.exportTo(out));
+      exception = catchThrowableOfType(IncompleteExportException.class, () -> store.exportTo(out));
     }
-    assertThat(says).as("an export that says it is incomplete").isNotNull();
-    assertThat(out.toString(UTF_8).lines()).hasSize((int) says.timers() + 2);
+    assertThat(exception).as("an incomplete export").isNotNull();
+    assertThat(out.toString(UTF_8).lines()).hasSize((int) exception.timers() + 2);
     try (RocksTimerStore other = RocksTimerStore.open(directory.resolve("other"))) {
       assertThat(other.importFrom(new ByteArrayInputStream(out.toByteArray())))
-          .isEqualTo(says.timers());
+          .isEqualTo(exception.timers());
       assertThat(other.verify().texts()).isEmpty();
       return new Rescued(
-          says, Fixture.all(other).stream().map(record -> record.key().id()).toList());
+          exception, Fixture.all(other).stream().map(record -> record.key().id()).toList());
     }
   }
 
@@ -141,7 +141,7 @@ class DamagedTableTest {
   }
 
   @Test
-  void exportsAllButWhatIsInADamagedBlock() throws Exception {
+  void exportsAllTimersExceptThoseInADamagedBlock() throws Exception {
     fill(300);
     damage(tables(Family.TIMERS).get(0), 0.4);
 
@@ -150,37 +150,37 @@ class DamagedTableTest {
     List<String> missing = rescued.missing();
     assertThat(missing).hasSizeBetween(1, TIMERS_A_BLOCK);
     assertConsecutive(missing);
-    assertThat(rescued.says.timers()).isEqualTo(TIMERS - missing.size());
-    assertThat(rescued.says.unread()).isEqualTo(missing.size());
+    assertThat(rescued.exception.timers()).isEqualTo(TIMERS - missing.size());
+    assertThat(rescued.exception.unread()).isEqualTo(missing.size());
     int first = Integer.parseInt(missing.get(0).substring(1));
-    assertThat(rescued.says.texts().get(0))
+    assertThat(rescued.exception.texts().get(0))
         .startsWith(
             "the timers after shop/%s before shop/%s: "
                 .formatted(id(first - 1), id(first + missing.size())));
-    assertThat(rescued.says)
+    assertThat(rescued.exception)
         .hasMessageStartingWith(
             store()
                 + ": the export is incomplete: %d timers are in it, and %d could not be read; "
-                    .formatted(rescued.says.timers(), missing.size()));
+                    .formatted(rescued.exception.timers(), missing.size()));
   }
 
   @Test
-  void exportsWhatIsBetweenDamagedBlocks() throws Exception {
+  void exportsTimersBetweenDamagedBlocks() throws Exception {
     fill(300);
     damage(tables(Family.TIMERS).get(0), 0, 0.2, 0.25, 0.5, 0.9);
 
     Rescued rescued = rescue();
 
     assertThat(rescued.missing()).hasSizeBetween(5, 5 * TIMERS_A_BLOCK).contains(id(0));
-    assertThat(rescued.says.texts().get(0)).startsWith("the timers before shop/t000");
-    // Of the two that are close together, the search may find the end of the second.
-    assertThat(rescued.says.texts())
+    assertThat(rescued.exception.texts().get(0)).startsWith("the timers before shop/t000");
+    // If two damaged blocks are close together, the search may find the end of the second.
+    assertThat(rescued.exception.texts())
         .filteredOn(text -> text.startsWith("the timers"))
         .hasSizeBetween(4, 5);
   }
 
   @Test
-  void exportsWithADamagedIndexToo() throws Exception {
+  void exportsDespiteADamagedIndex() throws Exception {
     fill(300);
     damage(tables(Family.TIMERS).get(0), 0.4);
     damage(tables(Family.DUE).get(0), 0.3);
@@ -188,9 +188,12 @@ class DamagedTableTest {
     assertThat(rescue().missing()).hasSizeBetween(1, TIMERS_A_BLOCK);
   }
 
-  /** A scan needs all tables sound at one place, a lookup but the newest that has the timer. */
+  /**
+   * A scan needs all tables to be readable at one position; a lookup needs only the newest table
+   * with the timer.
+   */
   @Test
-  void exportsWhatIsNewerThanADamagedBlock() throws Exception {
+  void exportsTimersNewerThanADamagedBlock() throws Exception {
     fill(300);
     try (RocksTimerStore store = RocksTimerStore.open(store())) {
       List<Change> changes = new ArrayList<>();
@@ -210,9 +213,9 @@ class DamagedTableTest {
         .allMatch(id -> !id.endsWith("0"));
   }
 
-  /** What is older than the damage is no longer true. */
+  /** Values older than the damage are outdated. */
   @Test
-  void exportsNothingThatIsOlderThanADamagedBlock() throws Exception {
+  void exportsNoTimerOlderThanADamagedBlock() throws Exception {
     fill(300);
     try (RocksTimerStore store = RocksTimerStore.open(store())) {
       List<Change> changes = new ArrayList<>();
@@ -236,7 +239,7 @@ class DamagedTableTest {
   }
 
   @Test
-  void exportsWhatHasItsPayload() throws Exception {
+  void exportsTimersWithAReadablePayload() throws Exception {
     fill(2_000);
     try (var files = Files.list(store())) {
       Path blobs =
@@ -247,15 +250,15 @@ class DamagedTableTest {
     Rescued rescued = rescue();
 
     assertThat(rescued.missing()).hasSize(1);
-    assertThat(rescued.says.unread()).isEqualTo(1);
-    assertThat(rescued.says.texts())
+    assertThat(rescued.exception.unread()).isEqualTo(1);
+    assertThat(rescued.exception.texts())
         .singleElement()
         .asString()
         .startsWith("shop/" + rescued.missing().get(0) + ": its payload cannot be read: ");
   }
 
   @Test
-  void leavesOutARecordThatIsNone() throws Exception {
+  void leavesOutAMalformedRecord() throws Exception {
     fill(3);
     try (RocksTimerStore store = RocksTimerStore.open(store())) {
       store.inspect(
@@ -272,10 +275,11 @@ class DamagedTableTest {
     }
     Rescued rescued = rescue();
     assertThat(rescued.missing()).containsExactly(id(5));
-    assertThat(rescued.says.texts()).containsExactly("shop/t00005: it has format 9 (expected: 2)");
+    assertThat(rescued.exception.texts())
+        .containsExactly("shop/t00005: it has format 9 (expected: 2)");
   }
 
-  /** Finds a timer that is in the damaged block. */
+  /** Finds a timer in the damaged block. */
   private static TimerKey damagedIn(RocksTimerStore store) {
     for (int i = 0; i < TIMERS; i++) {
       try {
@@ -289,7 +293,7 @@ class DamagedTableTest {
   }
 
   @Test
-  void countsWhatMeetsDamageAndTellsOfTheFirst() throws Exception {
+  void countsDamagedReadsAndReportsTheFirst() throws Exception {
     fill(300);
     damage(tables(Family.TIMERS).get(0), 0.4);
     List<String> errors = new CopyOnWriteArrayList<>();

@@ -59,7 +59,7 @@ class ExportTest {
     return to.importFrom(new ByteArrayInputStream(text.getBytes(UTF_8)));
   }
 
-  /** What an import makes of a record: the claims are no longer anybody's, but for leases. */
+  /** Returns a record as an import stores it: without claims, except those of consumers. */
   private static TimerRecord imported(TimerRecord record) {
     return new TimerRecord(
         record.key(),
@@ -97,7 +97,7 @@ class ExportTest {
   }
 
   @Test
-  void carriesTimersInEveryStateToAnotherStore() {
+  void transfersTimersInEveryStateToAnotherStore() {
     Fixture fixture = new Fixture(store);
     fixture.fill();
     List<TimerRecord> all = fixture.all();
@@ -115,7 +115,7 @@ class ExportTest {
   }
 
   @Test
-  void attemptsAgainWhatWasRunning() {
+  void runsInterruptedAttemptsAgain() {
     Fixture fixture = new Fixture(store);
     fixture.commit(schedule("a", NOW));
     fixture.commit(fixture.begin("a"));
@@ -128,7 +128,7 @@ class ExportTest {
   }
 
   @Test
-  void takesOnlyWhatIsNewerAndMayBeRepeated() {
+  void importsOnlyNewerTimersAndCanBeRepeated() {
     Fixture fixture = new Fixture(store);
     fixture.commit(schedule("a", NOW));
     fixture.commit(schedule("b", NOW));
@@ -144,7 +144,7 @@ class ExportTest {
   }
 
   @Test
-  void letsVersionsGrowOnInTheOtherStore() {
+  void keepsVersionsAscendingInTheOtherStore() {
     Fixture fixture = new Fixture(store);
     fixture.commit(schedule("gone", NOW));
     long version = fixture.commit(schedule("gone", NOW + 1)).version();
@@ -154,9 +154,9 @@ class ExportTest {
     assertThat(new Fixture(other).commit(schedule("gone", NOW)).version()).isGreaterThan(version);
   }
 
-  /** A recurring timer makes two revisions with each run, and never a new version. */
+  /** A recurring timer gets two revisions with each run, but never a new version. */
   @Test
-  void goesOnBeyondARevisionOf32Bits() {
+  void acceptsRevisionsOfMoreThan32Bits() {
     new Fixture(store).commit(schedule("a", NOW));
     String late = export(store).replace("\"revision\":0", "\"revision\":" + Integer.MAX_VALUE);
     load(other, late);
@@ -169,14 +169,14 @@ class ExportTest {
   }
 
   @Test
-  void carriesAPauseOfEverything() {
+  void transfersAPauseOfTheWholeStore() {
     store.pause(TimerStore.EVERYTHING);
     load(other, export(store));
     assertThat(other.paused()).containsExactly(TimerStore.EVERYTHING);
   }
 
   @Test
-  void tellsAnEngineThatIsAtWork() {
+  void notifiesARunningEngine() {
     Fixture fixture = new Fixture(store);
     fixture.commit(schedule("a", NOW + 7));
     Fixture there = new Fixture(other);
@@ -185,7 +185,7 @@ class ExportTest {
     assertThat(there.added).containsExactly(NOW + 7);
   }
 
-  // What is wrong
+  // Invalid input
 
   private void refuses(String text, String why) {
     assertThatThrownBy(() -> load(other, text))
@@ -194,7 +194,7 @@ class ExportTest {
   }
 
   @Test
-  void namesTheLineAndWhatIsWrongInIt() {
+  void reportsTheLineAndItsError() {
     new Fixture(store).commit(schedule("a", NOW));
     String good = export(store);
     String[] lines = good.split("\n", -1);
@@ -209,7 +209,7 @@ class ExportTest {
     refuses(head + timer + "\n", "line 2: the export ends here, after 1 timers");
     refuses(head + timer.substring(0, 40), "line 2: is no JSON");
     refuses(head + timer + "\n{\"timers\":2}", "line 3: timers: 2 (expected: 1");
-    refuses(good + "{}", "line 4: is behind the last one");
+    refuses(good + "{}", "line 4: comes after the last line of the export");
     refuses(
         head + timer.replace("\"SCHEDULED\"", "\"LOST\""), "line 2: state: LOST (expected: one of");
     refuses(
@@ -255,7 +255,7 @@ class ExportTest {
   }
 
   @Test
-  void carriesAJitterWithItsOffset() {
+  void transfersAJitterWithItsOffset() {
     Fixture fixture = new Fixture(store);
     fixture.fill();
     String jittered = "\"recurrence\":\"jitter PT5M PT1M2.345S every PT1H\"";
@@ -266,7 +266,7 @@ class ExportTest {
   }
 
   @Test
-  void takesUpToTheLineThatIsWrong() {
+  void importsTheLinesBeforeAnInvalidOne() {
     Fixture fixture = new Fixture(store);
     int batch = store.traits().maxBatch();
     List<Change> changes = new ArrayList<>();
@@ -284,7 +284,7 @@ class ExportTest {
   }
 
   @Test
-  void handsOnWhatIsWrongWithTheStream() {
+  void throwsTheFailureOfTheStream() {
     new Fixture(store).fill();
     OutputStream full =
         new OutputStream() {

@@ -28,13 +28,13 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** Drives a store as an engine would, one step at a time. */
+/** Drives a store step by step, like an engine. */
 public final class Fixture implements StoreListener {
   public static final long NOW = 1_800_000_000_000L;
 
   final TimerStore store;
 
-  /** The times of the timers that the store has notified. */
+  /** The times of the timers that the store has reported. */
   final List<Long> added = new ArrayList<>();
 
   long epoch;
@@ -97,7 +97,7 @@ public final class Fixture implements StoreListener {
         record.key(), requireNonNull(record.claim()).token(), epoch, end, NOW + 9, error, NOW + 5);
   }
 
-  /** Timers in every state, and with all that a record can have. */
+  /** Creates timers in every state, with all optional elements of a record. */
   public void fill() {
     store.pause("closed");
     store.commit(
@@ -161,7 +161,7 @@ public final class Fixture implements StoreListener {
     commit(new Change.Verb(key("recurring"), Change.Verb.What.RUN, 0, NOW + 1));
   }
 
-  /** A record as no store makes it. */
+  /** Returns a record that no store would create. */
   public static TimerRecord with(TimerRecord record, long revision, long fireAt) {
     return new TimerRecord(
         record.key(),

@@ -25,8 +25,8 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
- * Reads a store that was written in format 3: its keys and values, kept in this project, line by
- * line. Whoever changes the format makes a new sample with {@link #main} and leaves this one alone.
+ * Reads a store in format 3. This project contains its keys and values, line by line. If you change
+ * the format, create a new sample with {@link #main}, and keep this one.
  */
 class FormatTest {
   @TempDir Path directory;
@@ -67,7 +67,7 @@ class FormatTest {
   }
 
   /**
-   * Writes a sample of the present format into a directory.
+   * Writes a sample of the current format into a directory.
    *
    * @param args the directory
    */

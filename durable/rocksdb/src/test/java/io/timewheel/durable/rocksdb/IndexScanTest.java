@@ -22,17 +22,17 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.PerfLevel;
 
 /**
- * A scan of an index begins at what is there, not at the marks of what was deleted. What RocksDB
- * passes over is counted by RocksDB.
+ * Verifies that a scan of an index begins at its first entry, not at tombstones of deleted entries.
+ * RocksDB counts the entries that it skips.
  */
 class IndexScanTest {
   private static final int DELETED = 120_000;
   private static final int BATCH = 1_000;
 
-  /** What is deleted between two raises of a bound, twice, and some. */
+  /** A limit for a short scan: more than twice the deletions between two raises of a bound. */
   private static final long FEW = 5_000;
 
-  /** What is deleted before a range of marks is covered with one. */
+  /** The number of deletions after which one range deletion covers their tombstones. */
   private static final long RANGE = 100_000;
 
   @TempDir Path directory;
@@ -41,7 +41,7 @@ class IndexScanTest {
     return RocksTimerStore.builder(directory).sync(SyncMode.os()).open();
   }
 
-  /** Counts the entries and marks that something passes over, on this thread. */
+  /** Counts the entries and tombstones that this thread skips during some work. */
   private static long skippedBy(RocksTimerStore store, Runnable work) {
     store.inspect(
         (database, bounds) -> {
@@ -73,7 +73,7 @@ class IndexScanTest {
   }
 
   @Test
-  void findsWhatIsDueBehindAllThatHasFired() {
+  void findsDueTimersAfterAllFiredOnes() {
     byte[] last = Keys.due(0, NOW + 1_000_000, Keys.timer(key("last")));
     byte[] first = Keys.due(0, NOW + 3, Keys.timer(key("first")));
     try (RocksTimerStore store = open()) {
@@ -82,7 +82,7 @@ class IndexScanTest {
       cancelAll(store, DELETED);
       assertThat(dueFrom(store)).isEqualTo(last);
       assertThat(skippedBy(store, () -> assertThat(due(store)).isEqualTo(1))).isLessThan(FEW);
-      // The one that is in front of it is found, and the beginning moves back to it.
+      // An entry in front of the bound is found, and lowers the bound.
       new Fixture(store).commit(schedule("first", NOW + 3));
       assertThat(due(store)).isEqualTo(2);
       assertThat(dueFrom(store)).isEqualTo(first);
@@ -144,7 +144,7 @@ class IndexScanTest {
   }
 
   @Test
-  void findsWhatIsFinishedBehindAllThatWasForgotten() {
+  void findsFinishedTimersAfterAllPurgedOnes() {
     try (RocksTimerStore store = open()) {
       inBatches(store, DELETED, i -> schedule("gone-" + i, NOW + i));
       cancelAll(store, DELETED);
@@ -156,7 +156,7 @@ class IndexScanTest {
               skippedBy(
                   store, () -> assertThat(store.forget(Long.MAX_VALUE, 0, BATCH)).isEqualTo(BATCH)))
           .isLessThan(FEW);
-      // By a clock that has gone back, one ends in front of all others.
+      // The clock has gone back, so a timer finishes before all others.
       Fixture fixture = new Fixture(store);
       fixture.commit(schedule("early", NOW));
       fixture.commit(new Change.Cancel(key("early"), 0, NOW - 5_000));
@@ -166,7 +166,7 @@ class IndexScanTest {
   }
 
   @Test
-  void findsWhatIsReadyBehindAllThatWasLeased() {
+  void findsReadyTimersAfterAllClaimedOnes() {
     try (RocksTimerStore store = open()) {
       Fixture fixture = new Fixture(store);
       inBatches(store, DELETED, i -> schedule(key("q-" + i), NOW, definition(true, 0)));
@@ -176,7 +176,7 @@ class IndexScanTest {
       }
       assertThat(skippedBy(store, () -> assertThat(lease(store)).hasSize(BATCH))).isLessThan(FEW);
       assertThat(lease(store)).isEmpty();
-      // By a clock that has gone back, one is ready in front of all others.
+      // The clock has gone back, so a timer is ready before all others.
       fixture.commit(schedule(key("early"), NOW, definition(true, 0)));
       fixture.commit(makeReady(fixture, "early", NOW - 5_000));
       assertThat(lease(store)).extracting(record -> record.key().id()).containsExactly("early");

@@ -30,19 +30,22 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.RocksDBException;
 
-/** Nobody waits for an export whose output stands still. */
+/** Verifies that no operation waits for an export whose output stalls. */
 @Timeout(120)
 class MaintenanceTest {
   private static final int TIMERS = 3_000;
 
-  /** Not the common pool: on two processors it has one thread, and all would take turns. */
+  /**
+   * Not the common pool, which has one thread on two processors, so tasks would run one after the
+   * other.
+   */
   private static final Executor NEW_THREAD = task -> new Thread(task, "maintenance").start();
 
   @TempDir Path directory;
 
-  /** Takes nothing until it may. */
-  private static final class Standing extends OutputStream {
-    final CountDownLatch stands = new CountDownLatch(1);
+  /** Blocks writes until the test continues them. */
+  private static final class Blocking extends OutputStream {
+    final CountDownLatch blocked = new CountDownLatch(1);
     final CountDownLatch goesOn = new CountDownLatch(1);
 
     @Override
@@ -52,7 +55,7 @@ class MaintenanceTest {
 
     @Override
     public void write(byte[] bytes, int start, int length) throws IOException {
-      stands.countDown();
+      blocked.countDown();
       try {
         goesOn.await();
       } catch (InterruptedException e) {
@@ -71,10 +74,10 @@ class MaintenanceTest {
     return store;
   }
 
-  private static CompletableFuture<Long> export(RocksTimerStore store, Standing out)
+  private static CompletableFuture<Long> export(RocksTimerStore store, Blocking out)
       throws InterruptedException {
     CompletableFuture<Long> export = CompletableFuture.supplyAsync(() -> store.exportTo(out));
-    out.stands.await();
+    out.blocked.await();
     return export;
   }
 
@@ -88,7 +91,7 @@ class MaintenanceTest {
   @Test
   void closesDuringAnExport() throws InterruptedException {
     RocksTimerStore store = filled();
-    Standing out = new Standing();
+    Blocking out = new Blocking();
     CompletableFuture<Long> export = export(store, out);
 
     store.close();
@@ -117,15 +120,15 @@ class MaintenanceTest {
             throw new AssertionError(e);
           }
         });
-    CountDownLatch stands = new CountDownLatch(1);
+    CountDownLatch blocked = new CountDownLatch(1);
     CountDownLatch goesOn = new CountDownLatch(1);
-    Handler handler = standing(stands, goesOn); // what cannot be read is reported
+    Handler handler = blocking(blocked, goesOn); // unreadable entries are reported
     Logger logger = Logger.getLogger(RocksTimerStore.class.getName());
     logger.addHandler(handler);
     try {
       CompletableFuture<long[]> histogram =
           CompletableFuture.supplyAsync(() -> store.histogram(null, new long[] {NOW, NOW + 1}));
-      stands.await();
+      blocked.await();
       store.breakOff();
       assertThatThrownBy(() -> fixture.commit(schedule("new", NOW)))
           .hasMessageContaining("a backup or a histogram has ended");
@@ -139,14 +142,14 @@ class MaintenanceTest {
     }
   }
 
-  private static Handler standing(CountDownLatch stands, CountDownLatch goesOn) {
+  private static Handler blocking(CountDownLatch blocked, CountDownLatch goesOn) {
     return new Handler() {
       @Override
       public void publish(LogRecord line) {
         if (!line.getLevel().equals(Level.SEVERE)) {
           return;
         }
-        stands.countDown();
+        blocked.countDown();
         try {
           goesOn.await();
         } catch (InterruptedException e) {
@@ -163,10 +166,10 @@ class MaintenanceTest {
   }
 
   @Test
-  void readsOnWhenAWriteHasFailedDuringAnExport() throws InterruptedException {
+  void readsAfterAWriteHasFailedDuringAnExport() throws InterruptedException {
     try (RocksTimerStore store = filled()) {
       Fixture fixture = new Fixture(store);
-      Standing out = new Standing();
+      Blocking out = new Blocking();
       CompletableFuture<Long> export = export(store, out);
       store.breakOff();
 
@@ -186,9 +189,9 @@ class MaintenanceTest {
   }
 
   @Test
-  void aBackupTouchesNothingBesideItsTarget(@TempDir Path backups) {
+  void aBackupChangesNoFilesOutsideItsTarget(@TempDir Path backups) {
     try (RocksTimerStore store = filled()) {
-      Path finished = backups.resolve("a.tmp"); // where RocksDB itself would work
+      Path finished = backups.resolve("a.tmp"); // where RocksDB would put its own files
       store.backup(finished);
       store.backup(backups.resolve("a"));
 
@@ -200,7 +203,7 @@ class MaintenanceTest {
   }
 
   @Test
-  void ofBackupsToOnePlaceOneIsMade(@TempDir Path backups) {
+  void onlyOneOfManyBackupsToTheSameDirectorySucceeds(@TempDir Path backups) {
     try (RocksTimerStore store = filled()) {
       Path target = backups.resolve("a");
       List<CompletableFuture<Void>> copies =

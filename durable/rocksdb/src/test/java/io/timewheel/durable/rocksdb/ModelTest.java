@@ -32,14 +32,14 @@ import net.jqwik.api.ShrinkingMode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Random changes in random batches, with restarts, against the store in memory: the same answers,
- * the same records, the same indexes.
+ * Applies random changes in random batches, with restarts, and compares results, records and
+ * indexes with those of the store in memory.
  */
 class ModelTest {
   private static final List<String> NAMESPACES = List.of("a", "ä\ud83d\ude00", "\uffff");
 
   @Property(tries = 6, shrinking = ShrinkingMode.OFF)
-  void doesWhatTheStoreInMemoryDoes(@ForAll long seed) throws IOException {
+  void behavesLikeTheStoreInMemory(@ForAll long seed) throws IOException {
     Path directory = Files.createTempDirectory("timewheel-model");
     try {
       new Run(directory, new Random(seed)).run();
@@ -72,7 +72,7 @@ class ModelTest {
     }
 
     private void start() {
-      // Modes differ in what the machine's end may take, which is not played here.
+      // The modes differ only in the loss after a power cut, which this test does not simulate.
       SyncMode mode = random.nextInt(4) == 0 ? SyncMode.sync() : SyncMode.os();
       rocks = RocksTimerStore.builder(directory).sync(mode).open();
       epoch = new Fixture(memory).epoch;
@@ -204,7 +204,7 @@ class ModelTest {
         return new Change.Extend(key, token, now + 60, now);
       }
       Change.Finish.End end = one(List.of(Change.Finish.End.values()));
-      // Only after an end is there nothing more to come; what is tried again has a time.
+      // A run ends only with these outcomes; a retry has a time.
       boolean last = end == Change.Finish.End.SUCCEEDED || end == Change.Finish.End.EXHAUSTED;
       return new Change.Finish(
           key,

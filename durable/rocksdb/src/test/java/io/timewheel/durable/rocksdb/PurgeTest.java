@@ -28,7 +28,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Finished timers are purged beside other writes, and without reading their payloads. */
+/**
+ * Verifies that finished timers are purged concurrently with writes, without reading their
+ * payloads.
+ */
 class PurgeTest {
   private static final int LARGE = 60_000;
 
@@ -92,7 +95,7 @@ class PurgeTest {
   }
 
   @Test
-  void leavesATimerThatIsScheduledAgainMeanwhile() {
+  void keepsATimerThatIsScheduledAgainMeanwhile() {
     List<Purge.Entry> found = find(3);
     writer.commit(List.of(schedule("t1", NOW + 5_000)));
     writer.purge(found);
@@ -110,7 +113,7 @@ class PurgeTest {
   }
 
   @Test
-  void purgesAsManyAsItIsToldTo() {
+  void purgesAtMostTheLimit() {
     assertThat(purge.run(Long.MAX_VALUE, 0, Purge.STEP + 50)).isEqualTo(Purge.STEP + 50);
     assertThat(finished()).isEqualTo(2 * Purge.STEP - 50);
     assertThat(purge.run(NOW, 10, 1_000)).isEqualTo(2 * Purge.STEP - 60);

@@ -26,13 +26,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.ColumnFamilyHandle;
 
-/** A store goes on after what has gone wrong in it. */
+/** Verifies that a store continues after a failure. */
 @Timeout(120)
 class RepairTest {
   @TempDir Path directory;
 
   @Test
-  void losesNothingAfterAnErrorInTheMidstOfAWrite() throws Exception {
+  void losesNothingAfterAnErrorDuringAWrite() throws Exception {
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
       Fixture fixture = new Fixture(store);
       fixture.commit(schedule("last", NOW + 1_000_000));
@@ -42,7 +42,7 @@ class RepairTest {
       }
       store.commit(gone);
       gone.replaceAll(change -> new Change.Cancel(change.key(), 0, NOW));
-      store.commit(gone); // from here on the index begins at the last one
+      store.commit(gone); // the index now begins at the last timer
       Map<Family, ColumnFamilyHandle> families = families(store);
       ColumnFamilyHandle meta = families.remove(Family.META);
       assertThatThrownBy(() -> fixture.commit(schedule("never", NOW + 3)))
@@ -58,7 +58,7 @@ class RepairTest {
     }
   }
 
-  /** Those of the open database, to take one away. */
+  /** Returns the families of the open database, so that a test can remove one. */
   @SuppressWarnings("unchecked")
   private static Map<Family, ColumnFamilyHandle> families(RocksTimerStore store) throws Exception {
     var field = Database.class.getDeclaredField("families");
@@ -68,7 +68,7 @@ class RepairTest {
   }
 
   @Test
-  void opensAgainForOneWhoOnlyReads() throws Exception {
+  void reopensForAReader() throws Exception {
     AtomicLong nanos = new AtomicLong();
     try (RocksTimerStore store = RocksTimerStore.builder(directory).nanoTime(nanos::get).open()) {
       Fixture fixture = new Fixture(store);
@@ -92,7 +92,7 @@ class RepairTest {
   }
 
   @Test
-  void forcesToDiskAgainAfterAnError() throws InterruptedException {
+  void syncsAgainAfterAnError() throws InterruptedException {
     CountDownLatch flushes = new CountDownLatch(3);
     Runnable failing =
         () -> {

@@ -14,7 +14,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Durable timers on this store, over a restart, on a clock that the test moves. */
+/** Restarts a scheduler on this store, with a clock that the test sets. */
 class RestartTest {
   @TempDir Path directory;
 
@@ -32,7 +32,7 @@ class RestartTest {
   }
 
   @Test
-  void firesAfterARestartWhatWasScheduledBefore() {
+  void firesTimersThatWereScheduledBeforeARestart() {
     RocksTimerStore store = RocksTimerStore.open(directory);
     DurableTimer timer = start(store);
     timer.schedule(in("soon", Duration.ofSeconds(5)));

@@ -36,7 +36,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.LiveFileMetaData;
 import org.rocksdb.RocksDBException;
 
-/** Each kind of damage is found, and told with the key of the timer that has it. */
+/** Verifies that each kind of damage is found, and reported with the key of its timer. */
 class VerifyTest {
   @TempDir Path directory;
 
@@ -52,7 +52,7 @@ class VerifyTest {
     }
   }
 
-  /** What a test does to the data behind the back of the store. */
+  /** Damages the data without the store's knowledge. */
   private interface Damage {
     void addTo(Batch batch) throws RocksDBException;
   }
@@ -89,7 +89,7 @@ class VerifyTest {
     assertThat(entry).isNotNull();
   }
 
-  /** Has the problems repaired, too. */
+  /** Verifies, and also repairs the problems. */
   private VerifyReport verify() {
     return verify(0);
   }
@@ -126,7 +126,7 @@ class VerifyTest {
   }
 
   @Test
-  void findsAMissingEndOfAFinishedTimer() throws RocksDBException {
+  void findsAMissingEntryOfAFinishedTimer() throws RocksDBException {
     deletes(Family.FINISHED, "done");
   }
 
@@ -139,7 +139,7 @@ class VerifyTest {
     return Keys.answeredAt(Keys.answer(answer, value).answeredAt(), answer);
   }
 
-  /** Without its place, an answer would be kept forever. */
+  /** Without its position in the order of time, an answer would be kept forever. */
   @Test
   void findsAnAnswerThatIsNotInTheOrderOfTime() throws RocksDBException {
     find(Family.ANSWERS, "request-1");
@@ -154,7 +154,7 @@ class VerifyTest {
   }
 
   @Test
-  void findsAPlaceInTheOrderOfTimeWithoutAnAnswer() throws RocksDBException {
+  void findsAPositionInTheOrderOfTimeWithoutAnAnswer() throws RocksDBException {
     find(Family.ANSWERS, "request-1");
     damage(batch -> batch.delete(Family.ANSWERS, entry));
     assertThat(verify().texts())
@@ -171,16 +171,16 @@ class VerifyTest {
         .endsWith(": a place in the order of time, no answer");
   }
 
-  /** A request that is repeated would fail; after the repair it is done again. */
+  /** A repeated request would fail. After the repair, it is processed again. */
   @Test
-  void findsAnAnswerThatCannotBeRead() throws RocksDBException {
+  void findsAnUnreadableAnswer() throws RocksDBException {
     find(Family.ANSWERS, "request-1");
     damage(batch -> batch.put(Family.ANSWERS, entry, new byte[] {99}));
     assertThat(verify().texts()).hasSize(2).allMatch(text -> text.contains("cannot be read: "));
   }
 
   @Test
-  void findsAKeyOfTheAnswersThatIsNone() throws RocksDBException {
+  void findsAMalformedKeyOfAnAnswer() throws RocksDBException {
     damage(batch -> batch.put(Family.ANSWERS, new byte[] {'X'}, new byte[0]));
     assertThat(verify().texts())
         .singleElement(STRING)
@@ -188,7 +188,7 @@ class VerifyTest {
   }
 
   @Test
-  void findsEntriesThatNoRecordAskedFor() throws RocksDBException {
+  void findsEntriesWithoutARecord() throws RocksDBException {
     byte[] ghost = Keys.timer(new TimerKey("shop", "ghost"));
     byte[] done = Keys.timer(new TimerKey("shop", "done"));
     damage(
@@ -212,7 +212,7 @@ class VerifyTest {
   }
 
   @Test
-  void findsARecordThatIsGone() throws RocksDBException {
+  void findsAMissingRecord() throws RocksDBException {
     find(Family.TIMERS, "scheduled");
     damage(batch -> batch.delete(Family.TIMERS, entry));
     assertThat(verify().texts())
@@ -222,7 +222,7 @@ class VerifyTest {
   }
 
   @Test
-  void findsARecordThatCannotBeRead() throws RocksDBException {
+  void findsAnUnreadableRecord() throws RocksDBException {
     find(Family.TIMERS, "scheduled");
     damage(batch -> batch.put(Family.TIMERS, entry, new byte[] {9, 9}));
     assertThat(verify(2).texts()) // the counter includes the unreadable record
@@ -248,7 +248,7 @@ class VerifyTest {
   }
 
   @Test
-  void findsATimerThatWaitsForNoTime() throws RocksDBException {
+  void findsAWaitingTimerWithoutATime() throws RocksDBException {
     find(Family.TIMERS, "scheduled");
     TimerRecord record =
         RecordCodec.decode(Keys.timer(entry), value, RecordCodec.LEFT_OUT).record();
@@ -264,7 +264,7 @@ class VerifyTest {
   }
 
   @Test
-  void findsAnEntryThatSaysSomethingElse() throws RocksDBException {
+  void findsAnEntryThatDiffersFromTheRecord() throws RocksDBException {
     find(Family.DUE, "scheduled");
     value[1] = (byte) Codes.STATES.of(io.timewheel.durable.model.TimerState.RUNNING);
     damage(batch -> batch.put(Family.DUE, entry, value));
@@ -273,7 +273,7 @@ class VerifyTest {
   }
 
   @Test
-  void findsWrongNumbers() throws RocksDBException {
+  void findsWrongCounters() throws RocksDBException {
     long[] states = new long[Codes.STATES.size()];
     states[0] = 3;
     damage(
@@ -319,7 +319,7 @@ class VerifyTest {
   }
 
   @Test
-  void tellsOfATableThatCannotBeRead() throws RocksDBException, IOException {
+  void reportsAnUnreadableTable() throws RocksDBException, IOException {
     Path table = damageTable(Family.DUE);
     assertThat(verify(8).texts())
         .anySatisfy(
@@ -330,7 +330,7 @@ class VerifyTest {
   }
 
   @Test
-  void namesTheFileThatKeepsTheStoreFromOpening() throws RocksDBException, IOException {
+  void reportsTheFileThatKeepsTheStoreFromOpening() throws RocksDBException, IOException {
     Path table = damageTable(Family.META);
     assertThatThrownBy(() -> RocksTimerStore.open(directory))
         .hasMessageContaining("cannot be opened: ")
@@ -339,7 +339,7 @@ class VerifyTest {
   }
 
   @Test
-  void tellsKeysThatAreNone() throws RocksDBException {
+  void reportsMalformedKeys() throws RocksDBException {
     damage(
         batch -> {
           batch.put(Family.TIMERS, new byte[] {'x'}, new byte[0]);
@@ -363,7 +363,7 @@ class VerifyTest {
   }
 
   @Test
-  void aRepairedStoreCountsOnFromTheRightNumbers() throws RocksDBException {
+  void aRepairedStoreContinuesWithCorrectCounters() throws RocksDBException {
     long[] states = new long[Codes.STATES.size()];
     states[0] = 3;
     damage(batch -> batch.put(Family.META, Meta.counts("nobody"), Counts.encode(states)));
@@ -376,7 +376,7 @@ class VerifyTest {
   }
 
   @Test
-  void tellsNoMoreThanSomeOfMany() throws RocksDBException {
+  void limitsTheNumberOfReportedProblems() throws RocksDBException {
     damage(
         batch -> {
           for (int i = 0; i < 500; i++) {

@@ -7,7 +7,7 @@ import java.sql.SQLException;
 import java.util.logging.Logger;
 import javax.sql.DataSource;
 
-/** A source of connections that can do nothing but give one. */
+/** Provides connections, and supports no other method of a data source. */
 public abstract class BareDataSource implements DataSource {
   @Override
   public Connection getConnection(String user, String password) {

@@ -10,13 +10,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
 
-/** Where the programs of the system are. */
+/** Finds the server binaries of the system. */
 final class Binaries {
   private static final Path POSTGRESQL = Path.of("/usr/lib/postgresql");
 
   private Binaries() {}
 
-  /** Finds a program on the path, or where Debian puts servers. */
+  /** Finds a binary on the path, or where Debian installs servers. */
   static Path find(String name) {
     List<Path> places = new ArrayList<>();
     for (String place : System.getenv().getOrDefault("PATH", "").split(File.pathSeparator, -1)) {
@@ -33,7 +33,7 @@ final class Binaries {
     throw new NoSuchElementException("there is no " + name + " on this machine");
   }
 
-  /** The directories of all installed versions, the newest first. */
+  /** Returns the directories of all installed versions, newest first. */
   private static List<Path> postgresql() {
     List<Path> versions = new ArrayList<>();
     try (DirectoryStream<Path> found = Files.newDirectoryStream(POSTGRESQL, "[0-9]*")) {

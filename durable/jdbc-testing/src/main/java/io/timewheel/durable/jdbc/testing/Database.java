@@ -11,19 +11,19 @@ import java.sql.Statement;
 import javax.sql.DataSource;
 
 /**
- * One database on a server, and a user who owns it and nothing else.
+ * A database on a server, with a user that owns only this database.
  *
- * @param url where it is, for JDBC
- * @param user who owns it
- * @param password of the user
+ * @param url its JDBC URL
+ * @param user the name of the owner
+ * @param password the password of the owner
  */
 public record Database(String url, String user, String password) {
-  /** {@return the same database through another port of this machine, such as that of a proxy} */
+  /** {@return the same database through another port of this machine, for example of a proxy} */
   public Database through(int port) {
     return new Database(url.replaceFirst(":\\d+/", ":" + port + "/"), user, password);
   }
 
-  /** {@return the same database with one more parameter of the driver in its URL} */
+  /** {@return the same database with an additional driver parameter in its URL} */
   public Database with(String parameter, Object value) {
     String separator = url.contains("?") ? "&" : "?";
     return new Database(url + separator + parameter + "=" + value, user, password);
@@ -34,7 +34,7 @@ public record Database(String url, String user, String password) {
     return DriverManager.getConnection(url, user, password);
   }
 
-  /** Executes a statement on a connection of its own. */
+  /** Executes a statement on a new connection. */
   public void execute(String sql) throws SQLException {
     try (Connection connection = connect();
         Statement statement = connection.createStatement()) {
@@ -42,7 +42,7 @@ public record Database(String url, String user, String password) {
     }
   }
 
-  /** {@return the number that a query finds in its first row} */
+  /** {@return the number in the first row of a query's result} */
   public long number(String sql) throws SQLException {
     try (Connection connection = connect();
         Statement statement = connection.createStatement();
@@ -52,7 +52,7 @@ public record Database(String url, String user, String password) {
     }
   }
 
-  /** {@return a source of connections without a pool: each is opened when asked for} */
+  /** {@return a data source without a pool: each request opens a connection} */
   public DataSource dataSource() {
     return new BareDataSource() {
       @Override
@@ -62,14 +62,14 @@ public record Database(String url, String user, String password) {
     };
   }
 
-  /** {@return a pool of so many connections, for the caller to close} */
+  /** {@return a pool of this many connections, which the caller must close} */
   public HikariDataSource pool(int connections) {
     HikariConfig config = new HikariConfig();
     config.setJdbcUrl(url);
     config.setUsername(user);
     config.setPassword(password);
     config.setMaximumPoolSize(connections);
-    // It waits for a server that is down, like one that has been open for long.
+    // Wait for a server that is down, like a pool that has been open for long.
     config.setInitializationFailTimeout(-1);
     return new HikariDataSource(config);
   }

@@ -15,13 +15,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A server with its own data, which is deleted when it is closed. Stopped or crashed, it can be
- * started again on the same port and data.
+ * Runs a database server with its own data, which is deleted at the close. A stopped or crashed
+ * server can be started again on the same port and data.
  *
- * <p>Programs make one for themselves; tests share those of {@link TestDatabases}.
+ * <p>Applications create their own server; tests share the servers of {@link TestDatabases}.
  */
 public abstract class DatabaseServer implements AutoCloseable {
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
   private static final int STARTS = 5;
 
   private final Path directory;
@@ -35,47 +35,49 @@ public abstract class DatabaseServer implements AutoCloseable {
   }
 
   /**
-   * A PostgreSQL, not started yet.
+   * Creates a PostgreSQL server without starting it.
    *
-   * @throws java.util.NoSuchElementException if this machine has none
+   * @throws java.util.NoSuchElementException if PostgreSQL is not installed
    */
   public static DatabaseServer postgresql() {
     return new PostgreSqlServer(Binaries.find("initdb"), Binaries.find("postgres"));
   }
 
   /**
-   * A MariaDB, not started yet.
+   * Creates a MariaDB server without starting it.
    *
-   * @throws java.util.NoSuchElementException if this machine has none
+   * @throws java.util.NoSuchElementException if MariaDB is not installed
    */
   public static DatabaseServer mariadb() {
     return new MariaDbServer(Binaries.find("mariadb-install-db"), Binaries.find("mariadbd"));
   }
 
-  /** Sets a setting of the server, as its documentation names it. Holds from the next start on. */
+  /**
+   * Sets a server setting, named as in the server's documentation. Takes effect at the next start.
+   */
   public final DatabaseServer set(String setting, Object value) {
     settings.put(setting, value.toString());
     return this;
   }
 
   /**
-   * Sets whether a commit waits until it is on the disk. If not, a commit still survives whatever
-   * happens to the server, but not to the machine.
+   * Sets whether a commit waits until it is on disk. If false, a commit still survives a crash of
+   * the server, but not of the machine.
    */
   public abstract DatabaseServer sync(boolean sync);
 
-  /** Makes the data. */
+  /** Creates the data. */
   abstract void initialize() throws IOException, InterruptedException;
 
   abstract List<String> command(int port, Map<String, String> settings);
 
-  /** {@return the signal that ends the server in good order and soon} */
+  /** {@return the signal that shuts the server down quickly and cleanly} */
   abstract String stopSignal();
 
-  /** {@return the signal for when this JVM dies} */
+  /** {@return the signal that the server gets when this JVM dies} */
   abstract String deathSignal();
 
-  /** {@return the database of the administrator} */
+  /** {@return the database for administration} */
   public abstract Database administration();
 
   abstract Database create(Statement statement, String name) throws SQLException;
@@ -84,12 +86,12 @@ public abstract class DatabaseServer implements AutoCloseable {
     return directory.resolve("data");
   }
 
-  /** {@return the directory of the server, writable for it} */
+  /** {@return the directory of the server, which the server can write to} */
   final Path directory() {
     return directory;
   }
 
-  /** {@return the port on the loopback interface, the same for life} */
+  /** {@return the port on the loopback interface, which never changes} */
   public final int port() {
     return port;
   }
@@ -99,7 +101,7 @@ public abstract class DatabaseServer implements AutoCloseable {
     return running().pid();
   }
 
-  /** {@return whether the server runs; it may be starting or stopping} */
+  /** {@return whether the server process is alive; it may be starting or stopping} */
   public final boolean isRunning() {
     Process current = process;
     return current != null && current.isAlive();
@@ -113,7 +115,7 @@ public abstract class DatabaseServer implements AutoCloseable {
     return current;
   }
 
-  /** Starts the server, and returns when it takes connections. */
+  /** Starts the server; returns when it accepts connections. */
   public final DatabaseServer start() {
     if (isRunning()) {
       throw new IllegalStateException("the server runs already");
@@ -123,7 +125,8 @@ public abstract class DatabaseServer implements AutoCloseable {
       if (first) {
         initialize();
       }
-      // What a crash left behind may hold the data for a moment, and a port may be taken.
+      // Processes that a crash left behind may still lock the data, and another process may use the
+      // port.
       for (int i = 1; ; i++) {
         if (first) {
           port = Ports.free();
@@ -152,7 +155,7 @@ public abstract class DatabaseServer implements AutoCloseable {
       try (Connection connection = administration().connect()) {
         return connection.isValid(0);
       } catch (SQLException e) {
-        if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+        if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS)) {
           throw new IllegalStateException("the server takes no connections: see " + log(), e);
         }
         TimeUnit.MILLISECONDS.sleep(20);
@@ -165,12 +168,12 @@ public abstract class DatabaseServer implements AutoCloseable {
     return directory.resolve("log");
   }
 
-  /** Stops the server in good order, and returns when it has ended. Connections are cut. */
+  /** Shuts the server down cleanly; returns when it has ended. Cuts its connections. */
   public final void stop() {
     Process current = running();
     Processes.signal(stopSignal(), List.of(current.toHandle()));
     try {
-      if (!current.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+      if (!current.waitFor(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
         crash();
         throw new IllegalStateException("the server has not stopped: see " + log());
       }
@@ -180,7 +183,7 @@ public abstract class DatabaseServer implements AutoCloseable {
     }
   }
 
-  /** Kills all processes of the server at once, as nothing can refuse. */
+  /** Kills all processes of the server at once, with a signal that they cannot handle. */
   public final void crash() {
     Processes.kill(running());
   }
@@ -190,7 +193,7 @@ public abstract class DatabaseServer implements AutoCloseable {
     signalAll("STOP");
   }
 
-  /** Continues what was suspended. */
+  /** Resumes the suspended processes. */
   public final void goOn() {
     signalAll("CONT");
   }
@@ -202,7 +205,7 @@ public abstract class DatabaseServer implements AutoCloseable {
     Processes.signal(signal, all);
   }
 
-  /** Makes an empty database of a name of its own, with a user who owns it. */
+  /** Creates an empty database with a unique name, and a user that owns it. */
   public final synchronized Database createDatabase() {
     String name = "timewheel_" + ++databases;
     try (Connection connection = administration().connect();
@@ -213,7 +216,7 @@ public abstract class DatabaseServer implements AutoCloseable {
     }
   }
 
-  /** Ends the server, in no good order, and deletes its data. */
+  /** Kills the server, and deletes its data. */
   @Override
   public final void close() {
     if (isRunning()) {

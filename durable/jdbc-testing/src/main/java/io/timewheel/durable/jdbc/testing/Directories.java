@@ -14,13 +14,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 
 /**
- * The temporary directories of servers. Each is named after the process that made it: what a JVM
- * could not delete because it was killed, a later one does.
+ * Creates the temporary directories of servers. Their names contain the id of the process that
+ * created them. A later JVM deletes the directories of a killed one.
  */
 final class Directories {
   static final String UNPRIVILEGED = "nobody";
 
-  /** By number: its name differs between systems. */
+  /** The id of the group; its name differs between systems. */
   static final String UNPRIVILEGED_GROUP = "65534";
 
   static final boolean IS_ROOT = "root".equals(System.getProperty("user.name"));
@@ -36,12 +36,12 @@ final class Directories {
 
   private Directories() {}
 
-  /** {@return the directory that all the others are in} */
+  /** {@return the parent directory of all of them} */
   static Path parent() {
     return PARENT;
   }
 
-  /** Makes a directory that an unprivileged server can write to. */
+  /** Creates a directory that an unprivileged server can write to. */
   static Path create() {
     try {
       Path directory =
@@ -61,7 +61,7 @@ final class Directories {
     }
   }
 
-  /** Deletes a directory and all that is in it, as far as it can be. */
+  /** Deletes a directory and its content, as far as possible. */
   static void delete(Path directory) {
     MADE.remove(directory);
     List<Path> all;
@@ -74,7 +74,7 @@ final class Directories {
       try {
         Files.deleteIfExists(path);
       } catch (IOException e) {
-        // A server that is dying may still write.
+        // A dying server may still write.
       }
     }
   }
@@ -89,7 +89,7 @@ final class Directories {
         }
       }
     } catch (IOException | NumberFormatException e) {
-      // They are in nobody's way.
+      // Leftover directories do no harm.
     }
   }
 

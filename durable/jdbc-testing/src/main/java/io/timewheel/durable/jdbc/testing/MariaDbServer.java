@@ -41,7 +41,7 @@ final class MariaDbServer extends DatabaseServer {
   List<String> command(int port, Map<String, String> settings) {
     List<String> command = new ArrayList<>();
     command.addAll(List.of(mariadbd.toString(), "--no-defaults", "--datadir=" + data()));
-    // Relative to the data, since the path of a socket must be short.
+    // Relative to the data directory, because the path of a socket must be short.
     command.addAll(List.of("--port=" + port, "--socket=socket", "--pid-file=pid"));
     settings.forEach((name, value) -> command.add("--" + name + "=" + value));
     return command;

@@ -12,12 +12,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A pgbouncer in transaction mode before a PostgreSQL: a connection to it has one of the server for
- * a transaction, and another one for the next, if there is another. It never outlives this JVM.
+ * Runs pgbouncer in transaction mode in front of a PostgreSQL server. Consecutive transactions of a
+ * client may use different server connections. The pooler never outlives this JVM.
  */
 public final class Pooler implements AutoCloseable {
   private static final int STARTS = 5;
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private final Path program;
   private final DatabaseServer server;
@@ -32,16 +32,16 @@ public final class Pooler implements AutoCloseable {
   }
 
   /**
-   * A pooler, not started yet.
+   * Creates a pooler without starting it.
    *
-   * @param server a PostgreSQL that runs
-   * @throws java.util.NoSuchElementException if this machine has none
+   * @param server a running PostgreSQL server
+   * @throws java.util.NoSuchElementException if pgbouncer is not installed
    */
   public static Pooler before(DatabaseServer server) {
     return new Pooler(Binaries.find("pgbouncer"), server);
   }
 
-  /** Starts the pooler, and returns when it takes connections. */
+  /** Starts the pooler; returns when it accepts connections. */
   public void start() {
     try {
       tryToStart();
@@ -54,7 +54,7 @@ public final class Pooler implements AutoCloseable {
   }
 
   private void tryToStart() throws IOException, InterruptedException {
-    for (int i = 1; ; i++) { // a port may be taken
+    for (int i = 1; ; i++) { // another process may use the port
       port = Ports.free();
       Path settings = Files.writeString(directory.resolve("settings"), settings());
       Process started =
@@ -69,7 +69,7 @@ public final class Pooler implements AutoCloseable {
     }
   }
 
-  /** It knows no users: it asks the server for them. */
+  /** Returns the settings. The pooler has no list of users, but queries the server for them. */
   private String settings() {
     return """
     [databases]
@@ -93,7 +93,7 @@ public final class Pooler implements AutoCloseable {
       try (Connection connection = server.administration().through(port).connect()) {
         return connection.isValid(0);
       } catch (SQLException e) {
-        if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+        if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS)) {
           throw new IllegalStateException("the pooler takes no connections: see " + log, e);
         }
         TimeUnit.MILLISECONDS.sleep(20);

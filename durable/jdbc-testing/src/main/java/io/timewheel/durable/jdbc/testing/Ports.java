@@ -7,8 +7,8 @@ import java.net.ServerSocket;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * Finds free ports for servers. They are not among those that the system gives to clients: a client
- * could be given the port of a server that is down, and even be connected with itself.
+ * Finds free ports for servers, outside the range that the system assigns to clients. Otherwise a
+ * client could get the port of a stopped server, and even connect to itself.
  */
 final class Ports {
   private static final int FIRST = 15_000;

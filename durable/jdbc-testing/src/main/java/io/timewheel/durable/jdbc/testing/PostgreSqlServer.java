@@ -15,7 +15,9 @@ class PostgreSqlServer extends DatabaseServer {
   private final Path maker;
   private final Path postgres;
 
-  /** {@code maker}: the program that makes the data. */
+  /**
+   * @param maker the binary that creates the data
+   */
   PostgreSqlServer(Path maker, Path postgres) {
     this.maker = maker;
     this.postgres = postgres;
@@ -37,7 +39,7 @@ class PostgreSqlServer extends DatabaseServer {
     Processes.run(directory().resolve("log"), command);
   }
 
-  /** {@return how the data is made} */
+  /** {@return the command that creates the data} */
   List<String> making() {
     return List.of("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions");
   }
@@ -55,7 +57,7 @@ class PostgreSqlServer extends DatabaseServer {
     return "INT";
   }
 
-  /** Its processes end with it. */
+  /** Ends the server with this signal; its processes end with it. */
   @Override
   String deathSignal() {
     return "QUIT";

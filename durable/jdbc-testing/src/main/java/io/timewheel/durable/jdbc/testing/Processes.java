@@ -15,10 +15,10 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Starts programs without privileges that never outlive this JVM.
+ * Starts processes without privileges that never outlive this JVM.
  *
- * <p>The system sends the signal of death when the <em>thread</em> that started a program ends. So
- * one thread starts them all, and lives as long as the JVM.
+ * <p>Linux sends a process its death signal when the <em>thread</em> that started it ends. So one
+ * thread, which lives as long as the JVM, starts all of them.
  */
 final class Processes {
   private static final int TAIL_LINES = 20;
@@ -33,7 +33,7 @@ final class Processes {
 
   private Processes() {}
 
-  /** Runs a program to its end. */
+  /** Runs a command, and waits for its end. */
   static void run(Path log, List<String> command) throws IOException, InterruptedException {
     int status = start(log, "KILL", command).waitFor();
     if (status != 0) {
@@ -42,17 +42,17 @@ final class Processes {
   }
 
   /**
-   * Starts a program.
+   * Starts a command.
    *
-   * @param log the file that its output is added to
-   * @param deathSignal what it is sent when this JVM dies
+   * @param log the file to which its output is appended
+   * @param deathSignal the signal that the process gets when this JVM dies
    */
   static Process start(Path log, String deathSignal, List<String> command)
       throws IOException, InterruptedException {
     List<String> whole = new ArrayList<>();
     whole.addAll(List.of(Binaries.find("setpriv").toString(), "--pdeathsig", deathSignal));
     if (Directories.IS_ROOT) {
-      // Databases refuse to run as root.
+      // Database servers refuse to run as root.
       whole.addAll(List.of("--reuid", Directories.UNPRIVILEGED));
       whole.addAll(List.of("--regid", Directories.UNPRIVILEGED_GROUP, "--clear-groups"));
     }
@@ -62,7 +62,7 @@ final class Processes {
             .directory(Directories.parent().toFile())
             .redirectErrorStream(true)
             .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
-    // The surroundings configure no server; its messages are in English.
+    // Environment variables must not configure a server. Its messages are in English.
     builder.environment().keySet().removeIf(name -> name.matches("(PG|MYSQL|MARIADB|LC_|LANG).*"));
     Callable<Process> start = builder::start;
     try {
@@ -89,10 +89,10 @@ final class Processes {
   }
 
   /**
-   * Kills a program and all that it has started, and returns when they are gone.
+   * Kills a process and all its descendants; returns when they have ended.
    *
-   * <p>{@link ProcessHandle#onExit} would wait for a thread of the common pool, which a test may
-   * occupy with a call that waits for this very server.
+   * <p>{@link ProcessHandle#onExit} would need a thread of the common pool, which a test may block
+   * with a call that waits for this very server.
    */
   static void kill(Process process) {
     List<ProcessHandle> all = new ArrayList<>(process.descendants().toList());

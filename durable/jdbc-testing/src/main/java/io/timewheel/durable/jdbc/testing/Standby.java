@@ -6,12 +6,12 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A standby of a PostgreSQL: a server of its own that gets what the primary writes, until it is
+ * Runs a standby of a PostgreSQL server: a separate server that replicates the primary until it is
  * promoted. Clients may read from it.
  */
 public final class Standby implements AutoCloseable {
   private static final String NAME = "standby";
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private final DatabaseServer primary;
   private final Copy server;
@@ -21,7 +21,7 @@ public final class Standby implements AutoCloseable {
     server = new Copy(primary);
   }
 
-  /** The server, whose data is a copy of that of another one. */
+  /** The standby server, whose data is a copy of the primary's. */
   private static final class Copy extends PostgreSqlServer {
     private final DatabaseServer original;
 
@@ -41,9 +41,9 @@ public final class Standby implements AutoCloseable {
   }
 
   /**
-   * Makes a standby, and returns when it gets what the primary writes, which does not wait for it.
+   * Creates a standby; returns when it replicates. The primary does not wait for it.
    *
-   * @param primary a PostgreSQL that runs
+   * @param primary a running PostgreSQL server
    */
   public static Standby of(DatabaseServer primary) {
     Standby standby = new Standby(primary);
@@ -57,12 +57,12 @@ public final class Standby implements AutoCloseable {
     }
   }
 
-  /** {@return the server, which can be stopped and started again like any other} */
+  /** {@return the standby server, which can be stopped and started again like any other} */
   public DatabaseServer server() {
     return server;
   }
 
-  /** Has commits on the primary wait until they are on the standby. */
+  /** Makes commits on the primary wait for the standby. */
   public Standby waitedFor() {
     configure(primary, "synchronous_standby_names", NAME);
     await(primary, "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'", 1);
@@ -70,19 +70,21 @@ public final class Standby implements AutoCloseable {
   }
 
   /**
-   * Has commits on the primary wait for nobody, as an administrator does when the standby is lost.
+   * Makes commits on the primary no longer wait, as an administrator does after the loss of the
+   * standby.
    */
   public void notWaitedFor() {
     configure(primary, "synchronous_standby_names", "");
   }
 
-  /** Waits until the standby gets what the primary writes. */
+  /** Waits until the standby replicates. */
   private void awaitStream() {
     await(primary, "SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'", 1);
   }
 
   /**
-   * Cuts the standby off once it has replayed all commits so far: it gets none of the later ones.
+   * Disconnects the standby after it has replayed all commits so far. It receives none of the later
+   * ones.
    */
   public void cutOff() {
     awaitReplay();
@@ -100,12 +102,12 @@ public final class Standby implements AutoCloseable {
     }
   }
 
-  /** Makes the standby a primary. That the former one is gone is up to the caller. */
+  /** Promotes the standby to a primary. The caller must ensure that the former primary is down. */
   public void promote() {
-    await(server, "SELECT pg_promote(true, " + PATIENCE_SECONDS + ")::integer", 1);
+    await(server, "SELECT pg_promote(true, " + TIMEOUT_SECONDS + ")::integer", 1);
   }
 
-  /** {@return a database of the primary, which clients look for on both} */
+  /** {@return a database whose URL lists both servers; clients look for the primary among them} */
   public Database onEither(Database database) {
     String url = database.url().replaceFirst("(:\\d+)/", "$1,127.0.0.1:" + server.port() + "/");
     return new Database(url, database.user(), database.password())
@@ -126,7 +128,7 @@ public final class Standby implements AutoCloseable {
     long startNanos = System.nanoTime();
     try {
       while (server.administration().number(query) != expected) {
-        if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS)) {
+        if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS)) {
           throw new IllegalStateException("never " + expected + ": " + query);
         }
         TimeUnit.MILLISECONDS.sleep(20);
@@ -139,7 +141,7 @@ public final class Standby implements AutoCloseable {
     }
   }
 
-  /** Ends the server, and deletes its data. */
+  /** Ends the standby server, and deletes its data. */
   @Override
   public void close() {
     server.close();

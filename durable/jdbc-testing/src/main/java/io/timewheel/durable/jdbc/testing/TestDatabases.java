@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 
 /**
- * The servers that all tests of this JVM share: one of each kind, started when first asked for, and
- * ended with the JVM. Each test class makes a database of its own. They do not wait for the disk.
+ * Provides the servers that all tests of this JVM share. Each is started at its first use, and ends
+ * with the JVM. Its commits do not wait for the disk. Each test class creates its own database.
  *
- * <p>Where the binaries of a server are absent, the test that asks is skipped, and says why.
+ * <p>If the binaries of a server are not installed, tests that need it are skipped with the reason.
  */
 public final class TestDatabases {
   private static final Shared<DatabaseServer> POSTGRESQL =
@@ -26,17 +26,19 @@ public final class TestDatabases {
 
   private TestDatabases() {}
 
-  /** {@return the running PostgreSQL of this JVM}; a test that crashes it starts it again. */
+  /**
+   * {@return the running PostgreSQL server of this JVM}; a test that crashes it starts it again.
+   */
   public static DatabaseServer postgresql() {
     return POSTGRESQL.server();
   }
 
-  /** {@return the running MariaDB of this JVM}; a test that crashes it starts it again. */
+  /** {@return the running MariaDB server of this JVM}; a test that crashes it starts it again. */
   public static DatabaseServer mariadb() {
     return MARIADB.server();
   }
 
-  /** {@return the running pooler before the PostgreSQL of this JVM} */
+  /** {@return the running pooler in front of the PostgreSQL server of this JVM} */
   public static Pooler pooler() {
     return POOLER.server();
   }
@@ -45,7 +47,7 @@ public final class TestDatabases {
     server.sync(false).start();
   }
 
-  /** One server, or the reason why there is none. */
+  /** A server, or the reason why it is not available. */
   static final class Shared<T> {
     private final String debianPackage;
     private final Supplier<T> factory;
@@ -69,7 +71,7 @@ public final class TestDatabases {
           System.err.println(why);
           return Assumptions.abort(why);
         }
-        server = current; // also if it does not start: the next test need not wait for it again
+        server = current; // set before the start: if it fails, the next test does not wait again
         start.accept(current);
       }
       return current;

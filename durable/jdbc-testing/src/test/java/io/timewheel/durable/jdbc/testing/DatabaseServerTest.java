@@ -19,9 +19,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** What holds for every server. */
+/** Tests the behaviour that all servers share. */
 abstract class DatabaseServerTest {
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private final DatabaseServer server = shared();
 
@@ -29,7 +29,7 @@ abstract class DatabaseServerTest {
 
   abstract String name();
 
-  /** Others use it too. */
+  /** Leaves the server running, because other tests share it. */
   @AfterEach
   void startsAgain() {
     if (!server.isRunning()) {
@@ -38,12 +38,12 @@ abstract class DatabaseServerTest {
   }
 
   @Test
-  void isTheSameForAllTests() {
+  void isSharedByAllTests() {
     assertThat(shared()).isSameAs(server);
   }
 
   @Test
-  void keepsWhatWasCommittedOverAStopAndACrash() throws SQLException {
+  void keepsCommitsAfterAStopAndACrash() throws SQLException {
     Database database = server.createDatabase();
     database.execute("CREATE TABLE t (n BIGINT)");
     database.execute("INSERT INTO t VALUES (1)");
@@ -86,7 +86,7 @@ abstract class DatabaseServerTest {
   }
 
   @Test
-  void standsStillWhileItIsSuspended() throws SQLException {
+  void doesNotRespondWhileSuspended() throws SQLException {
     Database database = server.createDatabase();
     Database impatient =
         database
@@ -101,7 +101,7 @@ abstract class DatabaseServerTest {
     assertThat(database.number("SELECT 1")).isOne();
   }
 
-  /** A test may have all threads of the common pool wait for the server that it kills. */
+  /** A test may block all threads of the common pool until the server is killed. */
   @Test
   @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
   void stopsAndCrashesWhileTheCommonPoolIsBusy() {
@@ -129,28 +129,28 @@ abstract class DatabaseServerTest {
   }
 
   @Test
-  void diesWithAJvmThatIsKilled() throws Exception {
+  void diesWhenTheJvmIsKilled() throws Exception {
     Process jvm = startHolder();
     try (BufferedReader said = jvm.inputReader()) {
       ProcessHandle held = ProcessHandle.of(Long.parseLong(said.readLine())).orElseThrow();
       assertThat(said.readLine()).isEqualTo("true");
       List<ProcessHandle> all = held.descendants().toList();
       jvm.destroyForcibly().waitFor();
-      held.onExit().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      held.onExit().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
       for (ProcessHandle process : all) {
-        process.onExit().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+        process.onExit().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
       }
     }
   }
 
   @Test
-  void endsWithAJvmThatEnds() throws Exception {
+  void endsWhenTheJvmExits() throws Exception {
     Process jvm = startHolder();
     try (BufferedReader said = jvm.inputReader()) {
       ProcessHandle held = ProcessHandle.of(Long.parseLong(said.readLine())).orElseThrow();
       jvm.getOutputStream().close();
       assertThat(jvm.waitFor()).isZero();
-      held.onExit().get(PATIENCE_SECONDS, TimeUnit.SECONDS);
+      held.onExit().get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
     }
   }
 

@@ -36,7 +36,7 @@ class StandbyTest {
   }
 
   @Test
-  void hasWhatWasCommittedWhenItIsPromoted() throws SQLException {
+  void hasAllCommitsAfterItsPromotion() throws SQLException {
     standby.waitedFor();
     database.execute("INSERT INTO t VALUES (1)");
     Database either = standby.onEither(database);
@@ -48,7 +48,7 @@ class StandbyTest {
   }
 
   @Test
-  void losesWhatCameAfterItWasCutOff() throws SQLException {
+  void lacksCommitsAfterItsDisconnection() throws SQLException {
     database.execute("INSERT INTO t VALUES (1)");
     standby.waitedFor();
     database.execute("INSERT INTO t VALUES (2)");
@@ -61,7 +61,7 @@ class StandbyTest {
   }
 
   @Test
-  void commitsWaitForIt() throws SQLException {
+  void commitsWaitForTheStandby() throws SQLException {
     standby.waitedFor();
     standby.server().stop();
     Database impatient = database.with("socketTimeout", 3);

@@ -9,7 +9,7 @@ import org.opentest4j.TestAbortedException;
 
 class TestDatabasesTest {
   @Test
-  void skipsTheTestAndSaysWhyWhereAServerIsAbsent() {
+  void skipsTheTestWithAReasonIfAServerIsNotInstalled() {
     TestDatabases.Shared<Path> absent =
         new TestDatabases.Shared<>(
             "some-package", () -> Binaries.find("no-such-program"), started -> {});

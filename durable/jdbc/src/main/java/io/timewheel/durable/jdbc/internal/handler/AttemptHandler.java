@@ -4,12 +4,12 @@ package io.timewheel.durable.jdbc.internal.handler;
 import java.sql.Connection;
 import java.util.List;
 
-/** Handles attempts in the transaction that records their ends. */
+/** Handles attempts in the transaction that records their completion. */
 public interface AttemptHandler {
   /**
-   * Handles attempts, all or none.
+   * Handles attempts. The transaction commits all of them or none.
    *
-   * @throws Exception if they failed
+   * @throws Exception if the batch failed
    */
   void handle(List<HandlerAttempt> attempts, Connection connection) throws Exception;
 }

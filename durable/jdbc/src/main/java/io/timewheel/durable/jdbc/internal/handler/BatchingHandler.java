@@ -16,9 +16,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts firings that come from many threads into transactions of many. There are two transactions at
- * a time, each run by a thread of one of its firings; the others wait for it. What comes meanwhile
- * waits too, and is taken by the next: nothing waits for a batch to fill.
+ * Combines firings of many threads into batches of one transaction each. At most two transactions
+ * run at a time, each on the thread of one of its firings; the other threads wait. A firing that
+ * arrives meanwhile joins the next batch. No batch waits to fill up.
  */
 public final class BatchingHandler implements FinishingHandler {
   private static final int TRANSACTIONS = 2;
@@ -28,7 +28,7 @@ public final class BatchingHandler implements FinishingHandler {
   private final ArrayDeque<Item> waiting = new ArrayDeque<>();
   private int running;
 
-  /** A firing, whose thread waits for an end, or to be told to run a batch. */
+  /** A firing. Its thread waits for an outcome, or for a batch to run. */
   private static final class Item {
     final HandlerAttempt attempt;
     final BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
@@ -38,7 +38,9 @@ public final class BatchingHandler implements FinishingHandler {
     }
   }
 
-  /** What the thread of a firing waits for: a batch that it is to run, or how its own one ended. */
+  /**
+   * Ends the wait of a firing's thread: with a batch to run, or with the outcome of its own batch.
+   */
   private record Signal(List<Item> batch, @Nullable Outcome outcome, @Nullable Throwable failure) {}
 
   public BatchingHandler(HandlerTransactions transactions, int maxBatch) {
@@ -72,7 +74,7 @@ public final class BatchingHandler implements FinishingHandler {
           if (withdraw(item)) {
             throw e;
           }
-          interrupted = true; // it is in a transaction, which comes to an end
+          interrupted = true; // keep waiting: the transaction ends within its time limits
           continue;
         }
         if (signal.failure() != null) {
@@ -96,7 +98,7 @@ public final class BatchingHandler implements FinishingHandler {
     return (Exception) failure;
   }
 
-  /** How many firings wait for a transaction. */
+  /** {@return the number of firings that wait for a transaction} */
   public synchronized int waiting() {
     return waiting.size();
   }
@@ -105,7 +107,7 @@ public final class BatchingHandler implements FinishingHandler {
     return waiting.remove(item);
   }
 
-  /** Takes the next batch; under the lock. */
+  /** Takes the next batch. The caller holds the lock. */
   private List<Item> take() {
     List<Item> batch = new ArrayList<>();
     while (batch.size() < maxBatch && !waiting.isEmpty()) {
@@ -129,7 +131,7 @@ public final class BatchingHandler implements FinishingHandler {
     }
   }
 
-  /** Runs a batch; one that fails as a whole, one by one. */
+  /** Runs a batch. If it fails as a whole, handles its firings one by one. */
   private void run(List<Item> batch) {
     List<Outcome> outcomes;
     try {
@@ -153,7 +155,9 @@ public final class BatchingHandler implements FinishingHandler {
     }
   }
 
-  /** Whether a transaction may have been committed: then nothing of it is repeated here. */
+  /**
+   * Returns whether the transaction may have been committed. If so, nothing in it is repeated here.
+   */
   private static boolean isUnknown(Throwable failure) {
     return failure instanceof StoreException e && e.kind() == StoreException.Kind.UNKNOWN;
   }

@@ -6,14 +6,17 @@ import io.timewheel.durable.spi.Change;
 import java.time.Instant;
 import java.util.function.Function;
 
-/** An attempt of a handler: a firing, and the change that records its end. Not thread-safe. */
+/**
+ * Represents an attempt of a handler: a firing, and the change that records its completion. Not
+ * thread-safe.
+ */
 public final class HandlerAttempt {
   private final Firing firing;
   private final Function<Instant, Change.Finish> rescheduled;
   private Change.Finish finish;
 
   /**
-   * @param rescheduled makes the change that reschedules the run at a time
+   * @param rescheduled creates the change that reschedules the run to a time
    */
   HandlerAttempt(
       Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled) {
@@ -26,12 +29,12 @@ public final class HandlerAttempt {
     return firing;
   }
 
-  /** {@return the change that records the end} */
+  /** {@return the change that records the completion} */
   Change.Finish finish() {
     return finish;
   }
 
-  /** Reschedules the run, as {@link Firing#reschedule} does. */
+  /** Reschedules the run, like {@link Firing#reschedule}. */
   public void reschedule(Instant at) {
     finish = rescheduled.apply(at);
   }

@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** A connection as it is lent to a handler: for one call, and without a say about its end. */
+/** Wraps a connection for one call of a handler, which may not end the transaction. */
 final class HandlerConnection implements InvocationHandler {
   private static final Set<String> REFUSED =
       Set.of(
@@ -39,7 +39,7 @@ final class HandlerConnection implements InvocationHandler {
     return proxy;
   }
 
-  /** From now on it is of no use to the handler, which may have kept it. */
+  /** Makes the connection unusable for a handler that has kept it. */
   void end() {
     ended = true;
   }

@@ -24,23 +24,24 @@ import org.jspecify.annotations.Nullable;
  * Calls handlers in transactions that record their success.
  *
  * <pre>
- *   1 BEGIN; a limit for standing still; the transaction has an identity from now on
- *   2 the handler
- *   3 limits: 500 ms for a lock, 2 s idle; and the write batch of the ends, which
- *     writes the timers, and compares the epochs: the fence
+ *   1 BEGIN; set an idle timeout; the transaction has an identity from now on
+ *   2 call the handler
+ *   3 set the lock timeout to 500 ms and the idle timeout to 2 s; run the write batch
+ *     of the completions, which writes the timers and compares the epochs: the fence
  *   4 COMMIT
  * </pre>
  *
- * <p>Up to 3 the transaction holds nothing that others of the engine wait for: a cancel is answered
- * RUNNING while the handler runs, and the shard can be taken over. Whatever fails up to 3, the
- * server rolls back, since nobody has sent a COMMIT. An answer to 4 that is lost is asked for; if
- * nobody can say, the attempt has failed for the engine, whose record of that waits for the timer's
- * lock, that is, until the transaction is over, and is refused if it has been committed after all.
+ * <p>Before step 3, the transaction holds nothing that the rest of the engine waits for. While the
+ * handler runs, a cancel returns RUNNING, and another node can take over the shard. If any step
+ * before 4 fails, the server rolls back, because no COMMIT was sent. If the answer to step 4 is
+ * lost, its outcome is looked up. If it stays unknown, the engine counts the attempt as failed. The
+ * record of that failure waits for the timer's lock, and so for the end of the transaction. It is
+ * refused if the transaction was committed after all.
  */
 public final class HandlerTransactions {
   /**
-   * As long as a lease: a node that stands still for so long has lost its shards, and whoever
-   * repeats its attempts must not wait for the rows that it has locked.
+   * As long as a node lease. A node that stalls for this long has lost its shards. The next attempt
+   * must not wait for the rows that it has locked.
    */
   private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
@@ -59,7 +60,7 @@ public final class HandlerTransactions {
     statements = server.userTransactions();
   }
 
-  /** What a handler has thrown. */
+  /** Carries the exception of a handler. */
   private static final class HandlerFailure extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -68,7 +69,7 @@ public final class HandlerTransactions {
     }
   }
 
-  /** Says that the ends were not taken, so that what the handler has done is rolled back. */
+  /** Thrown if a completion was not recorded, so that the handler's effects are rolled back. */
   static final class NotTaken extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -95,7 +96,8 @@ public final class HandlerTransactions {
    * Handles attempts in one transaction.
    *
    * @return their outcomes; if one of them is not APPLIED, nothing was committed
-   * @throws Exception if nothing was committed, but for a {@link StoreException} that says UNKNOWN
+   * @throws Exception if nothing was committed; after a {@link StoreException} of the kind UNKNOWN,
+   *     the transaction may have been committed
    */
   List<Outcome> handle(List<HandlerAttempt> attempts) throws Exception {
     try {
@@ -134,9 +136,9 @@ public final class HandlerTransactions {
     }
   }
 
-  // The steps, of which UserTransactionHandler takes those between BEGIN and COMMIT
+  // The steps. UserTransactionHandler uses those between BEGIN and COMMIT
 
-  /** Begins; {@code own} as for {@link UserTransactions#beginHandler}. */
+  /** Begins the transaction; {@code own} as for {@link UserTransactions#beginHandler}. */
   String begin(Connection connection, boolean own) throws SQLException {
     return statements.beginHandler(connection, IDLE_MILLIS, own);
   }
@@ -151,17 +153,17 @@ public final class HandlerTransactions {
   }
 
   /**
-   * Ends that were recorded.
+   * The recorded completions.
    *
-   * @param outcomes each of which is APPLIED
-   * @param transactionId what to ask about if the answer to COMMIT is lost
+   * @param outcomes the outcomes, all APPLIED
+   * @param transactionId identifies the transaction if the answer to COMMIT is lost
    */
   record Recorded(List<Outcome> outcomes, @Nullable String transactionId) {}
 
   /**
-   * Records the ends.
+   * Records the completions.
    *
-   * @throws NotTaken if one of them is not taken
+   * @throws NotTaken if one of them is not recorded
    */
   Recorded finish(Connection connection, String begun, boolean own, List<HandlerAttempt> attempts)
       throws SQLException {
@@ -175,7 +177,7 @@ public final class HandlerTransactions {
       List<Outcome> outcomes;
       try {
         outcomes = batch.finishIn(to);
-      } catch (Transactions.Again e) { // the fence: of one firing it is clear whose shard is lost
+      } catch (Transactions.Again e) { // the fence: with one firing, its shard is the lost one
         Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
         throw new NotTaken(attempts.stream().map(attempt -> stale).toList());
       }
@@ -191,7 +193,6 @@ public final class HandlerTransactions {
 
   private static IllegalStateException ended() {
     return new IllegalStateException(
-        "the handler has ended the transaction that it was given: what it has done may happen"
-            + " again");
+        "the handler has ended the transaction that it was given: its effects may happen again");
   }
 }

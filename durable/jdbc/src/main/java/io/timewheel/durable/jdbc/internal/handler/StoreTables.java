@@ -34,10 +34,10 @@ public final class StoreTables {
   }
 
   /**
-   * Looks at a transaction of the user, and makes the settings that the statements of a write batch
-   * want.
+   * Checks a transaction of the user, and applies the settings that a write batch needs.
    *
-   * @throws IllegalStateException if it is no place for timers; then nothing was done
+   * @throws IllegalStateException if the transaction cannot be used for timers; it is then
+   *     unchanged
    */
   UserTransactions.Visit enter(Connection connection) throws SQLException {
     if (connection.getAutoCommit()) {
@@ -48,7 +48,7 @@ public final class StoreTables {
     try {
       check(visit);
       formats.checkInUse(connection);
-    } catch (IllegalStateException | StoreException e) { // nothing was done: it goes on
+    } catch (IllegalStateException | StoreException e) { // the transaction stays usable
       statements.leave(connection, visit);
       throw e;
     }
@@ -56,9 +56,9 @@ public final class StoreTables {
   }
 
   /**
-   * Checks a transaction of the user, and leaves its settings as they are.
+   * Checks a transaction of the user without changing its settings.
    *
-   * @throws IllegalStateException if it is no place for timers
+   * @throws IllegalStateException if the transaction cannot be used for timers
    */
   void check(Connection connection) throws SQLException {
     statements.leave(connection, enter(connection));
@@ -87,7 +87,10 @@ public final class StoreTables {
     }
   }
 
-  /** Whether these are the ones; looks again if not: the data may have moved to other servers. */
+  /**
+   * Returns whether tables are those of the store. If not, reads the store's identity again,
+   * because its data may have moved to another server.
+   */
   private boolean areThoseOfStore(String others) {
     if (!others.equals(known)) {
       known = read();

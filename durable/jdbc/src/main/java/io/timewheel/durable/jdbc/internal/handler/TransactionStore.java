@@ -33,9 +33,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The store as one transaction of the user sees it: takes changes, and nothing else. It neither
- * commits nor rolls back. Its failures are kept for the caller, because the engine in between
- * describes them in its own words. Not thread-safe, like its connection.
+ * Represents the store in one transaction of the user. Only takes changes; neither commits nor
+ * rolls back. Keeps its failures for the caller, because the engine in between wraps them in other
+ * exceptions. Not thread-safe, like its connection.
  */
 public final class TransactionStore implements TimerStore {
   private final TimerStore store;
@@ -46,7 +46,7 @@ public final class TransactionStore implements TimerStore {
   private final UserTransactions statements;
   private @Nullable RuntimeException failure;
 
-  /** Whether the present call has done something already. */
+  /** True if the current call has changed anything. */
   private boolean marked;
 
   public TransactionStore(
@@ -63,7 +63,7 @@ public final class TransactionStore implements TimerStore {
     statements = server.userTransactions();
   }
 
-  /** Takes the failure of what was asked for last; null if it went well. */
+  /** Returns and clears the failure of the last operation; null if it succeeded. */
   @Nullable
   public RuntimeException takeFailure() {
     RuntimeException last = failure;
@@ -77,7 +77,9 @@ public final class TransactionStore implements TimerStore {
     marked = false;
   }
 
-  /** One commit after the other: all in the order of their keys, and none without the others. */
+  /**
+   * Requires one commit at a time, in the order of the keys, and all or none of a call's changes.
+   */
   @Override
   public StoreTraits traits() {
     StoreTraits traits = store.traits();
@@ -117,7 +119,7 @@ public final class TransactionStore implements TimerStore {
       }
       failure = why;
     }
-    // The one kind after which an engine asks for nothing again.
+    // After this kind, an engine does not repeat the operation.
     throw new StoreException(StoreException.Kind.REJECTED, String.valueOf(why.getMessage()), why);
   }
 
@@ -139,7 +141,7 @@ public final class TransactionStore implements TimerStore {
     }
   }
 
-  // What nobody asks for in a transaction of the user
+  // Unsupported in a transaction of the user
 
   private static UnsupportedOperationException unsupported() {
     return new UnsupportedOperationException("not in a transaction of the user");

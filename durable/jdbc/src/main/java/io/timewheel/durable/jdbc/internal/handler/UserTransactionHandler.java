@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Calls a handler in transactions that a {@link HandlerRunner} begins and ends.
  *
- * <p>Effects and record are one transaction before anybody is asked to commit it. So whatever
- * becomes of that, both are there or neither is, and only the answer is in doubt: it is asked for
- * whenever the runner fails behind the record, since that may be a lost answer to COMMIT, but also
- * a listener that was called after it.
+ * <p>The effects and the record are in one transaction before the runner commits it. So both are
+ * committed or neither is, and only the outcome can be unknown. It is looked up whenever the runner
+ * fails after the record was written. The cause may be a lost answer to COMMIT, but also a listener
+ * that the framework called after the commit.
  */
 public final class UserTransactionHandler implements FinishingHandler {
   private final Transactions transactions;
@@ -41,7 +41,7 @@ public final class UserTransactionHandler implements FinishingHandler {
     this.runner = runner;
   }
 
-  /** Refuses a runner whose transactions are no place for timers of the store. */
+  /** Throws if the runner's transactions cannot be used for timers of the store. */
   public void check() {
     try {
       runner.run(
@@ -63,7 +63,8 @@ public final class UserTransactionHandler implements FinishingHandler {
 
   private String begin(Connection connection) throws SQLException {
     String begun = steps.begin(connection, false);
-    // Each time: elsewhere, the timer would not be found, and the attempt be taken for stale.
+    // Check each transaction: in other tables the timer would not be found, and the attempt would
+    // be treated as stale.
     tables.check(connection);
     return begun;
   }

@@ -6,11 +6,11 @@
  * records their success, and {@link io.timewheel.durable.jdbc.internal.handler.TransactionStore},
  * for timers that a user schedules in a transaction.
  *
- * <p>{@code BatchingHandler} puts firings of many threads into one transaction, and {@code
- * UserTransactionHandler} leaves its beginning and end to a {@code HandlerRunner}, and asks for the
- * lost answer of its commit. An {@code AttemptHandler} handles each {@code HandlerAttempt}, on a
- * {@code HandlerConnection}. {@code StoreTables} checks that a connection leads to the tables of
- * the store.
+ * <p>{@code BatchingHandler} combines firings of many threads into one transaction. {@code
+ * UserTransactionHandler} leaves its beginning and end to a {@code HandlerRunner}, and looks up the
+ * outcome of a commit whose answer was lost. An {@code AttemptHandler} handles each {@code
+ * HandlerAttempt}, on a {@code HandlerConnection}. {@code StoreTables} checks that a connection
+ * leads to the tables of the store.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.handler;

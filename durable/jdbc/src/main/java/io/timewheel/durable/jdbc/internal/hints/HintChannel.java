@@ -12,9 +12,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The channel on which nodes exchange hints. A database that has no room for hints refuses the
- * whole commit. Then the node sends none for a minute, and other nodes find near timers with their
- * next lookup.
+ * Sends and receives hints, the notifications between nodes. A database whose notification queue is
+ * full refuses the whole commit. The node then sends none for a minute, and other nodes find near
+ * timers with their next lookup.
  */
 public final class HintChannel {
   private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -41,18 +41,18 @@ public final class HintChannel {
     transport.send(to, name, text);
   }
 
-  /** {@return whether a commit may have been refused because a hint went with it} */
+  /** {@return whether the database may have refused a commit because it contained a hint} */
   public boolean isRefusal(SQLException failure) {
     return transport.isRefusal(failure);
   }
 
-  /** A commit has gone well without its hint, and not with it. */
+  /** Pauses hints after a commit that failed with its hint and succeeded without it. */
   public void refused() {
     refusedNanos = nanoTime.getAsLong();
     Log.LOG.log(
         System.Logger.Level.WARNING,
-        "the database has no room for hints, and gets none for a minute: somebody listens there and"
-            + " does not read");
+        "the notification queue of the database is full, so no hints are sent for a minute: a"
+            + " session listens without reading");
   }
 
   void listen(Connection connection) throws SQLException {
@@ -63,7 +63,11 @@ public final class HintChannel {
     transport.unlisten(connection, name);
   }
 
-  /** Waits for hints. {@return those that came; none after the timeout} */
+  /**
+   * Waits for hints.
+   *
+   * @return the received hints; none after the timeout
+   */
   List<String> receive(Connection connection, int timeoutMillis) throws SQLException {
     return transport.receive(connection, timeoutMillis);
   }

@@ -13,11 +13,11 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 /**
- * Waits for hints of other nodes, on a connection of its own. What it misses, while there is no
- * connection, the engine finds when it looks again.
+ * Waits for hints of other nodes, on a connection of its own. The engine finds the timers of missed
+ * hints with its next lookup.
  *
- * <p>Whoever only listens does not notice that the server, or the way to it, is gone: after a while
- * without hints the server is asked whether it is there.
+ * <p>A connection that only receives does not notice a lost server or network. So after a time
+ * without hints, this thread sends a query to the server.
  */
 public final class HintThread implements AutoCloseable {
   private static final int WAIT_MILLIS = 500;
@@ -68,7 +68,7 @@ public final class HintThread implements AutoCloseable {
           complained = true;
           Log.LOG.log(
               System.Logger.Level.WARNING,
-              "no hints of other nodes: what they add is found up to half a second later",
+              "no hints from other nodes: timers that they add are found up to 0.5 s later",
               e);
         }
         pauses.pause(RETRY_MILLIS);
@@ -86,7 +86,7 @@ public final class HintThread implements AutoCloseable {
       }
       boolean quiet = hints.isEmpty() && clock.nanoTime() - heardNanos >= QUIET_NANOS;
       if (quiet && !connection.isValid(ANSWER_SECONDS)) {
-        connection.abort(Runnable::run); // the pool may take it for a good one
+        connection.abort(Runnable::run); // the pool may still consider it valid
         throw new SQLException("the server does not answer on the connection that listens");
       }
       if (quiet || !hints.isEmpty()) {
@@ -95,7 +95,7 @@ public final class HintThread implements AutoCloseable {
     }
   }
 
-  /** Its connection goes back to the pool within half a second, if the server answers. */
+  /** Ends the thread. If the server answers, the pool gets its connection back within 0.5 s. */
   @Override
   public void close() {
     closed = true;

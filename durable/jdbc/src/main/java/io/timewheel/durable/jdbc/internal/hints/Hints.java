@@ -12,19 +12,18 @@ import java.util.TreeMap;
 import java.util.function.IntPredicate;
 
 /**
- * What one write batch notifies other nodes of, as one text: the shards into which something was
- * put that fires sooner than they look again, and the queues and handlers that have ready timers.
- * Lines of {@code A shard fireAt}, {@code R namespace queue} and {@code H handler}, parted by tabs,
- * which no name has.
+ * Collects the hints of one write batch as one text: shards with new timers that are due before the
+ * next lookup, and queues and handlers with ready timers. The lines are {@code A shard fireAt},
+ * {@code R namespace queue} and {@code H handler}, separated by tabs, which no name contains.
  */
 public final class Hints {
-  /** Twice the time between two looks of an owner at its window. */
+  /** Twice the time between two lookups of an owner. */
   public static final long NEAR_MILLIS = 1_000;
 
-  /** PostgreSQL takes 8,000 bytes. What does not fit is found by the next look. */
+  /** PostgreSQL accepts 8,000 bytes. Timers that do not fit are found by the next lookup. */
   private static final int MAX_LENGTH = 2_000;
 
-  /** Tells nodes that something was paused. */
+  /** Notifies nodes of a new pause. */
   public static final String PAUSES = "P\n";
 
   private final Map<Integer, Long> added = new TreeMap<>();
@@ -62,7 +61,7 @@ public final class Hints {
     }
   }
 
-  /** Passes on the lines of a text, as far as they are understood. */
+  /** Passes the lines of a text to the engine; ignores unknown lines. */
   public static void tell(String text, StoreListener engine, Runnable onPause) {
     for (String line : text.split("\n", -1)) {
       String[] parts = line.split("\t", -1);

@@ -3,7 +3,7 @@
 /**
  * Hints, by which nodes notify each other. The entry is {@link
  * io.timewheel.durable.jdbc.internal.hints.HintChannel}, which sends and receives. {@code Hints} is
- * the text of a hint, and {@code HintThread} waits for those of other nodes.
+ * the text of a hint, and {@code HintThread} waits for hints of other nodes.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.hints;

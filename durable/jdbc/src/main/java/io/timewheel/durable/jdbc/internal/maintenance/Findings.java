@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Problems in the tables. Those that {@link Repair} can fix are kept, up to a limit. */
+/** Collects problems in the tables. Keeps those that {@link Repair} can fix, up to a limit. */
 final class Findings {
   private static final int MAX_KEPT = 10_000;
 
@@ -23,7 +23,7 @@ final class Findings {
     MISPLACED,
     /** A key that has more than one row, at least one of them in the history. */
     REPEATED,
-    /** An answer of a request that cannot be read. */
+    /** An unreadable answer of a request. */
     ANSWER
   }
 
@@ -39,7 +39,7 @@ final class Findings {
   record Problem(
       Kind kind, TimerKey key, String text, @Nullable ReadyRow row, @Nullable String request) {}
 
-  /** A counter that does not equal the number of rows: what must be added to it. */
+  /** A counter that differs from the number of rows by {@code missing}. */
   record Difference(String scope, TimerState state, long missing, String text) {}
 
   final List<Problem> problems = new ArrayList<>();
@@ -53,7 +53,7 @@ final class Findings {
     timers++;
   }
 
-  /** Adds a problem that only a person can solve. */
+  /** Adds a problem that a repair cannot fix. */
   void add(Object where, String what) {
     text(where + ": " + what);
   }
@@ -83,7 +83,7 @@ final class Findings {
     differences.add(new Difference(scope, state, rows - counted, text));
   }
 
-  /** Takes over a problem of others. */
+  /** Adds the text of a problem from another collection. */
   void text(String text) {
     found++;
     if (texts.size() < VerifyReport.MAX_TEXTS) {
@@ -91,7 +91,7 @@ final class Findings {
     }
   }
 
-  /** {@return whether there may be more problems of timers than were kept} */
+  /** {@return true if more problems of timers were found than kept} */
   boolean isCapped() {
     return problems.size() == MAX_KEPT;
   }

@@ -23,25 +23,25 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Forgets finished timers. To forget is to move a position ahead, behind which the history is not
- * seen any more. Rows need not be deleted for it: the history is written to one of a few parts, to
- * the next one after a day, and a part of which nothing is remembered is emptied as a whole. A
- * database that cannot do that in a transaction has one part, and deletes what it forgets.
+ * Purges finished timers by moving a position forward; rows of the history before it are no longer
+ * visible. The rows themselves need not be deleted. The history has several parts. Finished timers
+ * go into one part for a day, then into the next. A part without retained timers is emptied as a
+ * whole. A database that cannot do that in a transaction has one part, and deletes the purged rows.
  *
  * <h2>Why emptying a part loses no row</h2>
  *
  * <pre>
  *   a transaction that finishes a timer         the node that empties a part
- *   1 reads the present part                    1 finds that the part can be emptied
- *   2 takes a shared lock on that part          2 locks the part alone: waits for all
- *   3 inserts its row                             transactions at step 3
- *   4 commits                                   3 finds again that the part can be emptied
+ *   1 reads the current part                    1 finds that the part can be emptied
+ *   2 takes a shared lock on that part          2 locks the part exclusively: waits for
+ *   3 inserts its row                             all transactions at step 3
+ *   4 commits                                   3 checks again that it can be emptied
  *                                               4 empties it, and commits
  * </pre>
  *
  * A transaction that stalls between its steps 1 and 2 inserts into a part that is no longer the
- * present one. The row is found and forgotten there like any other. The statement that inserts
- * reads the present part itself, so each statement can do this once.
+ * current one. The row is found and purged there like any other. The insert statement itself reads
+ * the current part, so each statement can stall like this only once.
  */
 public final class HistoryPurger {
   private static final long PART_MILLIS = TimeUnit.DAYS.toMillis(1);
@@ -74,7 +74,7 @@ public final class HistoryPurger {
     return forgotten;
   }
 
-  /** Deletes answers of requests. One node does so at a time. */
+  /** Deletes answers of requests. Only one node does so at a time. */
   public int forgetAnswers(long answeredBefore, int limit) {
     return transactions.write(
         connection -> {
@@ -90,7 +90,7 @@ public final class HistoryPurger {
     sql.begin(connection);
     HistorySql.Position position = history.lock(connection);
     if (position == null) {
-      return 0; // another node is at it
+      return 0; // another node is purging
     }
     long surplus = finished(queries.counts(connection)) - keep;
     List<HistorySql.Past> oldest = history.past(connection, position.forgotten(), limit);
@@ -130,7 +130,7 @@ public final class HistoryPurger {
     return finished;
   }
 
-  /** Empties parts of which nothing is remembered, and goes on to an empty part after a day. */
+  /** Empties parts without retained timers, and switches to an empty part after a day. */
   private void turn(HistoryParts parts) {
     boolean unused = transactions.write(connection -> startNextPart(connection, parts));
     for (int part = 0; part < parts.count(); part++) {

@@ -5,7 +5,7 @@ package io.timewheel.durable.jdbc.internal.maintenance;
 enum ReadyIndex {
   /** Timers that consumers claim. */
   QUEUES("timewheel_ready", "queue", 1),
-  /** Timers whose owner does not know their handler. */
+  /** Timers of handlers that the shard's owner does not have. */
   HANDLERS("timewheel_handler_ready", "handler", 0);
 
   private final String table;
@@ -18,13 +18,13 @@ enum ReadyIndex {
     this.flag = flag;
   }
 
-  /** The column that contains the target. */
+  /** Returns the column that contains the target. */
   String column() {
     return column;
   }
 
   /**
-   * Puts the table into an SQL text at %1$s, the column of the target at %2$s, its flag at %3$s.
+   * Formats an SQL text with the table (%1$s), the column of the target (%2$s) and its flag (%3$s).
    */
   String format(String sql) {
     return sql.formatted(table, column, flag);

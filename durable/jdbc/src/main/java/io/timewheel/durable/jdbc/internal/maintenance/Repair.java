@@ -29,20 +29,23 @@ import org.jspecify.annotations.Nullable;
 /**
  * Verifies the tables and fixes what can be fixed, alongside live nodes.
  *
- * <p>A transaction changes rows and counters alike, so the difference between them in a snapshot
- * stays the same whatever is committed later: it is added to the counters. It is added in the
- * transaction of the snapshot, and only one of those repairs at a time, so no difference is added
- * twice. All other problems belong to one timer each. They are fixed in small transactions, which
- * lock the timer, look again, and change only rows that are still wrong.
+ * <p>A transaction changes rows and counters together, so later commits do not change the
+ * difference that a snapshot shows. The repair adds it to the counters in the transaction of the
+ * snapshot. Only one such transaction runs at a time, so no difference is added twice. All other
+ * problems concern one timer each. They are fixed in small transactions, which lock the timer,
+ * check the problem again, and change only rows that are still wrong.
  *
- * <p>A row that another transaction holds is left to the next repair. The first few of them are
- * waited for, each as long as the lock limit of a transaction. If a wait fails, the transaction is
- * rolled back and its problems are fixed one by one, so that one held row costs no other problem.
+ * <p>A row that another transaction holds is left to the next repair. The repair waits for the
+ * first few such rows, each up to the lock timeout of a transaction. If a wait fails, the
+ * transaction is rolled back and its problems are fixed one by one. So one held row delays no other
+ * fix.
  */
 public final class Repair {
   private static final int BATCH = 200;
 
-  /** Limits the time that held rows cost: a wait takes 0.1 s on PostgreSQL, 1 s on MariaDB. */
+  /**
+   * Limits the total wait for held rows: one wait takes 0.1 s on PostgreSQL, and 1 s on MariaDB.
+   */
   private static final int MAX_FAILED_WAITS = 5;
 
   private final Transactions transactions;
@@ -63,7 +66,7 @@ public final class Repair {
     this.shards = shards;
   }
 
-  /** Only verifies. */
+  /** Verifies without a repair. */
   public VerifyReport verify() {
     return transactions.writeOnce(
         new Work<>() {
@@ -74,14 +77,15 @@ public final class Repair {
 
           @Override
           public @Nullable String transactionId(Connection connection, CommitProof commits) {
-            return null; // it commits nothing
+            return null; // nothing to commit
           }
         });
   }
 
   /**
-   * {@return the problems that it has fixed}
+   * Verifies, then fixes problems.
    *
+   * @return the problems that were fixed
    * @throws IncompleteRepairException if rows are held, or if the database fails after a fix
    */
   public VerifyReport repair() {
@@ -131,7 +135,7 @@ public final class Repair {
     }
   }
 
-  /** Thrown out of a transaction that has waited for a lock for too long. */
+  /** Ends a transaction that has waited for a lock for too long. */
   private static final class HeldUpException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -141,10 +145,10 @@ public final class Repair {
   }
 
   /**
-   * Fixes some problems together; if a row is held, one by one.
+   * Fixes several problems together, or one by one if a row is held.
    *
-   * @param failedWaits the number of waits for locks that have failed before
-   * @return the number of waits that have failed
+   * @param failedWaits the number of lock waits that have failed before
+   * @return the number of lock waits that have failed
    */
   private int fix(List<Problem> problems, int failedWaits, Findings fixed, Findings held) {
     boolean waits = failedWaits < MAX_FAILED_WAITS;
@@ -183,7 +187,9 @@ public final class Repair {
     T run() throws SQLException;
   }
 
-  /** A long statement sends nothing for longer than the time limit of the connection may be. */
+  /**
+   * Lifts the connection's network timeout, because a long statement may send nothing for longer.
+   */
   private static <T> T unlimited(Connection connection, Task<T> task) throws SQLException {
     Executor direct = Runnable::run;
     int timeoutMillis = connection.getNetworkTimeout();
@@ -223,7 +229,7 @@ public final class Repair {
     return found;
   }
 
-  // One timer each
+  // Problems of one timer
 
   /** The texts of problems that a transaction has fixed, and of those whose timers are held. */
   private record Fixed(List<String> fixed, List<String> held) {}

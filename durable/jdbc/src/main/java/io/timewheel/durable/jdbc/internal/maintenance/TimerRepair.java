@@ -22,8 +22,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fixes a problem of one timer in a transaction of the caller: locks the timer, looks again, and
- * changes only rows that are still wrong.
+ * Fixes a problem of one timer in a transaction of the caller: locks the timer, checks the problem
+ * again, and changes only rows that are still wrong.
  */
 final class TimerRepair {
   private static final String ADD_READY =
@@ -46,7 +46,7 @@ final class TimerRepair {
   enum Result {
     /** The problem is fixed. */
     FIXED,
-    /** Another transaction has fixed it, or only a person can. */
+    /** Another transaction has fixed it, or a repair cannot. */
     NONE_LEFT,
     /** Another transaction holds the timer. */
     HELD
@@ -60,7 +60,7 @@ final class TimerRepair {
     this.shards = shards;
   }
 
-  /** A timer that is unfinished, and locked. */
+  /** An unfinished, locked timer. */
   private record Timer(TimerState state, String handler, long changedAt, ReadyIndex index) {}
 
   Result fix(Connection connection, Problem problem) throws SQLException {
@@ -153,8 +153,8 @@ final class TimerRepair {
   private record Past(long version, long revision, TimerState state) {}
 
   /**
-   * Leaves one row of a key: the unfinished timer, so that no timer is lost, or else the newest one
-   * in the history.
+   * Keeps one row of a key: the unfinished timer, so that no timer is lost, or otherwise the newest
+   * row in the history.
    */
   private boolean removeRepeated(Connection connection, TimerKey key, @Nullable Timer timer)
       throws SQLException {

@@ -26,9 +26,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares the tables with each other in a transaction of one snapshot. Each transaction of a node
- * or of a user changes a timer together with its row in the ready index and its counters, so a
- * snapshot of a store at work has no difference either.
+ * Compares the tables with each other in the transaction of one snapshot. All transactions change a
+ * timer together with its row in the ready index and its counters. So a snapshot shows no
+ * difference even while nodes work.
  */
 final class Verifier {
   private static final int FETCHED_ROWS = 1_000;

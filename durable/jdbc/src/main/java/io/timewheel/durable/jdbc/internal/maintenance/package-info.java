@@ -4,8 +4,8 @@
  * Work on whole tables. The entries are {@link
  * io.timewheel.durable.jdbc.internal.maintenance.HistoryPurger}, which purges finished timers, and
  * {@link io.timewheel.durable.jdbc.internal.maintenance.Repair}. {@code Verifier} compares the
- * tables, {@code TimerRepair} fixes a problem of one timer, {@code Findings} are the problems, and
- * {@code ReadyIndex} names the indexes of ready timers.
+ * tables, {@code TimerRepair} fixes a problem of one timer, {@code Findings} collects the problems,
+ * and {@code ReadyIndex} lists the indexes of ready timers.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.maintenance;

@@ -4,11 +4,11 @@ package io.timewheel.durable.jdbc.internal.mariadb;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 
-/** MariaDB, 10.11 or newer. It has no notifications, and so no hints. */
+/** Creates the parts for MariaDB, 10.11 or newer. MariaDB has no notifications, and so no hints. */
 public final class MariaDb {
   private MariaDb() {}
 
-  /** {@return the parts of a server that knows some formats of the tables} */
+  /** {@return the parts of a server, for the known formats of the tables} */
   public static ServerParts parts(Formats formats) {
     MariaDbErrors errors = new MariaDbErrors();
     return new ServerParts(

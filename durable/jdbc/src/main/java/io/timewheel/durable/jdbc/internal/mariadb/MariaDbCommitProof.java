@@ -9,11 +9,12 @@ import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Proves commits by rows. MariaDB cannot be asked what became of a transaction: each leaves a row,
- * which is there if it was committed, and locked while it is in progress.
+ * Proves commits by rows. MariaDB cannot be queried about the outcome of a transaction. So each
+ * transaction inserts a row, which exists if the transaction was committed, and is locked while it
+ * is in progress.
  */
 final class MariaDbCommitProof implements CommitProof {
-  /** For how long it is known what became of a commit. */
+  /** How long the outcome of a commit is retained, in milliseconds. */
   static final long COMMITS_MILLIS = 120_000;
 
   private final MariaDbErrors errors;
@@ -22,7 +23,7 @@ final class MariaDbCommitProof implements CommitProof {
     this.errors = errors;
   }
 
-  /** Leaves a row, if anything was looked at or written. */
+  /** Inserts the row if the transaction has read or written anything. */
   @Override
   public @Nullable String transactionId(Connection connection) throws SQLException {
     if (Sql.number(connection, "SELECT @@in_transaction") == 0) {
@@ -58,7 +59,7 @@ final class MariaDbCommitProof implements CommitProof {
       }
       throw e;
     }
-    // Later than that, the row may have been there; a standby may still get it.
+    // After that time the row may have been purged. A standby may still receive it.
     String isRecent =
         "SELECT @@read_only IN ('0', 'OFF') AND "
             + MariaDbExpressions.NOW

@@ -6,7 +6,7 @@ import io.timewheel.durable.spi.StoreException.Kind;
 import java.sql.SQLException;
 import java.util.Set;
 
-/** Errors of MariaDB, by their numbers. */
+/** Classifies the errors of MariaDB by their codes. */
 final class MariaDbErrors implements ServerErrors {
   private static final int LOCK_WAIT_TIMEOUT = 1205;
   private static final int DUPLICATE_KEY = 1_062;
@@ -14,13 +14,13 @@ final class MariaDbErrors implements ServerErrors {
   private static final int RECORD_CHANGED = 1020;
   private static final int PACKET_TOO_LARGE = 1153;
 
-  /** A server that stops, a connection that was killed. */
+  /** Server shutdown and killed connection. */
   private static final Set<Integer> GONE = Set.of(1053, 1927);
 
-  /** Too many connections, three kinds of that; a statement that was killed, or took too long. */
+  /** Too many connections (three codes), killed statement, and statement timeout. */
   private static final Set<Integer> BUSY = Set.of(1040, 1203, 1226, 1317, 1969);
 
-  /** By a setting of the server, of the transaction, of the engine. */
+  /** Read-only server, transaction and storage engine. */
   private static final Set<Integer> READ_ONLY = Set.of(1290, 1792, 1836);
 
   @Override
@@ -59,7 +59,7 @@ final class MariaDbErrors implements ServerErrors {
     return code(failure) == LOCK_WAIT_TIMEOUT;
   }
 
-  /** The number of a failure; that of a batch may be in its cause. */
+  /** Returns the code of a failure; for a batch, the code of its cause. */
   static int code(SQLException failure) {
     return failure.getErrorCode() == 0 && failure.getCause() instanceof SQLException cause
         ? cause.getErrorCode()

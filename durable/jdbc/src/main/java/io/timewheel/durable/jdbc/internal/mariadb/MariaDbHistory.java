@@ -15,8 +15,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The history on MariaDB, which is not divided: to empty a table at once ends the transaction, and
- * the lock that makes it safe.
+ * Reads and purges the history on MariaDB. It has one part, because emptying a whole table would
+ * end the transaction and release the lock that makes it safe.
  */
 public final class MariaDbHistory extends HistorySql {
   public static final String FORGOTTEN =
@@ -28,13 +28,13 @@ public final class MariaDbHistory extends HistorySql {
     super(MariaDbExpressions.NOW);
   }
 
-  /** A finished timer, and its version in the history. */
+  /** A finished timer with its version in the history. */
   private record Done(Past past, long version) {}
 
   /**
-   * Deletes the rows up to the last of the oldest, and those that were committed behind an earlier
-   * position. The counters contain each row until it is deleted. A row that another transaction
-   * holds is left to the next time.
+   * Deletes the rows up to the newest given one, and those that were committed before an earlier
+   * position. The counters include each row until it is deleted. Rows that another transaction
+   * holds are left to the next purge.
    */
   @Override
   public List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {

@@ -26,18 +26,18 @@ import java.util.Map;
 import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
-/** What MariaDB is asked apart from the commit of a write batch. */
+/** Executes the statements on MariaDB outside of write batches. */
 public final class MariaDbQueries extends Queries {
   public static final String DUE_IN_ONE =
       "(" + SELECT_DUE + "shard = ? AND fire_at >= ? AND fire_at < ? ORDER BY fire_at LIMIT ?)";
 
-  /** How many rows of the counters are put together in one transaction. */
+  /** The maximum number of counter rows that one transaction combines. */
   static final int MAX_COUNTS = 20_000;
 
-  /** How many rows about commits are deleted at a time: far more than are made in between. */
+  /** The number of commit rows deleted at once: far more than are inserted in between. */
   private static final int MAX_COMMITS = 5_000;
 
-  /** The rows of the index come in their order, and each leads to one timer by its key. */
+  /** Reads the index rows in order, and looks up each timer by its key. */
   public static final String TAKE_READY =
       "SELECT "
           + Rows.TIMER_COLUMNS
@@ -50,9 +50,9 @@ public final class MariaDbQueries extends Queries {
           + " FOR UPDATE SKIP LOCKED";
 
   /**
-   * Finds the queues of a list that have rows in the index: the list is JSON, a pair of names in
-   * hexadecimal for each. A subquery with LIMIT is evaluated for each queue by its key; without, it
-   * may become a join that reads the whole index.
+   * Finds the queues of a list that have rows in the index. The list is JSON with a pair of
+   * hexadecimal names for each queue. With LIMIT, the subquery is evaluated for each queue by its
+   * key. Without it, the optimizer may choose a join that reads the whole index.
    */
   public static final String NOT_EMPTY =
       "SELECT number FROM (SELECT q.number, (SELECT 1 FROM timewheel_ready r FORCE INDEX (PRIMARY)"
@@ -69,7 +69,7 @@ public final class MariaDbQueries extends Queries {
                   + " STRAIGHT_JOIN timewheel_timer t FORCE INDEX (PRIMARY)")
           + " FOR UPDATE SKIP LOCKED";
 
-  /** The optimizer goes from one name to the next by the index. */
+  /** The optimizer skips from one name to the next in the index. */
   public static final String READY_HANDLERS =
       "SELECT DISTINCT handler FROM timewheel_handler_ready FORCE INDEX (PRIMARY)"
           + " WHERE handler > ? ORDER BY handler LIMIT ?";
@@ -80,7 +80,7 @@ public final class MariaDbQueries extends Queries {
         new TimerPages(
             MariaDbRecords.DONE_COLUMNS,
             MariaDbRecords.NO_PAYLOAD,
-            // A comparison of rows is checked on each row.
+            // The optimizer would check a row comparison on each row.
             "(t.namespace > ? OR t.namespace = ? AND t.id > ?)"));
   }
 
@@ -155,15 +155,19 @@ public final class MariaDbQueries extends Queries {
       sums.values().forEach(states -> states.values().removeIf(sum -> sum == 0));
       MariaDbSharedRows.insertCounts(connection, sums);
     } else if (commits == 0) {
-      connection.rollback(); // there is nothing to commit
+      connection.rollback(); // nothing to commit
     }
     return numbers.size() == MAX_COUNTS && 2 * different <= MAX_COUNTS;
   }
 
-  /** A commit, as it is known to whoever asks what became of it. */
+  /** A commit row. */
   private record Commit(long madeAt, long id) {}
 
-  /** Deletes commits that nobody asks for any more. {@return how many} */
+  /**
+   * Deletes commit rows that are no longer needed.
+   *
+   * @return the number of rows deleted
+   */
   private static int deleteCommits(Connection connection) throws SQLException {
     List<Commit> old = new ArrayList<>();
     try (PreparedStatement statement =
@@ -205,7 +209,7 @@ public final class MariaDbQueries extends Queries {
 
   // Queues
 
-  /** There are no lateral joins: the queues that are not empty are asked one by one. */
+  /** Queries the non-empty queues one by one, because MariaDB has no lateral joins. */
   @Override
   public List<TimerRecord> takeReady(Connection connection, List<LeaseRequest> requests, int limit)
       throws SQLException {

@@ -26,12 +26,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records on MariaDB. There are no arrays: rows are listed in the statement, by their whole keys,
- * in ways in which it looks at, and waits for, no row of another timer, whatever the optimizer
- * makes of small tables. Where there is no such way, each row has a statement of its own.
+ * Reads and writes records on MariaDB, which has no arrays. Statements list rows by their whole
+ * keys. Their forms ensure that they read and lock only the listed rows, with any plan that the
+ * optimizer chooses for small tables. Where no such form exists, each row has its own statement.
  *
- * <p>A statement for several rows does not say which it has found. Whoever advances more than one
- * has locked them, so that all are as they were read.
+ * <p>A statement for several rows does not return which of them it has found. So the caller locks
+ * the rows before it advances more than one, and all are as they were read.
  */
 public final class MariaDbRecords implements Records {
   static final String NO_PAYLOAD = "'' AS payload";
@@ -47,7 +47,7 @@ public final class MariaDbRecords implements Records {
   private static final String INSERT =
       INSERT_COLUMNS.formatted("timewheel_timer", "fire_at, shard, payload");
 
-  // What is there already stays, and tells by its version that it is not what was to be inserted.
+  // Existing rows stay. Their version shows that they are not the inserted ones.
   private static final String UNLESS_PRESENT =
       " ON DUPLICATE KEY UPDATE version = timewheel_timer.version RETURNING namespace, id, version";
 
@@ -56,8 +56,8 @@ public final class MariaDbRecords implements Records {
           + " attempt = ?, state = ?, flags = ?, progress = ?"
           + READING;
 
-  // For rows that are there and locked: the server parses one statement, and finds each row at
-  // once. What is never inserted has no values.
+  // For rows that exist and are locked: the server parses one statement, and finds all rows at
+  // once. Columns of rows that are never inserted have no values.
   private static final String ADVANCE_LOCKED =
       "INSERT INTO timewheel_timer (revision, due_at, fire_at, changed_at, attempt, state, flags,"
           + " progress, namespace, id, handler, version, created_at, spec, shard, payload)";
@@ -90,16 +90,16 @@ public final class MariaDbRecords implements Records {
   private static final String READ =
       "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)";
 
-  // For the statements of a batch that waits for no lock otherwise. One that passes over locks
-  // would fail with error 1180. A claim keeps the lock on an index row that it has passed over, and
-  // waits for no other transaction, so it ends soon.
+  // For the statements that may wait in a batch that otherwise waits for no lock. Skipping locked
+  // rows would fail with error 1180. A claim keeps the lock on a skipped index row, but waits for
+  // no other transaction, so it ends soon.
   private static final String MAY_WAIT = "SET STATEMENT innodb_lock_wait_timeout = 1 FOR ";
 
   private static final String IN_ORDER = " ORDER BY t.namespace, t.id FOR UPDATE";
 
   // Lists of keys
 
-  /** Asks about keys, in the order of the primary key, in which rows are locked too. */
+  /** Reads rows by keys, in the order of the primary key, which is also the order of locks. */
   private static void look(
       Connection connection,
       String select,
@@ -128,7 +128,7 @@ public final class MariaDbRecords implements Records {
     }
   }
 
-  /** A condition that the optimizer takes for ranges of the primary key. */
+  /** Returns a condition that the optimizer evaluates as ranges of the primary key. */
   private static String among(List<TimerKey> keys) {
     StringBuilder sql = new StringBuilder(" WHERE (");
     String namespace = null;
@@ -143,7 +143,7 @@ public final class MariaDbRecords implements Records {
     return sql.append("))").toString();
   }
 
-  /** {@return how some timers are locked} */
+  /** {@return the statement that locks timers} */
   public static String lock(List<TimerKey> keys) {
     return READ + among(keys) + IN_ORDER;
   }
@@ -298,7 +298,7 @@ public final class MariaDbRecords implements Records {
             (to, step) -> key(progress(to, step.after()), step.after()),
             ON_LOCKED,
             returned -> {});
-    // By the count of the server, one that is updated counts as two, and one inserted as one.
+    // MariaDB counts an updated row as two, and an inserted row as one.
     if (affected != 2 * steps.size()) {
       throw new IllegalStateException(
           "%d locked timers count as %d (expected: two for each)"

@@ -15,7 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The answers of requests on MariaDB. */
+/** Reads and writes the answers of requests on MariaDB. */
 final class MariaDbRequestRows extends RequestRows {
   private static final String FIND =
       "SELECT " + COLUMNS + " FROM timewheel_answer FORCE INDEX (PRIMARY) WHERE ";

@@ -10,17 +10,17 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
-/** Sends lists of rows, in statements that are short enough for the server. */
+/** Executes statements for lists of rows, in parts that are small enough for the server. */
 final class MariaDbRows {
-  /** Beyond a thousand, a list would become a join with a table. */
+  /** Above 1,000 values, the optimizer would convert a list to a join with a table. */
   static final int MAX_ROWS = 500;
 
-  /** What goes into one statement, which the server must take as one packet. */
+  /** The maximum size of a statement, which must fit into one packet. */
   private static final int MAX_BYTES = 1 << 20;
 
   private MariaDbRows() {}
 
-  /** Takes a row of an answer. */
+  /** Reads a result row. */
   interface Reader {
     void take(ResultSet row) throws SQLException;
   }
@@ -30,7 +30,7 @@ final class MariaDbRows {
     void set(Parameters to, T row) throws SQLException;
   }
 
-  /** Inserts rows, in so many statements that each is short enough. */
+  /** Inserts rows, in as many statements as their size requires. */
   static <T> void insert(
       Connection connection, String into, int columns, List<T> rows, Columns<T> values)
       throws SQLException {
@@ -45,7 +45,7 @@ final class MariaDbRows {
     return "(" + MariaDbExpressions.marks(columns) + ")";
   }
 
-  /** {@return how many rows were affected, by the count of the server} */
+  /** {@return the number of affected rows, as the server counts them} */
   static <T> int insert(
       Connection connection,
       String into,
@@ -84,7 +84,11 @@ final class MariaDbRows {
     return affected;
   }
 
-  /** Executes a statement for each row. {@return for which it has found something} */
+  /**
+   * Executes a statement for each row.
+   *
+   * @return for each row, whether the statement has found it
+   */
   static <T> boolean[] each(Connection connection, String sql, List<T> rows, Columns<T> values)
       throws SQLException {
     boolean[] done = new boolean[rows.size()];
@@ -101,7 +105,7 @@ final class MariaDbRows {
         if (counts[i] == Statement.SUCCESS_NO_INFO) {
           throw new StoreException(
               StoreException.Kind.UNAVAILABLE,
-              "the driver does not say what each statement of a batch has changed (expected:"
+              "the driver does not return which statements of a batch changed rows (expected:"
                   + " useBulkStmts=false)",
               null);
         }
@@ -112,8 +116,8 @@ final class MariaDbRows {
   }
 
   /**
-   * Deletes rows that are locked already, each by its whole key: a condition for many may be
-   * checked on all rows, and waits for those that others have locked.
+   * Deletes rows that are already locked, each by its whole key. The server might check a condition
+   * for many keys on all rows, and wait for rows that others have locked.
    */
   static <T> void deleteLocked(Connection connection, String from, List<T> keys, Columns<T> key)
       throws SQLException {

@@ -9,12 +9,14 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-/** The tables on MariaDB, 10.11 or newer. */
+/** Creates and changes the tables on MariaDB, 10.11 or newer. */
 final class MariaDbSchema implements SchemaSql {
   private static final int LEAST_MAJOR = 10;
   private static final int LEAST_MINOR = 11;
 
-  /** Room for the largest statement: a megabyte and one timer, each byte of which may take two. */
+  /**
+   * Room for the largest statement: 1 MiB and one timer, in which escaping may double each byte.
+   */
   private static final long LEAST_PACKET = 4 << 20;
 
   private static final String SCHEMA_LOCK = "concat('timewheel.', md5(database()))";
@@ -57,7 +59,7 @@ final class MariaDbSchema implements SchemaSql {
     String lock = "SELECT get_lock(" + SCHEMA_LOCK + ", " + SCHEMA_SECONDS + ")";
     if (Sql.number(connection, lock) != 1) {
       throw new StoreException(
-          Kind.TRANSIENT, "another node has been making the tables for a minute", null);
+          Kind.TRANSIENT, "another node has been creating the tables for a minute", null);
     }
   }
 
@@ -68,7 +70,10 @@ final class MariaDbSchema implements SchemaSql {
     Sql.execute(connection, "DO release_lock(" + SCHEMA_LOCK + ")");
   }
 
-  /** Whoever begins meanwhile waits, too: so not for long, which is a second at least. */
+  /**
+   * Gives a statement the table alone. Transactions that begin meanwhile wait too, so it waits for
+   * at most 1 s, which is MariaDB's minimum.
+   */
   @Override
   public List<String> alone(String statement) {
     return List.of(
@@ -77,7 +82,10 @@ final class MariaDbSchema implements SchemaSql {
         "UNLOCK TABLES;");
   }
 
-  /** The tables without rows are those that nobody has made to the end. */
+  /**
+   * Returns whether the tables were completely created. Tables without rows come from an incomplete
+   * creation.
+   */
   @Override
   public boolean exists(Connection connection) throws SQLException {
     String tables =

@@ -15,11 +15,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Pauses, epochs and counters on MariaDB. */
+/** Reads and writes pauses, epochs and counters on MariaDB. */
 final class MariaDbSharedRows implements SharedRows {
   @Override
   public Answer<Set<String>> holdPauses(Statements to) throws SQLException {
-    // The row stands for all pauses that are not there yet, and cannot be locked.
+    // This row stands for all pauses that do not exist yet, because missing rows cannot be locked.
     Set<String> scopes =
         SharedRows.scopes(
             to.connection(),

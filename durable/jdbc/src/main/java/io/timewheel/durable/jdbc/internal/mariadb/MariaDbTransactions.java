@@ -14,11 +14,11 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /**
- * Transactions on MariaDB. It has no settings that end with a transaction: those of a session are
- * kept in variables, and given back when the transaction has ended.
+ * Begins and ends transactions on MariaDB. It has no settings that end with a transaction, so the
+ * session's settings are saved in variables and restored after the transaction.
  */
 final class MariaDbTransactions implements TransactionSql {
-  /** What is kept and given back, with the isolation, which is no number. */
+  /** The numeric settings that are saved and restored; the isolation level is a text. */
   private static final List<String> NUMBERS =
       List.of(
           "innodb_lock_wait_timeout",
@@ -26,14 +26,14 @@ final class MariaDbTransactions implements TransactionSql {
           "idle_write_transaction_timeout",
           "idle_readonly_transaction_timeout");
 
-  /** Of the limits for standing still, the general one holds where the others are 0. */
+  /** The general idle timeout applies where the specific ones are 0. */
   private static final String KEEP =
       "SET @timewheel_isolation = coalesce(@timewheel_isolation, @@tx_isolation), "
           + each("@timewheel_%1$s = coalesce(@timewheel_%1$s, @@%1$s), ")
           + "SESSION tx_isolation = 'READ-COMMITTED', SESSION idle_write_transaction_timeout = 0,"
           + " SESSION idle_readonly_transaction_timeout = 0, ";
 
-  /** The shortest wait for a lock is a second. */
+  /** The shortest lock timeout is 1 s. */
   private static final String LIMITS = limits(1);
 
   private static String limits(int lockSeconds) {
@@ -42,7 +42,7 @@ final class MariaDbTransactions implements TransactionSql {
         + ", SESSION idle_transaction_timeout = 2";
   }
 
-  /** The limit of a statement, which is a fraction of seconds and changed for snapshots only. */
+  /** The statement timeout, a fractional number of seconds, which only snapshots change. */
   private static final String KEEP_STATEMENT_TIME =
       "@timewheel_max_statement_time ="
           + " coalesce(@timewheel_max_statement_time, @@max_statement_time), ";
@@ -61,12 +61,12 @@ final class MariaDbTransactions implements TransactionSql {
           + "@timewheel_max_statement_time = NULL, "
           + "@timewheel_isolation = NULL";
 
-  /** The same for each number. */
+  /** Returns the text for each numeric setting. */
   private static String each(String setting) {
     return NUMBERS.stream().map(setting::formatted).collect(Collectors.joining());
   }
 
-  /** How the transaction of a handler begins, which waits for locks as long as the user likes. */
+  /** Begins the transaction of a handler, which keeps the lock timeout of the user. */
   static void beginHandler(Connection connection, long idleMillis) throws SQLException {
     Sql.execute(connection, KEEP + "SESSION idle_transaction_timeout = " + idleMillis / 1_000);
   }
@@ -86,13 +86,16 @@ final class MariaDbTransactions implements TransactionSql {
     return begin(to, LIMITS, wantsVersions);
   }
 
-  /** A batch waits for no lock: its other timers, and the batches behind it, would wait, too. */
+  /**
+   * Begins a write batch, which waits for no lock: a wait would delay its other timers and the
+   * batches after it.
+   */
   @Override
   public Answer<Long> beginBatch(Statements to, boolean wantsVersions) throws SQLException {
     return begin(to, limits(0), wantsVersions);
   }
 
-  /** In one round trip. */
+  /** Begins in one round trip. */
   private Answer<Long> begin(Statements to, String limits, boolean wantsVersions)
       throws SQLException {
     String version = wantsVersions ? NEXT_VERSION : "0";
@@ -108,7 +111,10 @@ final class MariaDbTransactions implements TransactionSql {
     }
   }
 
-  /** A read that locks takes no snapshot: what others commit while it waits is seen. */
+  /**
+   * Begins a snapshot. The locking read takes no snapshot, so the later one includes the commits of
+   * other transactions during the wait.
+   */
   @Override
   public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
     Sql.execute(connection, KEEP + KEEP_STATEMENT_TIME + NO_LIMITS);

@@ -14,8 +14,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transactions of the user on MariaDB, where one goes on after a statement has failed: savepoints
- * tell what a failed call has done, and whether a transaction is still the same.
+ * Works in transactions of the user on MariaDB, where a transaction stays usable after a failed
+ * statement. Savepoints allow the changes of a failed call to be undone, and show whether a
+ * transaction is still the same one.
  */
 final class MariaDbUserTransactions implements UserTransactions {
   private static final String CALL = "timewheel_call";
@@ -23,10 +24,10 @@ final class MariaDbUserTransactions implements UserTransactions {
 
   private static final int NO_SUCH_SAVEPOINT = 1305;
 
-  /** No database is selected, or has such a table. */
+  /** No database is selected, or it has no such table. */
   private static final Set<Integer> NO_TABLES = Set.of(1046, 1146);
 
-  /** The server, the database, and the tables: those of one name need not be the same. */
+  /** The server, the database and the tables. Tables with the same name may be different ones. */
   private static final String TABLES =
       "concat(@@hostname, ':', @@port, '/', database(), '/', value)";
 
@@ -65,7 +66,10 @@ final class MariaDbUserTransactions implements UserTransactions {
     return new Visit(tables, readCommitted, readOnly, firstVersion, List.of());
   }
 
-  /** It has no settings but its own, and the savepoint goes with it. */
+  /**
+   * Does nothing: the user's settings were not changed, and the savepoint ends with the
+   * transaction.
+   */
   @Override
   public void leave(Connection connection, Visit visit) {}
 
@@ -87,8 +91,8 @@ final class MariaDbUserTransactions implements UserTransactions {
   }
 
   /**
-   * After a deadlock all is rolled back, savepoints too. But the rest of a batch was on its way,
-   * and has begun another transaction, in which there is nothing of the user.
+   * Rolls back after a deadlock, which has undone everything, including savepoints. The rest of the
+   * batch was already sent, and has begun another transaction without the user's changes.
    */
   private static void undoAll(Connection connection, Exception failure) {
     try {
@@ -108,7 +112,10 @@ final class MariaDbUserTransactions implements UserTransactions {
     return HANDLER;
   }
 
-  /** A transaction that was ended, also by a deadlock that the handler hides, has no savepoint. */
+  /**
+   * Checks the savepoint. A transaction that has ended, for example by a deadlock that the handler
+   * hides, has none.
+   */
   @Override
   public Statements.Answer<Boolean> endHandler(Statements to, String begun, boolean own)
       throws SQLException {

@@ -30,11 +30,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Pauses that hold on all nodes. Each pause has a number. A node reads the pauses with each tick of
- * its lease and when it is notified. It tells its engine of those that it has not seen, and writes
- * the number into {@code timewheel_pause_seen}: only then, and only if that went well, does it
- * renew its lease. The node that pauses waits until each node that had a lease has confirmed the
- * pause, or has a lease no longer. A node that joins later asks for its claims after the pause.
+ * Applies pauses on all nodes. Each pause has a number. A node reads the pauses with each tick of
+ * its lease thread and after each notification. It applies new pauses to its engine, and writes
+ * their numbers into {@code timewheel_pause_seen}. It renews its node lease only if that succeeded.
+ * The node that pauses waits until each node that had a node lease has confirmed the pause, or has
+ * lost its lease. A node that joins later claims its timers after the pause.
  */
 public final class ClusterPauses {
   private static final long WAIT_MILLIS = 20;
@@ -49,14 +49,14 @@ public final class ClusterPauses {
   private final Duration limit;
   private final @Nullable HintChannel hints;
 
-  /** The numbers of the pauses that the engine was told of. Guarded by this. */
+  /** The numbers of the pauses that the engine has applied. Guarded by this. */
   private final Map<String, Long> seen = new HashMap<>();
 
   private volatile @Nullable StoreListener listener;
 
   /**
-   * @param limit for how long a pause waits for the other nodes: longer than a lease
-   * @param hints carries hints to the other nodes; null if none are sent
+   * @param limit how long a pause waits for the other nodes; longer than a node lease
+   * @param hints notifies the other nodes; null without notifications
    */
   public ClusterPauses(
       Transactions transactions,
@@ -77,7 +77,7 @@ public final class ClusterPauses {
     this.hints = hints;
   }
 
-  /** Begins to tell the engine, which has no claims yet. */
+  /** Registers the engine, which has no claims yet. */
   public synchronized void start(StoreListener engine) {
     seen.putAll(numbers());
     listener = engine;
@@ -98,7 +98,7 @@ public final class ClusterPauses {
         });
   }
 
-  /** Tells the engine of new pauses, and confirms them. */
+  /** Applies new pauses to the engine, and confirms them. */
   public synchronized void confirm() {
     StoreListener engine = listener;
     long node = ownership.incarnation();
@@ -148,7 +148,7 @@ public final class ClusterPauses {
   /**
    * Pauses a scope, and waits for all nodes.
    *
-   * @return how many attempts of the scope run in handlers
+   * @return the number of attempts of the scope that handlers are running
    */
   public int pause(String scope) {
     long number =
@@ -164,7 +164,7 @@ public final class ClusterPauses {
     return await(scope, number);
   }
 
-  /** As {@link TimerStore#resume}. */
+  /** Implements {@link TimerStore#resume}. */
   public void resume(String scope) {
     boolean unused =
         transactions.write(
@@ -196,9 +196,10 @@ public final class ClusterPauses {
   }
 
   /**
-   * A node with a lease.
+   * A node with a node lease.
    *
-   * @param running how many attempts run there; null if it has not confirmed the pause
+   * @param running the number of attempts that run there; null if the node has not confirmed the
+   *     pause
    */
   private record Node(long number, String name, @Nullable Integer running) {}
 
@@ -231,7 +232,7 @@ public final class ClusterPauses {
     }
   }
 
-  /** Reads the nodes; none if the scope was resumed meanwhile. */
+  /** Reads the nodes; returns none if the scope was resumed meanwhile. */
   private List<Node> nodes(String scope, long number) {
     return transactions.read(
         connection -> {

@@ -2,32 +2,35 @@
 package io.timewheel.durable.jdbc.internal.ownership;
 
 /**
- * The time of the database, and when it was that by the clock of this JVM, give or take an error:
- * half of the time that the question was under way. An answer that was held up for seconds says
- * little, and timers that relied on it would fire as much too early.
+ * Contains a time of the database, and the time of this JVM's clock at that moment, with a possible
+ * error of half the round trip. An answer that took seconds is inaccurate: timers that relied on it
+ * could fire early by as much.
  *
- * @param databaseMillis what the database said
- * @param nanos when it said so, as far as can be told
- * @param errorNanos how far that may be off, both ways
+ * @param databaseMillis the time of the database, in milliseconds
+ * @param nanos the estimated time of this JVM at that moment, in nanoseconds
+ * @param errorNanos the maximum error in either direction, in nanoseconds
  */
 record DatabaseTime(long databaseMillis, long nanos, long errorNanos) {
-  /** Two clocks drift apart by less than one part in so many. */
+  /** Two clocks drift apart by less than one part in this number. */
   private static final long DRIFT = 5_000;
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
-  /** What was asked at one time and answered at another. */
+  /** Estimates the time from the moments of the question and of the answer. */
   static DatabaseTime of(long databaseMillis, long askedNanos, long answeredNanos) {
     long errorNanos = (answeredNanos - askedNanos) / 2;
     return new DatabaseTime(databaseMillis, askedNanos + errorNanos, errorNanos);
   }
 
-  /** The time of the database at another time. */
+  /** Returns the time of the database at another time of this JVM. */
   long millisAt(long thenNanos) {
     return databaseMillis + (thenNanos - nanos) / NANOS_PER_MILLI;
   }
 
-  /** The better one of this and a later one, which is also better if one of the clocks was set. */
+  /**
+   * Returns the more accurate one of this and a later reading. If one of the clocks was set, that
+   * is the later one.
+   */
   DatabaseTime orBetter(DatabaseTime later) {
     long agedNanos = errorNanos + (later.nanos - nanos) / DRIFT;
     long differenceMillis = Math.abs(millisAt(later.nanos) - later.databaseMillis);

@@ -4,14 +4,14 @@ package io.timewheel.durable.jdbc.internal.ownership;
 import java.security.SecureRandom;
 
 /**
- * The epoch of a shard, as one number: its upper half counts how often the shard was taken, and its
- * lower half is the nonce of the lease under which it was taken last.
+ * Calculates the epoch of a shard, a number. Its upper half counts how often the shard was taken.
+ * Its lower half is the nonce of the node lease under which it was last taken.
  *
- * <p>The count alone would not identify an owner. If a node takes a shard, and the server fails
- * over to a standby that lacks this commit, another node takes the same shard there and reaches the
- * same count. The number of the former node may be given to another one there, too. With the nonce
- * the two epochs differ, so a comparison of epochs compares owners: the fence refuses the former
- * owner, and the tokens of claims, which contain the epoch, are different ones.
+ * <p>The count alone would not identify an owner. Assume that a node takes a shard, and that the
+ * server then fails over to a standby without this commit. Another node then takes the shard there,
+ * and reaches the same count. The standby may also give the number of the former node to another
+ * one. The nonce makes the two epochs different, so a comparison of epochs compares owners. The
+ * fence then refuses the former owner, and claim tokens, which contain the epoch, differ.
  */
 public final class Epoch {
   private static final int COUNT_SHIFT = 32;
@@ -20,7 +20,7 @@ public final class Epoch {
 
   private Epoch() {}
 
-  /** {@return a random number for a lease} */
+  /** {@return a random number for a node lease} */
   static long nonce() {
     return RANDOM.nextLong() & NONCE;
   }
@@ -28,7 +28,7 @@ public final class Epoch {
   /**
    * {@return the epoch of the next owner, which is larger than the former epoch}
    *
-   * @param nonce the random number of the lease of that owner
+   * @param nonce the random number of that owner's node lease
    */
   static long next(long former, long nonce) {
     return (count(former) + 1) << COUNT_SHIFT | nonce;

@@ -9,8 +9,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The two threads of {@link Ownership}: one that talks to the database, and one that notices when
- * the other does not come back in time.
+ * Runs the two threads of {@link Ownership}: one that accesses the database, and one that notices
+ * if the first does not return in time.
  */
 public final class LeaseThreads implements AutoCloseable {
   private static final long TICK_MILLIS = 1_000;
@@ -42,25 +42,25 @@ public final class LeaseThreads implements AutoCloseable {
 
   private void tick() {
     try {
-      pauses.confirm(); // or the lease runs out, and whoever pauses waits no longer
+      pauses.confirm(); // if it fails, the lease expires, so pauses wait no longer
       if (ownership.wantsRenewal()) {
         ownership.renew();
       }
       ownership.balance();
       if (failing) {
         failing = false;
-        Log.LOG.log(System.Logger.Level.INFO, "the lease is kept again");
+        Log.LOG.log(System.Logger.Level.INFO, "the node lease is renewed again");
       }
     } catch (StoreException e) {
       if (!failing) {
         failing = true;
         Log.LOG.log(
             System.Logger.Level.WARNING,
-            "the lease cannot be kept, which is tried every second: " + e.getMessage(),
+            "the node lease cannot be renewed, and is tried again every second: " + e.getMessage(),
             e);
       }
     } catch (RuntimeException | Error e) {
-      Log.LOG.log(System.Logger.Level.ERROR, "while keeping the lease", e);
+      Log.LOG.log(System.Logger.Level.ERROR, "a renewal of the node lease has failed", e);
     }
   }
 
@@ -68,7 +68,7 @@ public final class LeaseThreads implements AutoCloseable {
     execute(ownership::give, "a shard cannot be given away yet");
   }
 
-  /** Confirms pauses now. */
+  /** Confirms pauses immediately. */
   public void confirmPauses() {
     execute(pauses::confirm, "a pause is confirmed with the next tick");
   }
@@ -84,16 +84,16 @@ public final class LeaseThreads implements AutoCloseable {
             }
           });
     } catch (RejectedExecutionException e) {
-      // Closed: leaving gives all away.
+      // Closed: the node gives all shards away as it leaves.
     }
   }
 
-  /** Sleeps until the lease might end, and no longer. */
+  /** Sleeps until the node lease might expire, then checks it. */
   private void watch() {
     try {
       ownership.watch();
     } catch (RuntimeException | Error e) {
-      Log.LOG.log(System.Logger.Level.ERROR, "while watching the lease", e);
+      Log.LOG.log(System.Logger.Level.ERROR, "a check of the node lease has failed", e);
     }
     long leftNanos = ownership.leaseLeftNanos();
     long waitNanos = leftNanos <= 0 ? TimeUnit.SECONDS.toNanos(1) : leftNanos;

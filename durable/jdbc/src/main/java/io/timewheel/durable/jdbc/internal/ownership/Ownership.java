@@ -33,22 +33,23 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What this node owns. A node has a lease, which it renews; a shard has an owner and an {@link
- * Epoch} that only grows. The database decides, by its clock; the node remembers, and forgets
- * before the database does.
+ * Manages the shards of this node. A node has a node lease, which it renews. A shard has an owner,
+ * and an {@link Epoch} that only increases. The database decides about ownership by its clock. The
+ * node keeps a copy, and drops it before the database's lease expires.
  *
- * <h2>Why no two nodes believe that they own a shard</h2>
+ * <h2>Why no two nodes fire the same shard</h2>
  *
  * <pre>
- *   owner                                       who takes over
+ *   the owner                                   the next owner
  *   1 notes its clocks
  *   2 renews: lease_until = now + lease         3 locks the owner's row: no renewal passes it
- *   4 believes so until its clocks are a        4 sees lease_until &lt; now
- *     lease minus a margin ahead of 1           5 epoch + 1
+ *   4 fires until its clocks are a lease        4 reads lease_until &lt; now
+ *     less a margin ahead of step 1             5 sets epoch + 1
  * </pre>
  *
- * The time of 2 is not before that of 1, so the belief ends before the lease does, unless the
- * clocks of the owner stand still. Even then its commits are refused: they compare the epoch.
+ * The lease in step 2 does not begin before the time noted in step 1. So the owner stops before its
+ * lease expires, unless its clocks stand still. Even then its commits are refused, because they
+ * compare the epoch.
  *
  * <p>The steps are called by {@link LeaseThreads}, or by a test.
  */
@@ -68,7 +69,10 @@ public final class Ownership {
   private final int shards;
   private final Counters counters;
 
-  /** Under which epoch this node owns a shard. Changed under the monitor, as the engine is told. */
+  /**
+   * The epochs of the shards that this node owns. Changed under the monitor, together with the call
+   * of the engine.
+   */
   private final Map<Integer, Long> owned = new ConcurrentHashMap<>();
 
   private final Map<Integer, Release> releases = new ConcurrentHashMap<>();
@@ -76,12 +80,12 @@ public final class Ownership {
   private volatile @Nullable Lease lease;
   private volatile @Nullable DatabaseTime databaseTime;
 
-  /** The handlers that live nodes know, as the engine was told last. */
+  /** The handlers of live nodes that the engine was last notified of. */
   private volatile @Nullable HandlerNames known;
 
   private volatile Runnable onRelease = () -> {};
 
-  /** How leases are kept. */
+  /** The settings of node leases. */
   public record Settings(
       String name, Duration lease, Duration renewal, Duration margin, Duration drain) {
     public static Settings of(String name, Duration lease) {
@@ -91,16 +95,16 @@ public final class Ownership {
   }
 
   /**
-   * A lease.
+   * A node lease.
    *
-   * @param nonce a random number of this lease, on whichever server
-   * @param server which server gave it
-   * @param sentNanos what the clock showed before it was asked for
-   * @param sentMillis the same of the wall clock
+   * @param nonce a random number of this lease, which differs between servers
+   * @param server the server that granted it
+   * @param sentNanos the monotonic time before the request, in nanoseconds
+   * @param sentMillis the wall-clock time before the request, in milliseconds
    */
   private record Lease(long node, long nonce, String server, long sentNanos, long sentMillis) {}
 
-  /** A shard that is to be given away, as soon as nothing of it runs. */
+  /** A shard to give away as soon as none of its attempts runs. */
   private record Release(CompletableFuture<Void> drained, long beganNanos) {}
 
   public Ownership(
@@ -123,12 +127,12 @@ public final class Ownership {
     this.counters = counters;
   }
 
-  /** Is called when a shard has been drained, and wants to be given away. */
+  /** Sets the task that runs when a drained shard can be given away. */
   void onRelease(Runnable work) {
     onRelease = work;
   }
 
-  /** The epoch under which this node owns a shard; null if it does not. */
+  /** Returns the epoch under which this node owns a shard; null if it does not own it. */
   @Nullable
   public Long epoch(int shard) {
     return owned.get(shard);
@@ -138,7 +142,7 @@ public final class Ownership {
     return Set.copyOf(owned.keySet());
   }
 
-  /** The number under which this node has its lease; 0 if it has none. */
+  /** Returns the number under which this node has its node lease; 0 if it has none. */
   public long incarnation() {
     Lease last = lease;
     return last == null ? 0 : last.node();
@@ -155,9 +159,9 @@ public final class Ownership {
     balance();
   }
 
-  // The lease
+  // The node lease
 
-  /** Asks for the time of the database until an answer comes quickly, but not for ever. */
+  /** Reads the time of the database until an answer comes quickly, up to a number of tries. */
   public void askTime() {
     for (int i = 0; i < MAX_QUESTIONS; i++) {
       DatabaseTime now =
@@ -186,7 +190,7 @@ public final class Ownership {
 
   private void join() {
     StoreListener engine = listener;
-    if (engine == null) { // it has left
+    if (engine == null) { // this node has left
       return;
     }
     long sentNanos = clock.nanoTime();
@@ -229,7 +233,7 @@ public final class Ownership {
     keep(DatabaseTime.of(leaseUntil - settings.lease().toMillis(), askedNanos, answeredNanos));
   }
 
-  /** Reads at which time the lease was renewed. */
+  /** Reads the time at which the lease was renewed. */
   private void readRenewed(Connection connection, long node, long askedNanos, long answeredNanos)
       throws SQLException {
     try (PreparedStatement statement =
@@ -243,8 +247,8 @@ public final class Ownership {
   }
 
   /**
-   * Renews the lease. A node whose lease has run out comes back as another one; so does one that
-   * finds another server.
+   * Renews the node lease. A node whose lease has expired joins again under a new number. So does a
+   * node that finds another server.
    */
   public void renew() {
     Lease last = lease;
@@ -261,11 +265,11 @@ public final class Ownership {
       lease = renewed;
       return;
     }
-    if (!owned.isEmpty()) { // otherwise that was said when it stopped
+    if (!owned.isEmpty()) { // otherwise it was logged when the node stopped
       Log.LOG.log(
           System.Logger.Level.WARNING,
-          "the lease of node {0} has run out, or the database has failed over: its shards are lost,"
-              + " and it comes back as another",
+          "the lease of node {0} has expired, or the database has failed over: its shards are lost,"
+              + " and it joins again under a new number",
           last.node());
     }
     loseAll();
@@ -274,14 +278,14 @@ public final class Ownership {
 
   private Optional<Lease> renewed(
       Connection connection, Lease last, long sentNanos, long sentMillis) throws SQLException {
-    sql.begin(connection); // a thread that stands still here delays others for a short time
+    sql.begin(connection); // limits how long a stalled thread delays others
     OwnershipRows.Row row = rows.lock(connection, last.node());
     if (row == null || row.nonce() != last.nonce()) {
-      return Optional.empty(); // lost in a failover; another node may have the number by now
+      return Optional.empty(); // lost in a failover; another node may have the number
     }
     if (!row.server().equals(last.server())) {
-      // This server may lack the last commits of the former one: the end of an attempt, for
-      // example, which would stay open as long as the epoch stands.
+      // This server may lack the last commits of the former one. One may have recorded the
+      // completion of an attempt, which would stay open as long as the epoch is unchanged.
       rows.forget(connection, last.node());
       return Optional.empty();
     }
@@ -304,7 +308,7 @@ public final class Ownership {
     }
   }
 
-  /** How much of the lease is left for sure, less the margin. */
+  /** Returns the guaranteed rest of the node lease, less the margin, in nanoseconds. */
   public long leaseLeftNanos() {
     Lease last = lease;
     if (last == null) {
@@ -317,24 +321,24 @@ public final class Ownership {
     return leftMillis * 1_000_000;
   }
 
-  /** Whether it is time for another renewal. */
+  /** Returns whether the node lease must be renewed now. */
   boolean wantsRenewal() {
     Lease last = lease;
     return last != null && clock.nanoTime() - last.sentNanos() >= settings.renewal().toNanos();
   }
 
-  /** Stops firing if the lease may be about to run out. */
+  /** Stops firing if the node lease may be about to expire. */
   public void watch() {
     if (!owned.isEmpty() && leaseLeftNanos() <= 0) {
       Log.LOG.log(
           System.Logger.Level.WARNING,
-          "the lease could not be renewed in time: nothing fires here until it is");
+          "the node lease could not be renewed in time: this node fires no timers until it is");
       loseAll();
     }
   }
 
   private synchronized void loseAll() {
-    if (!owned.isEmpty()) { // otherwise that was counted when it stopped
+    if (!owned.isEmpty()) { // otherwise it was counted when the node stopped
       counters.leasesLost.increment();
     }
     List.copyOf(owned.keySet()).forEach(this::lose);
@@ -358,7 +362,7 @@ public final class Ownership {
 
   // Shards
 
-  /** Takes what is this node's fair share and free, and begins to give away what is beyond it. */
+  /** Takes free shards up to this node's fair share, and begins to give away those beyond it. */
   public void balance() {
     Lease mine = lease;
     if (mine == null) {
@@ -397,7 +401,7 @@ public final class Ownership {
     int start = free.isEmpty() ? 0 : Math.floorMod(mine.node() * 31, free.size());
     for (int i = 0; i < free.size() && owned.size() - releases.size() < share; i++) {
       if (wantsRenewal()) {
-        renew(); // which must not wait for the rest
+        renew(); // the renewal must not wait for the other shards
       }
       Lease still = lease;
       if (still == null || still.node() != mine.node()) {
@@ -409,7 +413,7 @@ public final class Ownership {
     }
   }
 
-  /** Tells the engine which handlers live nodes know, if that has changed. */
+  /** Notifies the engine if the handlers of live nodes have changed. */
   private void learn(StoreListener engine, HandlerNames handlers) {
     if (!handlers.equals(known)) {
       known = handlers;
@@ -417,7 +421,11 @@ public final class Ownership {
     }
   }
 
-  /** Takes a shard, if it can be had. {@return whether it is worth while to try the next one} */
+  /**
+   * Takes a shard if it is free.
+   *
+   * @return whether the next shard should be tried
+   */
   private boolean take(Lease mine, OwnershipRows.Shard row) {
     long node = mine.node();
     try {
@@ -437,7 +445,7 @@ public final class Ownership {
           row.shard(),
           row.owner() == null ? "nobody" : "node " + row.owner(),
           e.getMessage());
-      // Otherwise there may be no database.
+      // Any other failure may mean that there is no database.
       return e.getCause() instanceof SQLException cause && errors.isHeldUp(cause);
     }
   }
@@ -454,7 +462,7 @@ public final class Ownership {
     var unused = drained.whenComplete((nothing, failure) -> onRelease.run());
   }
 
-  /** Gives away what has been drained, or has had its time for that. */
+  /** Gives away shards that are drained, or whose time to drain is over. */
   public void give() {
     Lease mine = lease;
     Set<Integer> drained = new HashSet<>();
@@ -476,7 +484,7 @@ public final class Ownership {
     }
   }
 
-  /** Leaves in good order: what it owned is free at once. */
+  /** Leaves the cluster. All its shards become free at once. */
   public void leave() {
     Lease last = lease;
     lease = null;

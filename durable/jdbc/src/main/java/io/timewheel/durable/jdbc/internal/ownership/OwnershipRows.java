@@ -16,13 +16,13 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** The statements by which {@link Ownership} changes who owns what. */
+/** Executes the statements by which {@link Ownership} changes owners of shards. */
 final class OwnershipRows {
-  /** No epoch, since the first one is 1. */
+  /** Not a valid epoch, because the first one is 1. */
   static final long NOT_TAKEN = 0;
 
-  /** How long the row of a node that is gone is kept, for whoever wants to know of it. */
-  private static final long REMEMBERED_MILLIS = TimeUnit.DAYS.toMillis(1);
+  /** How long the row of a lost node is kept for lists of nodes. */
+  private static final long RETENTION_MILLIS = TimeUnit.DAYS.toMillis(1);
 
   private final TransactionSql sql;
   private final Expressions expressions;
@@ -34,7 +34,7 @@ final class OwnershipRows {
     commits = server.commits();
   }
 
-  /** Removes nodes that never came back, and own nothing. */
+  /** Removes nodes that have been lost for that time and own no shards. */
   void forgetOthers(Connection connection) throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement(
@@ -42,7 +42,7 @@ final class OwnershipRows {
                 + expressions.nowMillis()
                 + " - ? AND node NOT IN"
                 + " (SELECT owner FROM timewheel_shard WHERE owner IS NOT NULL)")) {
-      statement.setLong(1, REMEMBERED_MILLIS);
+      statement.setLong(1, RETENTION_MILLIS);
       statement.executeUpdate();
     }
   }
@@ -50,14 +50,14 @@ final class OwnershipRows {
   /**
    * The row of a node.
    *
-   * @param server which server has it
-   * @param nonce the random number of the lease
+   * @param server the server that has the row
+   * @param nonce the random number of the node lease
    */
   record Row(String server, long nonce) {}
 
   /**
-   * Locks the row of a node. What waits for that in a statement is judged by the time at which it
-   * began to wait; what comes in the next one is not.
+   * Locks the row of a node. The database evaluates the time in the waiting statement as of the
+   * start of the wait, so callers compare times in the next statement.
    *
    * @return the row; null if there is none
    */
@@ -75,22 +75,22 @@ final class OwnershipRows {
   }
 
   /**
-   * A shard as the database has it.
+   * A shard in the database.
    *
-   * @param alive whether the owner has a lease
+   * @param alive true if the owner has a node lease
    */
   record Shard(int shard, @Nullable Long owner, long epoch, boolean alive) {}
 
   /**
    * The cluster at one moment.
    *
-   * @param nodes how many live nodes take shards
-   * @param shards all of them
-   * @param handlers those that live nodes know
+   * @param nodes the number of live nodes that take shards
+   * @param shards all shards
+   * @param handlers the handlers of live nodes
    */
   record Look(int nodes, List<Shard> shards, HandlerNames handlers) {}
 
-  /** Reads who owns what, and who knows which handlers. */
+  /** Reads the owners of shards, and the handlers of nodes. */
   Look look(Connection connection) throws SQLException {
     List<Shard> shards = new ArrayList<>();
     String sql =
@@ -128,11 +128,12 @@ final class OwnershipRows {
   }
 
   /**
-   * Takes a shard, if it is free.
+   * Takes a shard if it is free.
    *
-   * @param nonce the random number of the lease: another node may have the same number of a node
-   * @param server which server has given the lease: on another one, it ends
-   * @return its new epoch, or {@link #NOT_TAKEN}
+   * @param nonce the random number of the node lease, because another node may get the same node
+   *     number
+   * @param server the server that granted the lease, which is invalid on another server
+   * @return the new epoch, or {@link #NOT_TAKEN}
    */
   long take(Connection connection, long node, long nonce, String server, Shard row)
       throws SQLException {
@@ -149,7 +150,7 @@ final class OwnershipRows {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "UPDATE timewheel_shard SET owner = ?, epoch = ? WHERE shard = ? AND epoch = ?"
-                + " AND (owner IS NULL OR owner = ?)")) { // given away since, or as it was
+                + " AND (owner IS NULL OR owner = ?)")) { // free by now, or unchanged
       statement.setLong(1, node);
       statement.setLong(2, epoch);
       statement.setInt(3, row.shard());
@@ -163,7 +164,7 @@ final class OwnershipRows {
     return aliveRow(connection, node) != null;
   }
 
-  /** {@return the row of a node that has a lease, which stays so until the transaction ends} */
+  /** {@return the row of a node with a node lease, which stays valid until the transaction ends} */
   private @Nullable Row aliveRow(Connection connection, long node) throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement(
@@ -182,7 +183,11 @@ final class OwnershipRows {
     }
   }
 
-  /** Gives a shard away. {@return whether it was this node's} */
+  /**
+   * Gives a shard away.
+   *
+   * @return whether it belonged to this node
+   */
   boolean give(Connection connection, long node, int shard, long epoch) throws SQLException {
     sql.begin(connection);
     try (PreparedStatement statement =
@@ -196,7 +201,7 @@ final class OwnershipRows {
     }
   }
 
-  /** Forgets a node, and what it owns is free. */
+  /** Removes a node, which frees its shards. */
   void forget(Connection connection, long node) throws SQLException {
     for (String sql :
         List.of(

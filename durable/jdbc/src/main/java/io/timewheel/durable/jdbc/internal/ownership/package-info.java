@@ -3,9 +3,9 @@
 /**
  * Node leases, and the shards that a node owns. The entry is {@link
  * io.timewheel.durable.jdbc.internal.ownership.Ownership}, with its statements in {@code
- * OwnershipRows}. {@code Epoch} is the number of an owner, {@code DatabaseTime} the clock of the
- * database, and {@code ClusterPauses} has pauses confirmed by all nodes. {@code LeaseThreads} calls
- * both.
+ * OwnershipRows}. {@code Epoch} identifies the owner of a shard, {@code DatabaseTime} tracks the
+ * clock of the database, and {@code ClusterPauses} applies pauses on all nodes. {@code
+ * LeaseThreads} runs both {@code Ownership} and {@code ClusterPauses}.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.ownership;

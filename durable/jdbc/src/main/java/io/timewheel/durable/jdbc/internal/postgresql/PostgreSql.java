@@ -4,11 +4,11 @@ package io.timewheel.durable.jdbc.internal.postgresql;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 
-/** PostgreSQL, 14 or newer. Rows are sent as arrays, one for each column. */
+/** Creates the parts for PostgreSQL, 14 or newer. Rows are sent as arrays, one for each column. */
 public final class PostgreSql {
   private PostgreSql() {}
 
-  /** {@return the parts of a server that knows some formats of the tables} */
+  /** {@return the parts of a server, for the known formats of the tables} */
   public static ServerParts parts(Formats formats) {
     PostgreSqlCommitProof commits = new PostgreSqlCommitProof();
     PostgreSqlTransactions transactions = new PostgreSqlTransactions(formats);

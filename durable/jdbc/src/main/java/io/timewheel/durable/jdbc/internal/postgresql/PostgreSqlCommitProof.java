@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Proves commits by the number of the transaction, and by the position of the server's log. */
+/** Proves commits by the number of the transaction and the position of the server's log. */
 final class PostgreSqlCommitProof implements CommitProof {
   /** The timeline, which a promotion begins. */
   private static final String TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
@@ -35,15 +35,15 @@ final class PostgreSqlCommitProof implements CommitProof {
   private static final String STATUS_WITHOUT_LOG =
       "SELECT CASE WHEN pg_is_in_recovery() THEN 'in progress' ELSE pg_xact_status(?::xid8) END";
 
-  /** Whether it says where its log is; some that are managed for their users do not. */
-  private volatile boolean tellsLog = true;
+  /** False if the server does not return its log position, like some managed servers. */
+  private volatile boolean returnsLog = true;
 
-  /** Finds out whether the server returns the position of its log. */
+  /** Checks whether the server returns the position of its log. */
   void check(Connection connection) throws SQLException {
-    tellsLog = tellsLog(connection);
+    returnsLog = returnsLog(connection);
   }
 
-  private static boolean tellsLog(Connection connection) throws SQLException {
+  private static boolean returnsLog(Connection connection) throws SQLException {
     try {
       Sql.execute(connection, "SELECT pg_last_wal_replay_lsn(), pg_current_wal_insert_lsn()");
       return true;
@@ -51,8 +51,8 @@ final class PostgreSqlCommitProof implements CommitProof {
       if (Set.of("0A000", "42501", "42883").contains(PostgreSqlErrors.state(e))) {
         Log.LOG.log(
             System.Logger.Level.WARNING,
-            "the database does not say where its log is ({0}): what a failover loses may go"
-                + " unnoticed",
+            "the database does not return the position of its log ({0}): commits that a failover"
+                + " loses may go unnoticed",
             e.getMessage());
         return false;
       }
@@ -67,13 +67,16 @@ final class PostgreSqlCommitProof implements CommitProof {
     }
   }
 
-  /** The number of the transaction, and what {@link #isCommitted} judges it by. */
+  /**
+   * Returns the number of the transaction, and the log position and timeline for {@link
+   * #isCommitted}.
+   */
   @Override
   public Answer<Optional<String>> transactionId(Statements to) {
     return to.query(
         "SELECT "
             + PostgreSqlExpressions.NUMBER
-            + (tellsLog
+            + (returnsLog
                 ? " || '@' || pg_current_wal_insert_lsn()"
                     + " || '@' || coalesce(pg_last_wal_replay_lsn(), '0/0') || '@' || "
                     + TIMELINE
@@ -86,11 +89,12 @@ final class PostgreSqlCommitProof implements CommitProof {
   }
 
   /**
-   * A server that recovers from a crash, or is promoted, gives the numbers of transactions that it
-   * has lost to others. It has lost this one, if it has recovered since, and not up to where the
-   * log was before the COMMIT; if it has got so far, it knows the number. A standby may still get
-   * to know of it. A clean restart forgets where the recovery ended: after a promotion, which the
-   * timeline tells, nobody knows then; after a crash, or if there were two, the number is believed.
+   * Returns whether a transaction was committed. A server that recovers from a crash, or is
+   * promoted, reuses the numbers of lost transactions. It has lost this one if it has recovered
+   * since, but not up to the log position before the COMMIT. If it has reached that position, it
+   * knows the number. A standby may still receive the commit. A clean restart erases the position
+   * of the recovery. Then nobody can determine the outcome after a promotion, which the timeline
+   * shows. After a crash, or after two of them, the transaction's status is trusted.
    */
   @Override
   public @Nullable Boolean isCommitted(Connection connection, String transactionId)
@@ -104,12 +108,12 @@ final class PostgreSqlCommitProof implements CommitProof {
       try (ResultSet rows = statement.executeQuery()) {
         rows.next();
         String status = rows.getString(1);
-        boolean isKnown = status != null && !status.equals("in progress"); // null: long ago
+        boolean isKnown = status != null && !status.equals("in progress"); // null: too old
         return isKnown ? Boolean.valueOf("committed".equals(status)) : null;
       }
     } catch (SQLException e) {
       if (PostgreSqlErrors.state(e).equals("22023")) {
-        return false; // in the future: a server that has crashed since never got to know of it
+        return false; // the number is unused: the server has crashed, and lost the transaction
       }
       throw e;
     }
@@ -122,6 +126,6 @@ final class PostgreSqlCommitProof implements CommitProof {
 
   @Override
   public String writingServer() {
-    return tellsLog ? TIMELINE : "''";
+    return returnsLog ? TIMELINE : "''";
   }
 }

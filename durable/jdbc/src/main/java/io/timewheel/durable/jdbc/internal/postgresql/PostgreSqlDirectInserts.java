@@ -27,16 +27,16 @@ import java.util.function.Consumer;
 import org.postgresql.PGConnection;
 
 /**
- * Direct inserts on PostgreSQL, which runs all statements up to the next Sync message of the
- * protocol as one transaction.
+ * Inserts new timers directly on PostgreSQL, which executes all statements before a Sync message of
+ * its protocol as one transaction.
  *
- * <p>The first statement inserts. It waits for a transaction that is just finishing the same timer.
- * The second one looks into the history, with a snapshot that is newer than that wait. A single
- * timer that is there, or is in the history, is not inserted, or is removed again. Of several
- * timers one that is not new lets the transaction fail, which is cheaper if all are new.
+ * <p>The first statement inserts. It waits for any transaction that is just finishing the same
+ * timer. The second one reads the history, with a snapshot taken after that wait. A single timer
+ * that already exists, or is in the history, is not inserted, or is removed again. For several
+ * timers, an existing one fails the transaction, which is cheaper if all are new.
  *
  * <p>The PostgreSQL driver sends a Sync between two statements if one of them may return columns of
- * any length. So all columns of these statements have a fixed length.
+ * variable length. So all columns of these statements have a fixed length.
  */
 final class PostgreSqlDirectInserts implements DirectInserts {
   private static final String LOCK_LIMIT = "100ms";
@@ -46,10 +46,10 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   private static final String READ_COMMITTED =
       "current_setting('transaction_isolation') = 'read committed'";
 
-  /** Whether this statement runs in the transaction that {@link #SETTINGS} was set in. */
+  /** True if this statement runs in the transaction that executed {@link #SETTINGS}. */
   private static final String SAME = "current_setting('lock_timeout') = '" + LOCK_LIMIT + "'";
 
-  /** Has the statements after it find timers by their keys, whatever is in the tables. */
+  /** Makes the following statements find timers by their keys, whatever the tables contain. */
   private static final String SETTINGS =
       "set_config('lock_timeout', '"
           + LOCK_LIMIT
@@ -131,7 +131,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         "(SELECT count(*) FROM made)");
   }
 
-  /** The format is read first. So it stays in use until the transaction ends. */
+  /** Returns the insert. It reads the format first, which locks it until the transaction ends. */
   private String insert(String timers, String counts, String inserted) {
     return "WITH f AS (SELECT value, nextval('timewheel_version') AS version, value BETWEEN "
         + formats.oldest()
@@ -190,13 +190,16 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         : 0;
   }
 
-  /** A pooler has numbers of its own. */
+  /** Returns the number of the server session. A pooler returns numbers of its own. */
   @Override
   public int session(Connection connection) throws SQLException {
     return knowsSessions ? backend(connection) : 0;
   }
 
-  /** Another session may have got the number. Then nothing is known. */
+  /**
+   * Returns whether the session has ended. Another session may have got the number; then the result
+   * is false.
+   */
   @Override
   public boolean hasEnded(Connection connection, int session) throws SQLException {
     return session != 0
@@ -338,9 +341,9 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   }
 
   /**
-   * The server reports all other errors before it commits. An administrator ends a session (57P01)
-   * between two messages, or in a statement. A crash (57P02) may come between the commit and its
-   * answer.
+   * Returns whether the insert may be committed. The server reports all other errors before it
+   * commits. An administrator ends a session (57P01) between two messages, or in a statement. A
+   * crash (57P02) may come between the commit and its answer.
    */
   @Override
   public boolean mayBeCommitted(SQLException failure) {

@@ -6,7 +6,7 @@ import io.timewheel.durable.spi.StoreException.Kind;
 import java.sql.SQLException;
 import java.util.Set;
 
-/** Errors of PostgreSQL, by their SQLSTATE. */
+/** Classifies the errors of PostgreSQL by their SQLSTATE. */
 final class PostgreSqlErrors implements ServerErrors {
   @Override
   public Kind kind(SQLException failure) {

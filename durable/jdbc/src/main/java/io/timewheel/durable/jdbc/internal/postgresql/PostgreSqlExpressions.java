@@ -3,9 +3,9 @@ package io.timewheel.durable.jdbc.internal.postgresql;
 
 import io.timewheel.durable.jdbc.internal.server.Expressions;
 
-/** Expressions of PostgreSQL. */
+/** Contains SQL expressions for PostgreSQL. */
 final class PostgreSqlExpressions {
-  /** Not {@code now()}, which is when the transaction began. */
+  /** The current time; {@code now()} would return the start of the transaction. */
   static final String NOW = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
   /** The number of the transaction; null if it has none. */

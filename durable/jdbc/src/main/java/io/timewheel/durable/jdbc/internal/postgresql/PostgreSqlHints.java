@@ -14,7 +14,7 @@ import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
-/** Hints as notifications of PostgreSQL. */
+/** Sends hints as notifications of PostgreSQL. */
 final class PostgreSqlHints implements HintTransport {
   @Override
   public String channel(Connection connection) throws SQLException {
@@ -53,7 +53,7 @@ final class PostgreSqlHints implements HintTransport {
     return hints;
   }
 
-  /** The queue of notifications may be full, which only COMMIT finds out. */
+  /** Returns whether the queue of notifications was full, which only COMMIT reports. */
   @Override
   public boolean isRefusal(SQLException failure) {
     return PostgreSqlErrors.state(failure).equals("54000");

@@ -10,7 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import org.jspecify.annotations.Nullable;
 
-/** The history on PostgreSQL, which is divided into parts. */
+/** Reads and purges the history on PostgreSQL, which is divided into parts. */
 final class PostgreSqlHistory extends HistorySql implements HistoryParts {
   private static final int PARTS = 4;
 
@@ -43,7 +43,7 @@ final class PostgreSqlHistory extends HistorySql implements HistoryParts {
   public void empty(Connection connection, int part, long endedBefore) throws SQLException {
     if (hasEnded(connection, part, endedBefore)) {
       Sql.update(connection, "LOCK TABLE timewheel_done_" + part + " IN ACCESS EXCLUSIVE MODE");
-      if (hasEnded(connection, part, endedBefore)) { // others may have committed more
+      if (hasEnded(connection, part, endedBefore)) { // other transactions may have added rows
         Sql.update(connection, "TRUNCATE timewheel_done_" + part);
       }
     }

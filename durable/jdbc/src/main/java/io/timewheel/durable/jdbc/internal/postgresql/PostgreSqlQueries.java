@@ -20,9 +20,12 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** What PostgreSQL is asked apart from the commit of a write batch. */
+/** Executes the statements on PostgreSQL outside of write batches. */
 public final class PostgreSqlQueries extends Queries {
-  /** The shards let PostgreSQL read a short span by the due index, which begins with the shard. */
+  /**
+   * With shards in the condition, PostgreSQL reads a short span by the due index, which begins with
+   * the shard.
+   */
   public static final String HISTOGRAM =
       """
       SELECT width_bucket(fire_at, ?::bigint[]), count(*) FROM timewheel_timer
@@ -30,9 +33,9 @@ public final class PostgreSqlQueries extends Queries {
       """;
 
   /**
-   * An empty queue costs one look into the index. LIMIT stands above the locks in the plan, so that
-   * it counts claimable timers. The timer is locked before its row in the index: a timer that
-   * somebody holds costs one attempt at a lock.
+   * Claims ready timers. An empty queue costs one index lookup. LIMIT is above the locks in the
+   * plan, so it counts claimable timers. Each timer is locked before its index row, so a held timer
+   * costs one failed lock.
    */
   public static final String TAKE_READY =
       "SELECT ready.* FROM unnest(?::text[], ?::text[], ?::integer[]) AS q (namespace, queue, most)"

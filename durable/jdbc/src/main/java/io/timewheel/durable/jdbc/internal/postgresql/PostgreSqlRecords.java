@@ -23,7 +23,7 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Records on PostgreSQL. They are sent as arrays, one for each column; {@link
+ * Reads and writes records on PostgreSQL. They are sent as arrays, one for each column. {@link
  * PostgreSqlTransactions} describes their plans.
  */
 public final class PostgreSqlRecords implements Records {
@@ -50,10 +50,10 @@ public final class PostgreSqlRecords implements Records {
           + KEYS
           + " ON t.namespace = k.namespace AND t.id = k.id";
 
-  // Locked in the order of the keys, whatever the plan: the sort comes before the locks.
+  // Locks in the order of the keys in every plan, because the sort comes before the locks.
   public static final String LOCK = READ + " ORDER BY k.n FOR NO KEY UPDATE OF t";
 
-  // Found by their keys, and nothing else: "offset" keeps the other condition out of that.
+  // Finds rows only by their keys: OFFSET keeps the other condition out of the index scan.
   public static final String FINISHED =
       "SELECT "
           + DONE_COLUMNS
@@ -83,7 +83,7 @@ public final class PostgreSqlRecords implements Records {
               shard integer, payload bytea\
               """);
 
-  // The versions tell which: within a batch each is another one.
+  // The versions identify the inserted rows, because they are unique within a batch.
   private static final String INSERT = INSERT_NEW + " ON CONFLICT DO NOTHING RETURNING version";
 
   private static final String PROGRESS =
@@ -126,13 +126,13 @@ public final class PostgreSqlRecords implements Records {
   private static final String REMOVE =
       "DELETE FROM timewheel_timer t USING " + READINGS + " WHERE " + IS_READING;
 
-  // Not behind the position up to which the history is forgotten: nobody would see the timer there,
-  // and nobody would take it out of the counters.
+  // Never at or before the purged position: the timer would be invisible there, and no purge would
+  // subtract it from the counters.
   private static final String CHANGED_AT =
       " greatest(changed_at, (SELECT forgotten_at + 1 FROM timewheel_history))";
 
-  // What is deleted carries what is inserted instead: a join of the two would be a quadratic one.
-  // The statement itself reads the part: a session that read it before would not notice a new one.
+  // The deleted rows pass on the inserted values, because a join of the two would be quadratic. The
+  // statement itself reads the part: an earlier read would miss a switch to a new one.
   public static final String FINISH =
       "WITH gone AS (DELETE FROM timewheel_timer t USING "
           + rows(
@@ -158,8 +158,8 @@ public final class PostgreSqlRecords implements Records {
       "DELETE FROM timewheel_done t USING " + READINGS + " WHERE " + IS_READING + " RETURNING k.n";
 
   /**
-   * Rows from arrays, one for each column. Not {@code FROM unnest(…, …)}, which puts each array by
-   * itself aside before it joins them: twice the price.
+   * Returns rows from arrays, one for each column. {@code FROM unnest(…, …)} would cost twice as
+   * much, because it stores each array separately before it joins them.
    *
    * @param columns their names and types
    */
@@ -262,7 +262,7 @@ public final class PostgreSqlRecords implements Records {
         .bytes(records, record -> record.definition().payload());
   }
 
-  /** What the history has, too, from the handler on. */
+  /** Binds the columns that the history has too, from the handler on. */
   private static Parameters columns(Parameters to, List<TimerRecord> records) throws SQLException {
     return to.texts(records, record -> record.definition().handler())
         .longs(records, TimerRecord::version)

@@ -10,7 +10,7 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 
-/** The answers of requests on PostgreSQL. */
+/** Reads and writes the answers of requests on PostgreSQL. */
 final class PostgreSqlRequestRows extends RequestRows {
   private static final String FIND =
       "SELECT a.namespace, a.id, a.request, a.digest, a.answer, a.version, a.answered_at"

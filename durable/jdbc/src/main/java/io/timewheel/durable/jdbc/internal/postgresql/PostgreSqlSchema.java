@@ -11,7 +11,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
 
-/** The tables on PostgreSQL, 14 or newer. */
+/** Creates and changes the tables on PostgreSQL, 14 or newer. */
 final class PostgreSqlSchema implements SchemaSql {
   private static final int LEAST_VERSION = 140_000;
 
@@ -54,7 +54,10 @@ final class PostgreSqlSchema implements SchemaSql {
     return SchemaSql.script(PostgreSqlSchema.class, "postgresql-" + format + ".sql");
   }
 
-  /** What others have done until then is seen. */
+  /**
+   * Locks the schema. Later statements read the commits of the transactions that held the lock
+   * before.
+   */
   @Override
   public void lock(Connection connection) throws SQLException {
     Sql.execute(
@@ -63,7 +66,10 @@ final class PostgreSqlSchema implements SchemaSql {
             + ";\nSELECT pg_advisory_xact_lock(hashtext('timewheel_schema'))");
   }
 
-  /** Whoever begins meanwhile waits, too: so not for long. */
+  /**
+   * Gives a statement the table alone. Transactions that begin meanwhile wait too, so its wait is
+   * short.
+   */
   @Override
   public List<String> alone(String statement) {
     return List.of(
@@ -74,7 +80,8 @@ final class PostgreSqlSchema implements SchemaSql {
 
   @Override
   public boolean exists(Connection connection) throws SQLException {
-    // With a table in it: otherwise the session may not have heard of what others have made.
+    // The query contains a table, because otherwise the session may not yet know tables that others
+    // have created.
     try (Statement statement = connection.createStatement();
         ResultSet rows =
             statement.executeQuery(

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** Pauses, epochs and counters on PostgreSQL. */
+/** Reads and writes pauses, epochs and counters on PostgreSQL. */
 final class PostgreSqlSharedRows implements SharedRows {
   @Override
   public Answer<Set<String>> holdPauses(Statements to) {

@@ -10,16 +10,17 @@ import java.sql.Connection;
 import java.sql.SQLException;
 
 /**
- * Transactions on PostgreSQL. In a write batch a join of {@code unnest} with a table is a nested
- * loop over an index, whatever is in the table: a plan that a session has made while the table was
- * empty is kept when it is large. What is "off" only looks dear to the planner, which must not take
- * that for a reason to compile the plan for seconds.
+ * Begins and ends transactions on PostgreSQL. In a write batch, a join of {@code unnest} with a
+ * table must be a nested loop over an index, whatever the table contains. A session keeps the plan
+ * that it made while the table was empty, even when the table is large. Plan types that are "off"
+ * have a very high cost for the planner. So JIT is off too: the planner would otherwise compile
+ * such a plan for seconds.
  */
 final class PostgreSqlTransactions implements TransactionSql {
-  /** How a transaction begins in which nothing is planned or locked yet. */
+  /** Begins a transaction in which nothing is planned or locked yet. */
   static final String ISOLATION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
-  /** What makes the planner take the indexes. */
+  /** The settings that make the planner use the indexes. */
   static final String PLANNER =
       """
       set_config('plan_cache_mode', 'force_generic_plan', true),
@@ -31,9 +32,9 @@ final class PostgreSqlTransactions implements TransactionSql {
       """;
 
   /**
-   * Sets the limits of a transaction that holds a fence, and reads {@link #FORMAT the format}. A
-   * statement of the protocol takes its snapshot after its locks, so that one that has waited for a
-   * switch reads what was switched to. EXECUTE, in SQL, does not.
+   * Returns a statement that sets the limits of a transaction with a fence, and reads {@link
+   * #FORMAT the format}. A protocol-level statement takes its snapshot after its locks. So if it
+   * has waited for a switch of the format, it reads the new one. The SQL command EXECUTE does not.
    *
    * @param more another column
    */
@@ -51,7 +52,7 @@ final class PostgreSqlTransactions implements TransactionSql {
 
   private static final String LOCK_LIMIT = "100ms";
 
-  /** The least limit: 0 would be none. */
+  /** The shortest lock timeout; 0 would mean none. */
   private static final String LEAST_LOCK_LIMIT = "1ms";
 
   private static final String BEGIN = limits(LOCK_LIMIT, "0");
@@ -59,7 +60,10 @@ final class PostgreSqlTransactions implements TransactionSql {
   private static final String BEGIN_WITH_VERSIONS =
       limits(LOCK_LIMIT, "nextval('timewheel_version')");
 
-  /** Longer than for a write batch, since an effect is at stake; but no deadlock lasts as long. */
+  /**
+   * Longer than for a write batch, because it protects the handler's effects, but shorter than the
+   * detection of a deadlock.
+   */
   private static final String END_HANDLER =
       limits("500ms", PostgreSqlExpressions.NUMBER + "::text");
 
@@ -83,8 +87,9 @@ final class PostgreSqlTransactions implements TransactionSql {
   }
 
   /**
-   * LOCK takes no snapshot. So what others commit while it waits is seen, and no part of the
-   * history is emptied behind the snapshot, since TRUNCATE has no regard for those.
+   * Begins a snapshot. LOCK takes no snapshot, so the later one includes the commits during the
+   * wait. The lock also keeps parts of the history from being emptied, because TRUNCATE ignores
+   * snapshots.
    */
   @Override
   public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
@@ -95,7 +100,7 @@ final class PostgreSqlTransactions implements TransactionSql {
             + (hasTransactionTimeout(connection) ? " SET LOCAL transaction_timeout = 0;" : "")
             + " LOCK TABLE timewheel_done IN ACCESS SHARE MODE");
     if (alone) {
-      // Longer than an autovacuum holds it against a waiting transaction.
+      // Longer than an autovacuum keeps a lock that a transaction waits for.
       Sql.execute(
           connection,
           "SET LOCAL lock_timeout = '2s';"
@@ -115,10 +120,10 @@ final class PostgreSqlTransactions implements TransactionSql {
   }
 
   /**
-   * Sets the limits under which what a handler has done is committed.
+   * Sets the limits for the commit of a handler's effects.
    *
    * @param begun the number of its transaction
-   * @return whether it is still that one
+   * @return whether the current transaction is still that one
    */
   Answer<Boolean> endHandler(Statements to, String begun) {
     return to.query(

@@ -13,13 +13,13 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Transactions of the user on PostgreSQL. */
+/** Works in transactions of the user on PostgreSQL. */
 final class PostgreSqlUserTransactions implements UserTransactions {
   private static final Set<String> READ_COMMITTED = Set.of("read committed", "read uncommitted");
   private static final String ABORTED = "25P02";
   private static final int SETTINGS = 6;
 
-  /** The server, the database, and the table: schemas of one name need not be the same. */
+  /** The server, the database and the table. Schemas with the same name may be different ones. */
   private static final String TABLES =
       """
       (SELECT system_identifier FROM pg_control_system())
@@ -27,7 +27,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
         || '/' || to_regclass('timewheel_timer')::oid\
       """;
 
-  // "Materialized": the settings are read before they are changed.
+  // "Materialized", so that the settings are read before they are changed.
   private static final String ENTER =
       "WITH t AS MATERIALIZED (SELECT "
           + TABLES
@@ -47,7 +47,7 @@ final class PostgreSqlUserTransactions implements UserTransactions {
           + " set_config('enable_hashjoin', ?, true), set_config('enable_mergejoin', ?, true),"
           + " set_config('enable_bitmapscan', ?, true), set_config('jit', ?, true)";
 
-  // An identity from the start: one that ends and begins anew has another.
+  // Assigns a transaction ID at the start, so that a transaction begun later has a different one.
   private static final String BEGIN_HANDLER =
       PostgreSqlTransactions.ISOLATION
           + ";\nSELECT pg_current_xact_id()::text,"
@@ -105,7 +105,10 @@ final class PostgreSqlUserTransactions implements UserTransactions {
     }
   }
 
-  /** One in which a statement has failed can only be rolled back: any other is made so. */
+  /**
+   * Makes the transaction fail, unless a statement has failed already, so that it can only be
+   * rolled back.
+   */
   @Override
   public void undo(Connection connection, Exception failure) {
     if (failure instanceof SQLException) {

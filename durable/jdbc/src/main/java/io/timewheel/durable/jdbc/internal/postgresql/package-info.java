@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * PostgreSQL, 14 or newer. The entry is {@link
- * io.timewheel.durable.jdbc.internal.postgresql.PostgreSql}, which lists the parts: each class here
+ * Implements the store on PostgreSQL, 14 or newer. The entry is {@link
+ * io.timewheel.durable.jdbc.internal.postgresql.PostgreSql}, which lists the parts: each class
  * implements one interface of {@link io.timewheel.durable.jdbc.internal.server}.
  */
 @NullMarked

@@ -13,14 +13,14 @@ import java.util.function.LongSupplier;
 import java.util.function.ToIntFunction;
 
 /**
- * Where the due index of a shard begins. What has fired leaves dead entries at its front, which an
- * old snapshot keeps there: a scan that begins with them reads them all. So a scan begins a minute
- * before what the last full scan has found, or before the time of that scan; and now and then it is
- * a full one, which finds what was put below the bound: by a transaction that was open for longer
- * than that minute.
+ * Tracks where scans of a shard's due index begin. Fired timers leave dead entries at the front of
+ * the index, and an old snapshot keeps them there. A scan from the beginning would read them all.
+ * So a scan begins one minute before the first timer found by the last full scan, or before the
+ * time of that scan. Every 30 s a scan is a full one. It finds timers below the bound, which a
+ * transaction inserted that was open for more than a minute.
  *
- * <p>A sweep begins five seconds before what the sweep before it has found, or before its time. One
- * in five seconds begins where a scan does.
+ * <p>A sweep begins five seconds before the first timer of the previous sweep, or before the time
+ * of that sweep. Every five seconds, a sweep begins where a scan would.
  */
 public final class DueBounds {
   private static final long SLACK_MILLIS = TimeUnit.MINUTES.toMillis(1);
@@ -31,14 +31,16 @@ public final class DueBounds {
   private final Map<Integer, Bound> bounds = new ConcurrentHashMap<>();
   private final LongSupplier nanoTime;
 
-  /** Where scans begin, and sweeps; when the last full scan was, and the last long sweep. */
+  /**
+   * The starts of scans and of sweeps, and the times of the last full scan and the last long sweep.
+   */
   private record Bound(long from, long sweepFrom, long fullNanos, long longNanos) {}
 
   public DueBounds(LongSupplier nanoTime) {
     this.nanoTime = nanoTime;
   }
 
-  /** Where a scan of a shard begins; the least time there is for a full one. */
+  /** Returns the start of a scan of a shard; the earliest time if a full scan is due. */
   long from(int shard) {
     Bound bound = bounds.get(shard);
     return bound == null || isFullScanDue(bound) ? Long.MIN_VALUE : bound.from();
@@ -48,7 +50,7 @@ public final class DueBounds {
     return nanoTime.getAsLong() - bound.fullNanos() >= FULL_SCAN_NANOS;
   }
 
-  /** Takes what the first page of a full scan has found; {@code now} from before that scan. */
+  /** Records the first page of a full scan; {@code now} is a time before that scan. */
   public void scanned(int shard, long now, List<DueTimer> page) {
     long first = page.isEmpty() ? now : Math.min(now, page.get(0).fireAt());
     long from = before(first, SLACK_MILLIS);
@@ -56,7 +58,7 @@ public final class DueBounds {
     bounds.put(shard, new Bound(from, from, nowNanos, nowNanos));
   }
 
-  /** Where a sweep begins in each shard, but for those of which a full scan is due. */
+  /** Returns the start of a sweep for each shard, except shards for which a full scan is due. */
   public Map<Integer, Long> sweepFrom(Collection<Integer> shards) {
     Map<Integer, Long> from = new TreeMap<>();
     for (int shard : shards) {
@@ -70,10 +72,10 @@ public final class DueBounds {
   }
 
   /**
-   * Takes what a sweep has found.
+   * Records the result of a sweep.
    *
-   * @param began where it began in each shard
-   * @param now from before it
+   * @param began the start of the sweep in each shard
+   * @param now a time before the sweep
    */
   public void swept(
       Map<Integer, Long> began, long now, List<DueTimer> found, ToIntFunction<DueTimer> shardOf) {

@@ -16,10 +16,10 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds timers that wait and may be released. The column release_by contains {@code =handler} for a
- * blocked timer and {@code *namespace} for a held one, and null for all others. The tables compute
- * it. The index begins with shard and release_by: from one value of a shard, a lookup finds the
- * next one, so values that are not wanted cost one lookup each, however many timers have them.
+ * Finds waiting timers that may be released. The column release_by contains {@code =handler} for a
+ * blocked timer, {@code *namespace} for a held one, and null for all others. The tables compute it.
+ * The index begins with shard and release_by. From one value of a shard, a lookup finds the next
+ * one, so each unwanted value costs one lookup, however many timers have it.
  */
 public final class Releasables {
   public static final String NEXT =

@@ -27,7 +27,7 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Reads timers, lists and numbers, each by statements outside of a transaction. Thread-safe. */
+/** Reads timers, lists and counters by statements outside of transactions. Thread-safe. */
 public final class TimerReader {
   private final Transactions transactions;
   private final Queries queries;
@@ -40,7 +40,7 @@ public final class TimerReader {
   /**
    * Creates the reader of a store.
    *
-   * @param databaseMillis the time of the database, as far as it is known here
+   * @param databaseMillis the estimated time of the database, in milliseconds
    */
   public TimerReader(
       Transactions transactions,
@@ -59,7 +59,7 @@ public final class TimerReader {
     bounds = new DueBounds(nanoTime);
   }
 
-  /** As {@link TimerStore#due}. */
+  /** Implements {@link TimerStore#due}. */
   public List<DueTimer> due(int shard, long until, @Nullable DuePosition after, int limit) {
     long from = after == null ? bounds.from(shard) : after.fireAt();
     long now = databaseMillis.getAsLong();
@@ -74,7 +74,7 @@ public final class TimerReader {
     return due;
   }
 
-  /** As {@link TimerStore#sweep}. */
+  /** Implements {@link TimerStore#sweep}. */
   public List<DueTimer> sweep(Collection<Integer> some, long until, int limit) {
     Map<Integer, Long> from = bounds.sweepFrom(some);
     List<DueTimer> found = new ArrayList<>();
@@ -95,7 +95,7 @@ public final class TimerReader {
     return found;
   }
 
-  /** As {@link TimerStore#releasable}. */
+  /** Implements {@link TimerStore#releasable}. */
   public List<DueTimer> releasable(
       int shard,
       HandlerNames handlers,
@@ -106,7 +106,7 @@ public final class TimerReader {
         connection -> Releasables.read(connection, shard, handlers, namespaces, after, limit));
   }
 
-  /** As {@link TimerStore#get}. */
+  /** Implements {@link TimerStore#get}. */
   @Nullable
   public TimerRecord get(TimerKey key) {
     return transactions
@@ -114,7 +114,10 @@ public final class TimerReader {
         .orElse(null);
   }
 
-  /** As {@link TimerStore#read}: one statement, and one more if some of them are not unfinished. */
+  /**
+   * Like {@link TimerStore#read}. Executes one statement, and another one if some timers are not
+   * unfinished.
+   */
   public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
     List<TimerKey> sorted = keys.stream().sorted().toList();
     return transactions.read(
@@ -123,7 +126,7 @@ public final class TimerReader {
             Map<TimerKey, TimerRecord> found =
                 new HashMap<>(records.read(to, sorted, Records.Lock.NONE).get());
             List<TimerKey> others = sorted.stream().filter(key -> !found.containsKey(key)).toList();
-            if (!others.isEmpty()) { // after the other tables, so that what ends now is seen
+            if (!others.isEmpty()) { // read last, to find timers that finish meanwhile
               records
                   .finished(to, others)
                   .get()
@@ -134,46 +137,46 @@ public final class TimerReader {
         });
   }
 
-  /** As {@link TimerStore#page}. */
+  /** Implements {@link TimerStore#page}. */
   public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
     DuePosition position = after == null ? null : new DuePosition(0, after);
     return sorted(query, TimerOrder.ID, position, limit);
   }
 
-  /** As {@link TimerStore#sorted}. */
+  /** Implements {@link TimerStore#sorted}. */
   public TimerPage sorted(
       TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
     return transactions.read(connection -> queries.page(connection, query, order, after, limit));
   }
 
-  /** As {@link TimerStore#histogram}. */
+  /** Implements {@link TimerStore#histogram}. */
   public long[] histogram(@Nullable String namespace, long[] bounds) {
     return transactions.read(
         connection -> queries.histogram(connection, shards, namespace, bounds));
   }
 
-  /** As {@link TimerStore#counts}. */
+  /** Implements {@link TimerStore#counts}. */
   public Map<String, Map<TimerState, Long>> counts() {
     return transactions.read(queries::counts);
   }
 
-  /** As {@link TimerStore#queueCounts}. */
+  /** Implements {@link TimerStore#queueCounts}. */
   public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
     return transactions.read(connection -> queries.queueCounts(connection, namespace));
   }
 
-  /** As {@link TimerStore#readySince}. */
+  /** Implements {@link TimerStore#readySince}. */
   public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
     return transactions.read(connection -> queries.readySince(connection, queues));
   }
 
-  /** As {@link TimerStore#readyHandlers}. */
+  /** Implements {@link TimerStore#readyHandlers}. */
   public List<String> readyHandlers(@Nullable String after, int limit) {
     return transactions.read(
         connection -> queries.readyHandlers(connection, after == null ? "" : after, limit));
   }
 
-  /** As {@link TimerStore#paused}. */
+  /** Implements {@link TimerStore#paused}. */
   public Set<String> paused() {
     return transactions.read(queries::paused);
   }

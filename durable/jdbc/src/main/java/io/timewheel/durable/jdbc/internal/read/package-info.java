@@ -2,8 +2,8 @@
 
 /**
  * Reads of timers. The entry is {@link io.timewheel.durable.jdbc.internal.read.TimerReader}. {@code
- * DueBounds} keeps where scans of due timers begin, and {@code Releasables} finds timers that wait
- * to be released.
+ * DueBounds} tracks where scans of due timers begin, and {@code Releasables} finds waiting timers
+ * that may be released.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.read;

@@ -12,10 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The constants of an enum as numbers of the format. They are listed here one by one, so that the
- * order in the source of the enum is no part of the format. A constant may be added at the end;
- * none is ever moved. The store in RocksDB has a list of its own: what one format has promised to
- * its data must not change with the other.
+ * Maps the constants of an enum to the numbers in stored rows. The lists here fix the numbers,
+ * independent of the order in the enum's source. New constants are appended, and none ever moves.
+ * The RocksDB store has its own lists, so that each format can change alone.
  */
 public final class Codes<E extends Enum<E>> {
   public static final Codes<TimerState> STATES =

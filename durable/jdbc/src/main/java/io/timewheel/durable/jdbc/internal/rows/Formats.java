@@ -9,21 +9,22 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 
 /**
- * The formats of the tables that a release reads and writes.
+ * Holds the formats of the tables that a release reads and writes.
  *
- * <h2>Why nothing is written in a format that is not in use any more</h2>
+ * <h2>Why no transaction writes in an outdated format</h2>
  *
  * <pre>
- *   a transaction                               who switches
- *   1 reads the format, and so has a share
- *     of timewheel_meta until it ends           2 wants the table alone: waits for 3
- *   3 writes in that format; COMMIT             4 sees that no node lives that does not
- *   5 the next one waits for 6                    know the new format; writes it
+ *   a transaction                               the node that switches the format
+ *   1 reads the format, and so has a shared
+ *     lock on timewheel_meta until it ends      2 locks the table exclusively: waits for 3
+ *   3 writes in that format; COMMIT             4 checks that all live nodes know the new
+ *   5 the next one waits for 6                    format; writes it
  *   7 reads the new format                      6 COMMIT
  * </pre>
  *
- * A node that stood still for longer than its lease, and one that never had a lease, as it only
- * schedules, are not seen in 4. They are refused in 7, if they do not know the new format.
+ * Step 4 does not find a node that stalled for longer than its node lease. Nor does it find a
+ * client without one, which only schedules. If they do not know the new format, they are refused in
+ * step 7.
  */
 public final class Formats {
   /** Selects the row whose value is the format in use. */
@@ -32,7 +33,7 @@ public final class Formats {
   private final int oldest;
   private final int newest;
 
-  /** In use when a transaction has asked last. */
+  /** The format in use at the last check by a transaction. */
   private volatile long last;
 
   public Formats(int oldest, int newest) {
@@ -53,7 +54,10 @@ public final class Formats {
     return newest;
   }
 
-  /** Refuses an unknown format in use; it stays in use until the transaction ends. */
+  /**
+   * Throws if the format in use is unknown. The format then stays in use until the transaction
+   * ends.
+   */
   public void checkInUse(Connection connection) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement("SELECT value" + IN_USE);
         ResultSet rows = statement.executeQuery()) {
@@ -62,18 +66,18 @@ public final class Formats {
     }
   }
 
-  /** Takes what a transaction has found, and refuses it if it is unknown. */
+  /** Records the format that a transaction has read, and throws if it is unknown. */
   public void found(long format) {
     last = format;
     check(format);
   }
 
-  /** Refuses to read what a transaction has refused to change. */
+  /** Throws if the last format was unknown, so that reads are refused like changes. */
   public void checkLast() {
     check(last);
   }
 
-  /** Refuses a format that this release does not know. */
+  /** Throws if this release does not know the format. */
   public void check(long format) {
     if (format < oldest || format > newest) {
       throw new StoreException(

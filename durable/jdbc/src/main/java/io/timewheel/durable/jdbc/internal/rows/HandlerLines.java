@@ -7,8 +7,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The handlers of a node as one text: a line for each, {@code =} and a name, or {@code ^} and a
- * prefix. No name contains a line break.
+ * Formats the handlers of a node as one text, with a line for each: {@code =} and a name, or {@code
+ * ^} and a prefix. No name contains a line break.
  */
 public final class HandlerLines {
   private HandlerLines() {}

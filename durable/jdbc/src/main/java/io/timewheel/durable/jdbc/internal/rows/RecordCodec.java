@@ -20,9 +20,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts of a record that no statement looks at, as bytes. The <em>spec</em> is what was asked
- * for, and is written once for a version; the <em>progress</em> is what has become of it so far,
- * and is absent while nothing has. The first byte of each is the version of its form.
+ * Encodes the parts of a record that no statement reads. The <em>spec</em> contains the definition
+ * of the timer, and is written once per version. The <em>progress</em> contains its state so far,
+ * and is absent before the first attempt. The first byte of each is the version of the encoding.
  */
 public final class RecordCodec {
   private static final int FORMAT = 2;
@@ -36,7 +36,7 @@ public final class RecordCodec {
 
   private RecordCodec() {}
 
-  /** What was asked for, but for handler and payload, which have columns. */
+  /** The definition, without the handler and the payload, which have columns. */
   public record Spec(
       String recurrence,
       Map<String, String> headers,
@@ -44,7 +44,7 @@ public final class RecordCodec {
       int missed,
       long graceMillis) {}
 
-  /** What has become of it. */
+  /** The state so far. */
   public record Progress(
       long runAt,
       @Nullable Claim claim,
@@ -68,7 +68,7 @@ public final class RecordCodec {
     try (DataOutputStream to = new DataOutputStream(bytes)) {
       to.writeByte(FORMAT);
       body.write(to);
-    } catch (IOException e) { // a text that is too long
+    } catch (IOException e) { // a text is too long
       throw new StoreException(
           StoreException.Kind.REJECTED, "a text of the timer is too long: " + e.getMessage(), e);
     }
@@ -196,7 +196,7 @@ public final class RecordCodec {
     to.writeByte(end == null ? -1 : Codes.ENDS.of(end));
   }
 
-  @SuppressWarnings("NullAway") // it misses the annotation on the nested type of Claim's last part
+  @SuppressWarnings("NullAway") // it misses annotations on nested types, as in Claim
   private static Claim readClaim(DataInputStream from) throws IOException {
     ClaimToken token = new ClaimToken(from.readLong(), from.readLong());
     long version = from.readLong();

@@ -13,21 +13,23 @@ import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A record as a row. */
+/** Maps records to rows. */
 public final class Rows {
   public static final String COLUMNS =
       "t.namespace, t.id, t.version, t.revision, t.state, t.flags, t.due_at, t.created_at,"
           + " t.changed_at, t.attempt, t.handler, t.spec, t.progress";
 
-  /** Of an unfinished timer; for a finished one, something else stands for the last two. */
+  /**
+   * The columns of an unfinished timer. A finished timer has other values in place of the last two.
+   */
   public static final String TIMER_COLUMNS = COLUMNS + ", t.fire_at, t.payload";
 
-  /** Whether a finished timer is still remembered. */
+  /** The condition that a finished timer is still retained. */
   public static final String NOT_FORGOTTEN =
       "(t.changed_at, t.namespace, t.id)"
           + " > (SELECT forgotten_at, forgotten_namespace, forgotten_id FROM timewheel_history)";
 
-  /** Behind the columns that every query for records has. */
+  /** The column after those that all queries for records have. */
   public static final int PAYLOAD_HASH = 16;
 
   private static final int QUEUE = 1;
@@ -54,12 +56,12 @@ public final class Rows {
     return (flags & QUEUE) != 0;
   }
 
-  /** The timers whose target is a queue. */
+  /** {@return the timers whose target is a queue} */
   public static List<TimerRecord> ofQueues(List<TimerRecord> records) {
     return records.stream().filter(record -> record.definition().queue()).toList();
   }
 
-  /** The timers whose target is a handler. */
+  /** {@return the timers whose target is a handler} */
   public static List<TimerRecord> ofHandlers(List<TimerRecord> records) {
     return records.stream().filter(record -> !record.definition().queue()).toList();
   }
@@ -87,7 +89,7 @@ public final class Rows {
     return RecordCodec.encode(RecordCodec.Progress.of(record));
   }
 
-  /** The record in the present row. */
+  /** {@return the record in the current row} */
   public static TimerRecord record(ResultSet row) throws SQLException {
     TimerKey key = new TimerKey(row.getString(1), row.getString(2));
     try {
@@ -95,7 +97,7 @@ public final class Rows {
       RecordCodec.Spec spec = RecordCodec.decodeSpec(row.getBytes(12));
       RecordCodec.Progress progress = RecordCodec.decodeProgress(row.getBytes(13));
       long fireAt = row.getLong(14);
-      boolean never = row.wasNull(); // of the column that was read last
+      boolean never = row.wasNull(); // refers to the column that was read last
       return new TimerRecord(
           key,
           row.getLong(3),
@@ -128,7 +130,7 @@ public final class Rows {
     }
   }
 
-  /** The record with a payload, which its row does not have. */
+  /** {@return the record with a payload that its row does not contain} */
   public static TimerRecord withPayload(TimerRecord record, byte[] payload) {
     TimerDefinition definition = record.definition();
     return new TimerRecord(
@@ -159,7 +161,7 @@ public final class Rows {
         record.attempts());
   }
 
-  /** The record of a new timer with its version. */
+  /** {@return the record of a new timer with its version} */
   public static TimerRecord withVersion(TimerRecord made, long version) {
     return new TimerRecord(
         made.key(),
@@ -181,7 +183,7 @@ public final class Rows {
         made.attempts());
   }
 
-  /** What tells payloads apart once they are gone; nothing for none. */
+  /** {@return a hash that distinguishes deleted payloads; null for an empty payload} */
   public static byte @Nullable [] hash(byte[] payload) {
     if (payload.length == 0) {
       return null;
@@ -189,7 +191,7 @@ public final class Rows {
     try {
       return MessageDigest.getInstance("SHA-256").digest(payload);
     } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError(e); // every JDK has it
+      throw new AssertionError(e); // every JDK has this algorithm
     }
   }
 }

@@ -22,11 +22,11 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tables: made when they are missing, prepared for a release, and switched to its format.
+ * Creates the tables, prepares them for a release, and switches them to its format.
  *
- * <p>They are <em>prepared</em> for a format by its step, which only adds: releases that do not
- * know of it work on. The format in use is what nodes write; it is switched by hand when all nodes
- * know the new one.
+ * <p>The step of a format <em>prepares</em> the tables for it. A step only adds to the tables, so
+ * releases that do not know it continue to work. The format in use is the one that nodes write. An
+ * operator switches it when all nodes know the new one.
  */
 public final class Schema {
   private static final int FIRST = 3;
@@ -39,9 +39,9 @@ public final class Schema {
   private final int shards;
 
   /**
-   * Knows how to make tables.
+   * Creates the schema of a store.
    *
-   * @param shards how many shards they are to have
+   * @param shards the number of shards of new tables
    */
   public Schema(Transactions transactions, ServerParts server, int shards) {
     this.transactions = transactions;
@@ -53,20 +53,21 @@ public final class Schema {
   }
 
   /**
-   * What the tables are.
+   * The state of the tables.
    *
-   * @param format the one in use
-   * @param prepared the newest one that could be
+   * @param format the format in use
+   * @param prepared the newest format for which they are prepared
    */
   public record Tables(int format, int prepared, int shards) {}
 
-  /** What became of the tables, and which nodes stand in the way of more. */
+  /** The result of a migration, and the outdated nodes that prevent the next step. */
   private record Done(Tables tables, List<String> outdated) {}
 
   /**
-   * What {@link #migrate} would execute now, for a session that commits each statement by itself.
+   * Returns the statements that {@link #migrate} would execute now, for a session in auto-commit
+   * mode.
    *
-   * @return empty if that is nothing
+   * @return an SQL script; empty if there is nothing to do
    */
   public String sql(boolean finish) {
     check();
@@ -75,9 +76,9 @@ public final class Schema {
   }
 
   /**
-   * Makes and prepares the tables, if that was not done.
+   * Creates and prepares the tables, if needed.
    *
-   * @return how many shards they have
+   * @return the number of shards
    */
   public int open() {
     check();
@@ -101,10 +102,10 @@ public final class Schema {
   }
 
   /**
-   * Makes and prepares the tables, if that was not done.
+   * Creates and prepares the tables, if needed.
    *
-   * @param finish whether to switch to the newest format, too: others wait meanwhile, so that is
-   *     tried once
+   * @param finish whether to switch to the newest format, too. The switch is tried only once,
+   *     because other transactions wait meanwhile
    */
   public Tables migrate(boolean finish) {
     check();
@@ -152,7 +153,7 @@ public final class Schema {
     try {
       execute(connection, plan(look(connection).orElse(null), finish));
       Done done = new Done(look(connection).orElseThrow(), outdated(connection));
-      connection.commit(); // before anybody else may look
+      connection.commit(); // before the lock is released
       return done;
     } finally {
       sql.unlock(connection);
@@ -167,7 +168,7 @@ public final class Schema {
     }
   }
 
-  /** Each step may be repeated: what it says of itself comes last. */
+  /** Plans the statements. Each step can be repeated, because it records its completion last. */
   private List<String> plan(@Nullable Tables found, boolean finish) {
     List<String> plan = new ArrayList<>();
     if (found == null) {
@@ -221,7 +222,7 @@ public final class Schema {
     }
   }
 
-  /** Looks for the tables, and refuses those of a format that this release does not know. */
+  /** Reads the state of the tables. Throws if this release does not know their format. */
   private Optional<Tables> look(Connection connection) throws SQLException {
     if (!sql.exists(connection)) {
       return Optional.empty();
@@ -239,7 +240,7 @@ public final class Schema {
     Long count = meta.get("shards");
     if (format == null || prepared == null || count == null) {
       throw new StoreException(
-          Kind.UNAVAILABLE, "the tables are not whole, or older than the first release", null);
+          Kind.UNAVAILABLE, "the tables are incomplete, or older than the first release", null);
     }
     formats.check(format);
     return Optional.of(new Tables(format.intValue(), prepared.intValue(), count.intValue()));

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The tables. The entry and only class is {@link io.timewheel.durable.jdbc.internal.schema.Schema},
- * which makes the tables, prepares them for a release, and switches to its format.
+ * Creates the tables. The entry and only class is {@link
+ * io.timewheel.durable.jdbc.internal.schema.Schema}, which creates the tables, prepares them for a
+ * release, and switches to its format.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.schema;

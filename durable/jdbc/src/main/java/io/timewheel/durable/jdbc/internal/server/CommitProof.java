@@ -14,28 +14,30 @@ public interface CommitProof {
   @Nullable String transactionId(Connection connection) throws SQLException;
 
   /**
-   * Asks for the same: together with the statements that wait to be sent, where the server can do
-   * that, and otherwise when the answer is read.
+   * Returns the same argument. Servers that can read it in the round trip of the waiting statements
+   * do so; others read it when the answer is requested.
    */
   default Answer<Optional<String>> transactionId(Statements to) {
     return () -> Optional.ofNullable(transactionId(to.connection()));
   }
 
   /**
-   * Asks in a transaction of its own, which is rolled back.
+   * Looks up the outcome of a transaction, in a transaction that is rolled back.
    *
-   * @return whether a transaction was committed; null while it is in progress, or the server has
-   *     not got to know all that was committed
+   * @return whether the transaction was committed; null while it is in progress, or while the
+   *     server may lack committed changes
    */
   @Nullable Boolean isCommitted(Connection connection, String transactionId) throws SQLException;
 
   /**
-   * Commits something without a meaning, outside of a transaction, if its commit waits for more
-   * than {@link #isCommitted} does: a standby, which has all earlier commits as soon as it has this
-   * one.
+   * Commits a change without meaning, outside of a transaction, if its commit waits for more than
+   * {@link #isCommitted} does: for a standby. When the standby has this commit, it has all earlier
+   * ones.
    */
   default void touch(Connection connection) throws SQLException {}
 
-  /** {@return an expression for the server that writes: another one may have lost commits} */
+  /**
+   * {@return an expression that identifies the writing server; another one may have lost commits}
+   */
   String writingServer();
 }

@@ -11,22 +11,22 @@ import java.util.function.Consumer;
 
 /**
  * Inserts new timers by statements that a connection in autocommit mode sends together, and that
- * the server runs as one transaction. All of the timers are inserted and counted, or none is.
+ * the server executes as one transaction. All of the timers are inserted and counted, or none is.
  */
 public interface DirectInserts {
   /**
-   * The answer to an insert.
+   * The result of an insert.
    *
    * @param firstVersion the version of the first timer; the others have the versions after it
-   * @param inserted whether the timers were inserted and committed
-   * @param oneTransaction whether the driver has sent the statements as one transaction, of an
-   *     isolation in which each statement reads what others have committed before it
+   * @param inserted true if the timers were inserted and committed
+   * @param oneTransaction true if the driver has sent the statements as one transaction, with an
+   *     isolation in which each statement reads earlier commits of others
    */
   record Answer(long firstVersion, boolean inserted, boolean oneTransaction) {}
 
   /**
-   * Finds out whether this connection sends the statements of an insert as one transaction that has
-   * the isolation READ COMMITTED. Called before the other methods.
+   * Checks whether this connection sends the statements of an insert as one READ COMMITTED
+   * transaction. Called before the other methods.
    *
    * @param connection a connection in autocommit mode
    */
@@ -36,11 +36,11 @@ public interface DirectInserts {
    * Inserts timers that are neither in the table of timers nor in the history.
    *
    * @param connection a connection in autocommit mode
-   * @param records new timers in the order of their keys, each key once; their versions are not
-   *     looked at
+   * @param records new timers in the order of their keys, each key once; their versions are ignored
    * @param token a number that no other insert has
    * @param hint adds the statement that notifies other nodes
-   * @throws SQLException if nothing was committed, or if {@link #mayBeCommitted}
+   * @throws SQLException if nothing was committed, unless {@link #mayBeCommitted} returns true for
+   *     it
    */
   Answer insert(
       Connection connection,
@@ -51,18 +51,18 @@ public interface DirectInserts {
       throws SQLException;
 
   /**
-   * {@return a number by which {@link #hasEnded} knows the session of a connection; 0 if the
-   * connection may have other sessions of the server, as behind a pooler}
+   * {@return a number that identifies the session of a connection for {@link #hasEnded}; 0 if the
+   * connection may use other sessions of the server, as behind a pooler}
    */
   int session(Connection connection) throws SQLException;
 
   /** {@return whether a session has ended, so that no insert of it is in progress or will begin} */
   boolean hasEnded(Connection connection, int session) throws SQLException;
 
-  /** {@return whether an insert that failed so may have been committed nevertheless} */
+  /** {@return whether a failed insert may have been committed nevertheless} */
   boolean mayBeCommitted(SQLException failure);
 
-  /** {@return whether an insert failed because a timer is there, or is in the history} */
+  /** {@return whether an insert failed because a timer already exists, or is in the history} */
   boolean isNotNew(SQLException failure);
 
   /**
@@ -70,19 +70,19 @@ public interface DirectInserts {
    *
    * @param key the timer
    * @param version its version
-   * @param own whether it has the token of the insert
+   * @param own true if the row contains the token of the insert
    */
   record Found(TimerKey key, long version, boolean own) {}
 
   /**
-   * The result of a look after the answer to an insert was lost.
+   * The result of a lookup after the answer to an insert was lost.
    *
-   * @param isPrimary whether the server would know of the insert
+   * @param isPrimary true if the server would know the insert
    * @param purgedUntil the time up to which the history is purged
-   * @param timers the timers that are there, or are in the history
+   * @param timers the timers that exist, or are in the history
    */
   record Look(boolean isPrimary, long purgedUntil, List<Found> timers) {}
 
-  /** Looks for timers, and for a token. */
+  /** Looks up timers and a token. */
   Look look(Connection connection, List<TimerKey> keys, long token) throws SQLException;
 }

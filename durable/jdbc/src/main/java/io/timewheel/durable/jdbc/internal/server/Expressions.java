@@ -2,10 +2,10 @@
 package io.timewheel.durable.jdbc.internal.server;
 
 /**
- * Expressions that differ from server to server.
+ * SQL expressions that differ between servers.
  *
- * @param nowMillis the time of the database in milliseconds, as it passes
- * @param forShare makes a SELECT lock its rows: others can do so too, but cannot write
+ * @param nowMillis the current time of the database in milliseconds
+ * @param forShare makes a SELECT lock its rows, so that others can lock them too, but not write
  * @param nextIncarnation the number of the next node
  */
 public record Expressions(String nowMillis, String forShare, String nextIncarnation) {}

@@ -6,7 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Carries hints between nodes, where the database has notifications. */
+/** Sends and receives hints, if the database has notifications. */
 public interface HintTransport {
   /** {@return the name under which nodes on the same tables exchange hints} */
   String channel(Connection connection) throws SQLException;
@@ -14,13 +14,17 @@ public interface HintTransport {
   /** Sends a hint to other nodes, if the transaction commits. */
   void send(Statements to, String channel, String text);
 
-  /** {@return whether a commit may have been refused because a hint went with it} */
+  /** {@return whether the database may have refused a commit because it contained a hint} */
   boolean isRefusal(SQLException failure);
 
   void listen(Connection connection, String channel) throws SQLException;
 
   void unlisten(Connection connection, String channel) throws SQLException;
 
-  /** Waits for hints. {@return those that came; none after the timeout} */
+  /**
+   * Waits for hints.
+   *
+   * @return the received hints; none after the timeout
+   */
   List<String> receive(Connection connection, int timeoutMillis) throws SQLException;
 }

@@ -16,12 +16,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reads and purges the history. The statements that all servers understand are here. */
+/** Reads and purges the history, by statements that all servers accept. */
 public abstract class HistorySql {
   private final String nowMillis;
 
   /**
-   * Makes the statements.
+   * Creates the statements.
    *
    * @param nowMillis an expression for the time of the database
    */
@@ -30,16 +30,16 @@ public abstract class HistorySql {
   }
 
   /**
-   * The one row about the history.
+   * The single row about the history.
    *
-   * @param forgotten up to where it is forgotten
-   * @param part where finished timers are put
-   * @param since since when
+   * @param forgotten the position up to which the history is purged
+   * @param part the part that receives finished timers
+   * @param since the time since when it does
    * @param now the time of the database
    */
   public record Position(DuePosition forgotten, int part, long since, long now) {}
 
-  /** {@return the history, locked; null if another transaction is at it} */
+  /** {@return the position, locked; null if another transaction has locked it} */
   @Nullable
   public Position lock(Connection connection) throws SQLException {
     try (PreparedStatement statement =
@@ -58,7 +58,7 @@ public abstract class HistorySql {
     }
   }
 
-  /** A finished timer in the order of the history. */
+  /** A finished timer, in the order of the history. */
   public record Past(DuePosition position, TimerState state) {}
 
   public List<Past> past(Connection connection, DuePosition after, int limit) throws SQLException {
@@ -86,10 +86,10 @@ public abstract class HistorySql {
   }
 
   /**
-   * Forgets the oldest finished timers.
+   * Purges the oldest finished timers.
    *
-   * @param oldest in the order of the history
-   * @return those that the counters must no longer contain
+   * @param oldest the timers, in the order of the history
+   * @return the timers that the counters must no longer include
    */
   public List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {
     DuePosition position = oldest.get(oldest.size() - 1).position();
@@ -106,12 +106,12 @@ public abstract class HistorySql {
     return oldest;
   }
 
-  /** {@return the condition for the rows of the history that the counters contain} */
+  /** {@return the condition for the rows of the history that the counters include} */
   public String counted() {
     return Rows.NOT_FORGOTTEN;
   }
 
-  /** Puts what finishes from now on elsewhere. */
+  /** Puts timers that finish from now on into another part. */
   public void startPart(Connection connection, int part) throws SQLException {
     Sql.update(
         connection, "UPDATE timewheel_history SET part = " + part + ", part_since = " + nowMillis);

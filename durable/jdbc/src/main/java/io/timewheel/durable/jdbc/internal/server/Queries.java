@@ -27,10 +27,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Reads timers, pauses scopes, and claims for queues. The statements that all servers understand
- * are here.
- */
+/** Reads timers, pauses scopes, and claims ready timers, by statements that all servers accept. */
 public abstract class Queries {
   public static final String SELECT_DUE =
       "SELECT namespace, id, fire_at, version, revision, state, handler, flags"
@@ -44,7 +41,7 @@ public abstract class Queries {
           """;
 
   /**
-   * The ready timers of a queue in their order, with places for the joined tables r and t, the
+   * The ready timers of a queue in their order. Its placeholders are the joined tables r and t, the
    * namespace, the queue and the limit.
    */
   public static final String TAKE_READY_FROM =
@@ -53,7 +50,7 @@ public abstract class Queries {
           + " AND t.state = ? AND t.changed_at = r.ready_at AND t.handler = r.queue"
           + " ORDER BY r.ready_at, r.id LIMIT %s";
 
-  /** The same for a handler: its rows are in the order of the index, whatever the namespace. */
+  /** The ready timers of a handler, in the order of the index across all namespaces. */
   public static final String TAKE_HANDLER_READY_FROM =
       " FROM %s ON t.namespace = r.namespace AND t.id = r.id"
           + " WHERE r.handler = ?"
@@ -65,14 +62,14 @@ public abstract class Queries {
   private final TimerPages pages;
 
   /**
-   * Makes the statements.
+   * Creates the statements.
    *
-   * @param doneColumns of a finished timer, as {@link Rows#record} reads them
+   * @param doneColumns the columns of a finished timer, as {@link Rows#record} reads them
    * @param pages lists timers
    */
   public Queries(String doneColumns, TimerPages pages) {
     this.pages = pages;
-    // In one statement, so that a timer that moves between the tables is seen once.
+    // One statement, so that a timer that moves between the tables is read once.
     get =
         "SELECT "
             + Rows.TIMER_COLUMNS
@@ -119,7 +116,7 @@ public abstract class Queries {
     }
   }
 
-  /** What is due in several shards: of each the first, from a time of its own on. */
+  /** {@return the first due timers of several shards, each from its own start time on} */
   public abstract List<DueTimer> sweep(
       Connection connection, Map<Integer, Long> from, long until, int limit) throws SQLException;
 
@@ -129,7 +126,7 @@ public abstract class Queries {
       while (rows.next()) {
         int flags = rows.getInt(8);
         long fireAt = rows.getLong(3);
-        boolean never = rows.wasNull(); // of the column that was read last
+        boolean never = rows.wasNull(); // refers to the column that was read last
         due.add(
             new DueTimer(
                 new TimerKey(rows.getString(1), rows.getString(2)),
@@ -158,7 +155,7 @@ public abstract class Queries {
     return pages.read(connection, query, order, after, limit);
   }
 
-  /** Counts waiting timers by their time, in shards that are numbered from 0. */
+  /** {@return the counts of waiting timers by their time, in shards numbered from 0} */
   public abstract long[] histogram(
       Connection connection, int shards, @Nullable String namespace, long[] bounds)
       throws SQLException;
@@ -182,7 +179,9 @@ public abstract class Queries {
     }
   }
 
-  /** The unfinished timers of each queue of a namespace; of all queues if that is null. */
+  /**
+   * {@return the number of unfinished timers of each queue of a namespace, or of all if it is null}
+   */
   public Map<TimerKey, Map<TimerState, Long>> queueCounts(
       Connection connection, @Nullable String namespace) throws SQLException {
     try (PreparedStatement statement =
@@ -192,7 +191,7 @@ public abstract class Queries {
                 + " GROUP BY namespace, state HAVING sum(delta) > 0")) {
       if (namespace != null) {
         statement.setString(1, Scopes.queue(namespace, ""));
-        statement.setString(2, namespace + (char) 11); // behind the line feed
+        statement.setString(2, namespace + (char) 11); // follows the line feed
       }
       try (ResultSet rows = statement.executeQuery()) {
         Map<TimerKey, Map<TimerState, Long>> counts = new HashMap<>();
@@ -209,7 +208,7 @@ public abstract class Queries {
     }
   }
 
-  /** When the first timer of each queue became ready: one look into the index for each. */
+  /** {@return when the first timer of each queue became ready; one index lookup for each queue} */
   public Map<TimerKey, Long> readySince(Connection connection, Collection<TimerKey> queues)
       throws SQLException {
     try (PreparedStatement statement =
@@ -230,10 +229,9 @@ public abstract class Queries {
   }
 
   /**
-   * Puts together what each transaction leaves behind: the sums of the counters take the place of
-   * what they were made from.
+   * Combines the counter rows that transactions have inserted into sums.
    *
-   * @return whether there is more of it, and it is worth while to do this again
+   * @return whether there are enough rows left to repeat this
    */
   public abstract boolean compact(Connection connection) throws SQLException;
 
@@ -243,10 +241,14 @@ public abstract class Queries {
     return SharedRows.scopes(connection, "SELECT scope FROM timewheel_pause");
   }
 
-  /** Lets no transaction that holds the pauses go on beside this one. */
+  /** Excludes other transactions that lock the pauses. */
   public abstract void lockPauses(Connection connection) throws SQLException;
 
-  /** Pauses a scope that is not paused. {@return the number of the pause, larger than before} */
+  /**
+   * Pauses a scope that is not paused.
+   *
+   * @return the number of the pause, larger than all before
+   */
   public abstract long pause(Connection connection, String scope) throws SQLException;
 
   public void resume(Connection connection, String scope) throws SQLException {
@@ -275,18 +277,18 @@ public abstract class Queries {
 
   // Limits
 
-  /** {@return an INSERT of a table, columns and values that leaves a row of the same key} */
+  /** {@return an INSERT into a table and columns that keeps an existing row of the same key} */
   public abstract String insertIfAbsent(String into);
 
   // Queues
 
   /**
-   * Locks the first timers of queues that can be claimed: those that are ready, and that no other
-   * transaction holds. Rows of the index whose timer is held, or not ready, do not count.
+   * Locks the first claimable timers of queues: those that are ready and that no other transaction
+   * holds. Index rows whose timer is held or not ready do not count.
    *
    * @param requests one for each queue
-   * @param limit the largest number of timers of all queues together
-   * @return the timers in the order of the requests, those of a queue in their order
+   * @param limit the maximum number of timers of all queues together
+   * @return the timers in the order of the requests, and within a queue in their order
    */
   public abstract List<TimerRecord> takeReady(
       Connection connection, List<LeaseRequest> requests, int limit) throws SQLException;
@@ -301,7 +303,7 @@ public abstract class Queries {
     }
   }
 
-  /** The same for a handler, in all namespaces that are not paused. */
+  /** Locks the first claimable timers of a handler, in all namespaces that are not paused. */
   public List<TimerRecord> takeReady(Connection connection, String handler, int limit)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(takeHandlerReady())) {
@@ -322,7 +324,7 @@ public abstract class Queries {
   /** {@return {@link #TAKE_HANDLER_READY_FROM} with columns, tables and locks} */
   public abstract String takeHandlerReady();
 
-  /** The handlers that have ready timers, behind a name. */
+  /** {@return the handlers with ready timers whose names come after a name} */
   public List<String> readyHandlers(Connection connection, String after, int limit)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(readyHandlers())) {

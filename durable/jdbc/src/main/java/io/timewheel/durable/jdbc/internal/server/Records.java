@@ -14,22 +14,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The statements for the records of a write batch. Lists of keys and records are sorted by key, and
- * rows are locked in that order by each statement.
+ * Executes the statements for the records of a write batch. Lists of keys and records are sorted by
+ * key, and each statement locks rows in that order.
  */
 public interface Records {
-  /** A finished timer, whose payload is not kept. */
+  /** A finished timer; its payload is not retained. */
   @SuppressWarnings("ArrayRecordComponent") // not copied, and not changed
   record Finished(TimerRecord record, byte @Nullable [] payloadHash) {}
 
-  /** How unfinished timers are locked, and what to do about one that another transaction holds. */
+  /** Sets how unfinished timers are locked, and the treatment of those that others hold. */
   enum Lock {
-    /** They are not: they may be others by the time that they are written. */
+    /** Locks nothing: the timers may change before they are written. */
     NONE(""),
     WAIT(""),
     PASS_OVER(" SKIP LOCKED");
 
-    /** What stands behind FOR UPDATE. */
+    /** The SQL text after FOR UPDATE. */
     public final String sql;
 
     Lock(String sql) {
@@ -37,11 +37,13 @@ public interface Records {
     }
   }
 
-  /** Reads unfinished timers, and locks them or not. */
+  /** Reads unfinished timers, with or without locks. */
   Answer<Map<TimerKey, TimerRecord>> read(Statements to, List<TimerKey> keys, Lock lock)
       throws SQLException;
 
-  /** {@return which unfinished timers there are, held by others or not} */
+  /**
+   * {@return the keys of the unfinished timers that exist, even if other transactions hold them}
+   */
   Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException;
 
   /** Reads finished timers. */
@@ -50,26 +52,26 @@ public interface Records {
   /**
    * Inserts timers.
    *
-   * @param daring whether the transaction may {@linkplain ServerErrors#isThere fail} if one is
-   *     there, and be cheaper if none is
-   * @return which were inserted, and not there already
+   * @param daring whether the transaction may {@linkplain ServerErrors#isThere fail} if a timer
+   *     exists, which is cheaper if none does
+   * @return for each timer, whether it was inserted because it did not exist
    */
   Answer<boolean[]> insert(Statements to, List<TimerRecord> records, int shards, boolean daring)
       throws SQLException;
 
-  /** Takes out what {@link #insert} has inserted. */
+  /** Deletes the timers that {@link #insert} has inserted. */
   void remove(Statements to, List<TimerRecord> records) throws SQLException;
 
-  /** A record as it was read, and as it is to be. */
+  /** A record as it was read, and as it will be written. */
   record Step(TimerRecord before, TimerRecord after) {
-    /** {@return whether it makes another version of a timer, or another definition} */
+    /** {@return whether the step changes the version or the definition of the timer} */
     @SuppressWarnings("ReferenceEquality")
-    public // a definition that is left as it is is the same object
+    public // an unchanged definition is the same object
     boolean isReplaced() {
       return before.version() != after.version() || before.definition() != after.definition();
     }
 
-    /** {@return what has become of some of many} */
+    /** {@return the new records of the selected steps} */
     public static List<TimerRecord> after(List<Step> steps, boolean[] which) {
       List<TimerRecord> after = new ArrayList<>(steps.size());
       for (int i = 0; i < which.length; i++) {
@@ -81,16 +83,32 @@ public interface Records {
     }
   }
 
-  /** Writes what has become of records. {@return which were there as they had been read} */
+  /**
+   * Writes the progress of records.
+   *
+   * @return for each record, whether it was as it had been read
+   */
   Answer<boolean[]> advance(Statements to, List<Step> steps) throws SQLException;
 
-  /** Writes all of the records. {@return which were there as they had been read} */
+  /**
+   * Writes whole records.
+   *
+   * @return for each record, whether it was as it had been read
+   */
   Answer<boolean[]> replace(Statements to, List<Step> steps) throws SQLException;
 
-  /** Moves records to the history. {@return which were there as they had been read} */
+  /**
+   * Moves records to the history.
+   *
+   * @return for each record, whether it was as it had been read
+   */
   Answer<boolean[]> finish(Statements to, List<Step> steps) throws SQLException;
 
-  /** Takes records out of the history. {@return which were there} */
+  /**
+   * Deletes records from the history.
+   *
+   * @return for each record, whether it existed
+   */
   Answer<boolean[]> unfinish(Statements to, List<TimerRecord> records) throws SQLException;
 
   void addReady(Statements to, List<TimerRecord> records) throws SQLException;

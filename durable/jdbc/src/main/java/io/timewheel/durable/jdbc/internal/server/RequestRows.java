@@ -26,7 +26,7 @@ public abstract class RequestRows {
   /** Reads all answers. */
   public static final String ALL = "SELECT " + COLUMNS + " FROM timewheel_answer";
 
-  /** Names a request of a timer. */
+  /** Identifies a request of a timer. */
   public record Key(TimerKey timer, String request) {}
 
   /** {@return the answers of those requests that have one} */
@@ -34,10 +34,11 @@ public abstract class RequestRows {
       throws SQLException;
 
   /**
-   * Inserts answers. Fails with an error that {@link ServerErrors#isThere} knows if another
-   * transaction has answered one of the requests; waits for it if it is not committed yet.
+   * Inserts answers. If another transaction is answering one of the requests, waits for its end.
+   * Fails with an error for which {@link ServerErrors#isThere} returns true if one has committed an
+   * answer.
    *
-   * @param answers in the order of their keys
+   * @param answers the answers, in the order of their keys
    */
   public abstract void insert(Statements to, List<RequestAnswer> answers) throws SQLException;
 
@@ -65,7 +66,11 @@ public abstract class RequestRows {
         row.getLong(7));
   }
 
-  /** Deletes the oldest answers before a time. {@return how many} */
+  /**
+   * Deletes the oldest answers before a time.
+   *
+   * @return the number of answers deleted
+   */
   public int forget(Connection connection, long answeredBefore, int limit) throws SQLException {
     List<Key> old = old(connection, answeredBefore, limit);
     try (PreparedStatement statement =

@@ -11,17 +11,17 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Makes tables, and changes them while other nodes use them. */
+/** Creates tables, and changes them while other nodes use them. */
 public interface SchemaSql {
-  /** Refuses a database that cannot hold the tables. Outside of a transaction. */
+  /** Throws if the database cannot hold the tables. Called outside of a transaction. */
   void check(Connection connection) throws SQLException;
 
-  /** {@return the statements that make the tables, or prepare them for a later format} */
+  /** {@return the statements that create the tables, or prepare them for a later format} */
   List<String> migration(int format);
 
-  /** {@return the statements of a script, which is a resource beside a class} */
-  static List<String> script(Class<?> beside, String name) {
-    try (InputStream in = requireNonNull(beside.getResourceAsStream(name), name)) {
+  /** {@return the statements of a script, which is a resource in the package of a class} */
+  static List<String> script(Class<?> type, String name) {
+    try (InputStream in = requireNonNull(type.getResourceAsStream(name), name)) {
       String all = new String(in.readAllBytes(), StandardCharsets.UTF_8).strip();
       return List.of(all.split("(?<=;)\n", -1));
     } catch (IOException e) {
@@ -29,15 +29,18 @@ public interface SchemaSql {
     }
   }
 
-  /** Takes the right to change the tables, until {@link #unlock}. */
+  /** Locks the tables against changes by others, until {@link #unlock}. */
   void lock(Connection connection) throws SQLException;
 
-  /** Gives it back, after the transaction. */
+  /** Releases the lock, after the transaction. */
   default void unlock(Connection connection) throws SQLException {}
 
-  /** {@return statements that run one alone: no transaction has a share of timewheel_meta} */
+  /**
+   * {@return statements that execute one statement exclusively: no transaction has a lock on
+   * timewheel_meta meanwhile}
+   */
   List<String> alone(String statement);
 
-  /** {@return whether there is the table in which the format is} */
+  /** {@return whether the table that contains the format exists} */
   boolean exists(Connection connection) throws SQLException;
 }

@@ -6,16 +6,19 @@ import java.sql.SQLException;
 
 /** Classifies the errors of a database server. */
 public interface ServerErrors {
-  /** {@return the kind of an error of a transaction that sent no COMMIT} */
+  /** {@return the kind of an error in a transaction that has not sent COMMIT} */
   StoreException.Kind kind(SQLException failure);
 
-  /** {@return whether a transaction that failed so, and did nothing, is worth another try} */
+  /**
+   * {@return whether a transaction that failed with this error, and changed nothing, may be
+   * retried}
+   */
   boolean mayGoWellNextTime(SQLException failure);
 
-  /** {@return whether a statement has waited for a lock for too long} */
+  /** {@return whether a statement has waited for a lock until its timeout} */
   boolean isHeldUp(SQLException failure);
 
-  /** {@return whether a statement has inserted a row whose key is there} */
+  /** {@return whether a statement has inserted a row whose key already exists} */
   boolean isThere(SQLException failure);
 
   /** {@return whether the server refuses to write, as a standby does} */

@@ -5,22 +5,22 @@ import io.timewheel.durable.jdbc.internal.rows.Formats;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The parts in which database servers differ, for one server.
+ * Contains the parts in which database servers differ, for one server.
  *
  * @param formats the formats of the tables that this release knows
  * @param errors classifies errors
- * @param commits proves commits whose answer was lost
+ * @param commits looks up the outcome of commits whose answer was lost
  * @param transactions begins and ends transactions
- * @param schema makes and changes tables
+ * @param schema creates and changes tables
  * @param expressions parts of statements
  * @param shared reads and writes pauses, epochs and counters
  * @param records reads and writes the records of a write batch
- * @param directInserts inserts timers without BEGIN and COMMIT; null if the server cannot
- * @param queries reads, pauses scopes, and claims for queues
+ * @param directInserts inserts timers without BEGIN and COMMIT; null if the server cannot do so
+ * @param queries reads timers, pauses scopes, and claims ready timers
  * @param history reads and purges the history
  * @param requests reads, writes and purges the answers of requests
  * @param userTransactions works in transactions that users begin
- * @param hints carries hints between nodes; null if the database has no notifications
+ * @param hints sends and receives hints; null if the database has no notifications
  */
 public record ServerParts(
     Formats formats,

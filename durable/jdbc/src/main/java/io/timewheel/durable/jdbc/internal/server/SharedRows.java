@@ -17,13 +17,13 @@ import java.util.Set;
 
 /** Reads and writes the rows that many timers share: pauses, epochs of shards, and counters. */
 public interface SharedRows {
-  /** {@return the paused scopes, which stay as they are until the transaction ends} */
+  /** {@return the paused scopes, locked until the transaction ends} */
   Answer<Set<String>> holdPauses(Statements to) throws SQLException;
 
-  /** {@return the epochs of shards, which stay as they are until the transaction ends} */
+  /** {@return the epochs of shards, locked until the transaction ends} */
   Answer<Map<Integer, Long>> holdEpochs(Statements to, List<Integer> shards) throws SQLException;
 
-  /** Adds to the numbers of timers. */
+  /** Adds to the counters of timers. */
   void count(Statements to, Map<String, Map<TimerState, Long>> deltas) throws SQLException;
 
   /** Reads pauses. */
@@ -38,7 +38,7 @@ public interface SharedRows {
     return scopes;
   }
 
-  /** The same by a statement. */
+  /** Reads pauses by a statement. */
   static Set<String> scopes(Connection connection, String sql) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql);
         ResultSet rows = statement.executeQuery()) {
@@ -55,10 +55,10 @@ public interface SharedRows {
     return epochs;
   }
 
-  /** How many more timers of a namespace there are in a state. */
+  /** The change of the number of a namespace's timers in one state. */
   record Count(String namespace, TimerState state, long number) {}
 
-  /** {@return each number by itself} */
+  /** {@return the changes as a list} */
   static List<Count> countRows(Map<String, Map<TimerState, Long>> counts) {
     List<Count> rows = new ArrayList<>();
     counts.forEach(

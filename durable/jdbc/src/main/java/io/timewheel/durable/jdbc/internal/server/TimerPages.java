@@ -22,26 +22,26 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lists timers. A page is read in pieces, each by a statement of its own that begins behind the
- * last key of the one before: a driver keeps all rows of an answer in memory, so no statement may
- * answer with more than a few megabytes. The page ends when it has enough rows or bytes. Each
- * statement reads both tables, so a timer that moves between them is seen once.
+ * Lists timers. A page is read in parts. Each part is a statement that begins after the last key of
+ * the part before. A driver keeps all rows of a result in memory, so no statement may return more
+ * than a few megabytes. The page ends when it has enough rows or bytes. Each statement reads both
+ * tables, so a timer that moves between them is read once.
  *
- * <p>In another order than by id a statement sorts all timers of the namespace that match.
+ * <p>In another order than by id, a statement sorts all matching timers of the namespace.
  */
 public final class TimerPages {
-  /** How many rows a statement answers with; a payload has 64 KiB at most. */
+  /** The maximum number of rows of a statement; a payload has at most 64 KiB. */
   private static final int ROWS = 500;
 
   private static final int ROWS_WITH_PAYLOAD = 50;
 
-  /** Behind every id that begins with what stands in front of it: an id has 256 bytes at most. */
+  /** Sorts after every id with a given prefix, because an id has at most 256 bytes. */
   private static final String LAST = new String(Character.toChars(0x10FFFF)).repeat(64);
 
   private static final Set<TimerState> FINISHED =
       EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED);
 
-  /** Those that are in the due index. */
+  /** The states whose timers are in the due index. */
   public static final Set<TimerState> INDEXED =
       EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING, TimerState.RUNNING);
 
@@ -50,12 +50,12 @@ public final class TimerPages {
   private final String behind;
 
   /**
-   * Makes the statements.
+   * Creates the statements.
    *
-   * @param doneColumns of a finished timer, as {@link Rows#record} reads them
-   * @param noPayload the column that stands for a payload that is not read
-   * @param behind a condition for the keys behind one, with the places of its namespace, its
-   *     namespace again, and its id; of a form by which the index is entered there
+   * @param doneColumns the columns of a finished timer, as {@link Rows#record} reads them
+   * @param noPayload the expression in place of a payload that is not read
+   * @param behind a condition for the keys after one, with placeholders for its namespace, its
+   *     namespace again, and its id; in a form for which the server uses the index
    */
   public TimerPages(String doneColumns, String noPayload, String behind) {
     this.doneColumns = doneColumns;
@@ -74,7 +74,7 @@ public final class TimerPages {
     DuePosition from = after;
     while (true) {
       int most = query.payload() ? ROWS_WITH_PAYLOAD : ROWS;
-      int rows = Math.min(most, page.left() + 1); // one more tells whether it is the last page
+      int rows = Math.min(most, page.left() + 1); // an extra row means that another page follows
       List<TimerRecord> piece = rows(connection, query, order, from, rows);
       for (TimerRecord record : piece) {
         if (page.isFull()) {
@@ -150,7 +150,7 @@ public final class TimerPages {
     return (time.isEmpty() ? "" : table + time + direction + ", ") + table + "id" + direction;
   }
 
-  /** The column that decides before the id; empty if there is none. */
+  /** Returns the column before the id in the order; empty if there is none. */
   private static String time(TimerOrder order) {
     return switch (order) {
       case ID, ID_DESCENDING -> "";
@@ -159,7 +159,7 @@ public final class TimerPages {
     };
   }
 
-  /** A condition for rows behind a position of a list of one namespace. */
+  /** Returns a condition for rows after a position, in a list of one namespace. */
   private static String behind(TimerOrder order, DuePosition after, List<Object> values) {
     String sign = order.isDescending() ? "<" : ">";
     String time = time(order);
@@ -190,7 +190,7 @@ public final class TimerPages {
       values.add(query.namespace());
     }
     if (!query.prefix().isEmpty()) {
-      sql.append(" AND t.id >= ? AND t.id <= ?"); // by bytes: nothing else is between
+      sql.append(" AND t.id >= ? AND t.id <= ?"); // by bytes: only ids with the prefix are between
       values.add(query.prefix());
       values.add(query.prefix() + LAST);
     }
@@ -211,7 +211,7 @@ public final class TimerPages {
       values.add(after.key().id());
     }
     values.add(limit);
-    // MariaDB sorts by a namespace although there is but one.
+    // MariaDB would sort by the namespace, although there is only one.
     return sql.append(" ORDER BY ")
         .append(query.namespace() == null ? "t.namespace, t.id" : by(order, "t."))
         .append(" LIMIT ?)")

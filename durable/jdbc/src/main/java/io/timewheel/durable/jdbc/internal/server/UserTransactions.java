@@ -7,19 +7,22 @@ import java.sql.SQLException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The statements for transactions in which the user has work of his own. */
+/** Executes the statements for transactions that contain work of the user. */
 public interface UserTransactions {
-  /** {@return which tables a connection leads to: equal only if they are the same ones} */
+  /**
+   * {@return an identification of the tables that a connection leads to, equal only for the same
+   * ones}
+   */
   @Nullable String tables(Connection connection) throws SQLException;
 
   /**
-   * What a transaction of the user is like.
+   * Describes a transaction of the user.
    *
-   * @param tables which tables it finds; null if there are none
-   * @param readCommitted whether each statement sees what was committed before it
-   * @param readOnly whether it can write nothing
-   * @param firstVersion the first version of a block that is this call's own
-   * @param settings what its settings were before
+   * @param tables identifies its tables; null if there are none
+   * @param readCommitted true if each statement sees earlier commits of others
+   * @param readOnly true if the transaction cannot write
+   * @param firstVersion the first version of a block for this call
+   * @param settings the settings before the call
    */
   record Visit(
       @Nullable String tables,
@@ -29,39 +32,39 @@ public interface UserTransactions {
       List<String> settings) {}
 
   /**
-   * Looks at a transaction of the user, and makes the settings that the statements of a write batch
-   * want.
+   * Reads the state of a transaction of the user, and applies the settings that a write batch
+   * needs.
    *
    * @throws IllegalStateException if the transaction has failed already
    */
   Visit enter(Connection connection) throws SQLException;
 
-  /** Gives the transaction back the settings that it had. */
+  /** Restores the settings of the transaction. */
   void leave(Connection connection, Visit visit) throws SQLException;
 
-  /** Marks where a call begins, for {@link #undo}. */
+  /** Marks the start of a call, for {@link #undo}. */
   default void mark(Connection connection) throws SQLException {}
 
   /**
-   * Has a call that failed have done nothing: takes back what it has done since {@link #mark}, or
-   * lets the transaction do nothing any more but roll back.
+   * Undoes the changes of a failed call since {@link #mark}. If the server cannot do that, makes
+   * the transaction accept nothing except a rollback.
    */
   void undo(Connection connection, Exception failure);
 
   /**
-   * Begins the transaction of a handler. From then on it may stand still for so long.
+   * Begins the transaction of a handler, and sets its idle timeout.
    *
-   * @param own whether {@link TransactionSql#end} is called after it; if not, settings that would
-   *     outlive it are the user's
-   * @return by what {@link #endHandler} knows it
+   * @param own true if {@link TransactionSql#end} is called after it; if false, settings that would
+   *     outlive the transaction stay those of the user
+   * @return identifies the transaction for {@link #endHandler}
    */
   String beginHandler(Connection connection, long idleMillis, boolean own) throws SQLException;
 
   /**
-   * Sets the limits of what is left of it when the handler has returned, and checks the {@linkplain
-   * Formats format}.
+   * Sets the limits for the rest of the transaction after the handler has returned, and checks the
+   * {@linkplain Formats format}.
    *
-   * @return whether it is the transaction that was begun, and not one that has come after it
+   * @return whether this is the transaction that was begun, and not a later one
    */
   Statements.Answer<Boolean> endHandler(Statements to, String begun, boolean own)
       throws SQLException;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.sql;
 
-/** The clocks of this machine. */
+/** Reads the clocks of this machine. */
 public interface NodeClock {
   long nanoTime();
 

@@ -13,7 +13,7 @@ import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Binds values, one after the other, or the columns of many rows, each as one array. */
+/** Binds values one after the other, or the columns of many rows, each as one array. */
 public final class Parameters {
   private final Connection connection;
   private final PreparedStatement statement;
@@ -25,7 +25,8 @@ public final class Parameters {
   }
 
   private Parameters array(String type, Object values) throws SQLException {
-    // Primitive arrays are sent as they are; the method that takes Object[] would not have them.
+    // Primitive arrays are passed as they are, because the method with Object[] does not accept
+    // them.
     Object array =
         values instanceof Object[] objects ? connection.createArrayOf(type, objects) : values;
     if (array instanceof java.sql.Array sqlArray) {
@@ -69,7 +70,7 @@ public final class Parameters {
     return array("bytea", values);
   }
 
-  /** The places of so many rows, from 1 on. */
+  /** Binds the numbers of the rows, from 1 on. */
   public Parameters numbers(int rows) throws SQLException {
     return array("int4", IntStream.rangeClosed(1, rows).toArray());
   }
@@ -84,7 +85,7 @@ public final class Parameters {
     return this;
   }
 
-  /** A time; null for one that never comes. */
+  /** Binds a time; null for a time that is never reached. */
   public Parameters time(long value) throws SQLException {
     if (value == TimerRecord.NEVER) {
       statement.setNull(++at, Types.BIGINT);

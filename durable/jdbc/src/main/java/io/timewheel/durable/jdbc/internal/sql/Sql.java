@@ -7,7 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** Runs statements that have no parameters, at once. */
+/** Executes single statements without parameters. */
 public final class Sql {
   private Sql() {}
 
@@ -33,7 +33,7 @@ public final class Sql {
     }
   }
 
-  /** {@return the same as a number} */
+  /** {@return the first column of the first row, as a number} */
   public static long number(Connection connection, String sql) throws SQLException {
     return Long.parseLong(text(connection, sql));
   }

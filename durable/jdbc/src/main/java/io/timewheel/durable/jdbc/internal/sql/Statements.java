@@ -13,10 +13,11 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Statements of one transaction that go to the database together, when an answer is wanted: a way
- * there and back costs more than most of them. They are executed in the order in which they were
- * added. If one fails, so do all behind it, and the transaction. Nothing is read before all is
- * sent, so nothing large goes behind what may answer much. Not thread-safe.
+ * Collects statements of one transaction, and sends them together when an answer is needed, because
+ * a round trip costs more than most of them. The server executes them in the order in which they
+ * were added. If one fails, so do all after it, and the transaction. No answer is read before all
+ * statements are sent, so a large statement must not follow one with a large answer. Not
+ * thread-safe.
  *
  * <p>{@link #close} throws if a statement was added and never sent. So each use is a
  * try-with-resources block, and returns normally only after all its statements have been executed.
@@ -29,9 +30,9 @@ public final class Statements implements AutoCloseable {
     this.connection = connection;
   }
 
-  /** What a statement answers. */
+  /** The answer to a statement. */
   public interface Answer<T> {
-    /** Waits for it. Asked for once. */
+    /** Waits for the answer. Called once. */
     T get() throws SQLException;
   }
 
@@ -75,25 +76,25 @@ public final class Statements implements AutoCloseable {
     }
   }
 
-  /** {@return the connection, for statements that do not wait: what was added goes first} */
+  /** {@return the connection, for statements that do not wait; sends the waiting ones first} */
   public Connection connection() throws SQLException {
     send();
     return connection;
   }
 
-  /** Adds a statement that has rows for an answer. */
+  /** Adds a statement that returns rows. */
   public <T> Answer<T> query(String sql, Binding binding, Reading<T> reading) {
     Waiting<T> query = new Waiting<>(sql, binding, reading);
     waiting.add(query);
     return query;
   }
 
-  /** Adds a statement that has none. */
+  /** Adds a statement that returns no rows. */
   public void update(String sql, Binding binding) {
     waiting.add(new Waiting<Void>(sql, binding, null));
   }
 
-  /** Sends what waits. */
+  /** Sends the waiting statements. */
   public void send() throws SQLException {
     if (waiting.isEmpty()) {
       return;

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import javax.sql.DataSource;
 
-/** Numbers that the parts of a store count. */
+/** Counts the operations of a store. */
 public final class Counters {
   public final LongAdder shardsReceived = new LongAdder();
   public final LongAdder shardsTakenOver = new LongAdder();
@@ -32,7 +32,7 @@ public final class Counters {
     this.nanoTime = nanoTime;
   }
 
-  /** Takes a connection, and counts the wait for it. */
+  /** Takes a connection, and measures the wait for it. */
   Connection connection(DataSource source) throws SQLException {
     long askedNanos = nanoTime.getAsLong();
     try {
@@ -43,7 +43,7 @@ public final class Counters {
     }
   }
 
-  /** Reads of one kind. */
+  /** Counts reads of one kind. */
   public final class Sweeps {
     private final LongAdder count = new LongAdder();
     private final LongAdder timers = new LongAdder();
@@ -54,7 +54,7 @@ public final class Counters {
       List<DueTimer> run() throws SQLException;
     }
 
-    /** Reads, and counts that. */
+    /** Reads, and counts the read. */
     public List<DueTimer> read(Read read) throws SQLException {
       long beganNanos = nanoTime.getAsLong();
       try {
@@ -67,28 +67,28 @@ public final class Counters {
       }
     }
 
-    /** {@return how many statements, those included that failed} */
+    /** {@return the number of statements, including failed ones} */
     public long count() {
       return count.sum();
     }
 
-    /** {@return how many timers they found} */
+    /** {@return the number of timers found} */
     public long timers() {
       return timers.sum();
     }
 
-    /** {@return how long they took, without the wait for a connection} */
+    /** {@return the total duration in nanoseconds, without the wait for a connection} */
     public long nanos() {
       return nanos.sum();
     }
   }
 
-  /** {@return how often the pool was asked for a connection} */
+  /** {@return the number of times that the pool was asked for a connection} */
   public long connectionWaits() {
     return connectionWaits.sum();
   }
 
-  /** {@return how long it took to get connections, or to be refused them} */
+  /** {@return the total wait for connections in nanoseconds, including failed waits} */
   public long connectionWaitNanos() {
     return connectionWaitNanos.sum();
   }

@@ -17,12 +17,13 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Transactions on connections of the user's pool: begun, repeated where that is safe, and known to
- * be committed or not.
+ * Runs transactions on connections of the user's pool. Repeats them if that is safe, and finds out
+ * whether they were committed.
  *
- * <p>What fails before COMMIT is sent was not done, and is repeated if it may go well the next
- * time: a bounded number of times, with jitter. When the answer to COMMIT is lost, the outcome is
- * asked for on another connection; only what was certainly aborted is repeated.
+ * <p>A transaction that fails before COMMIT is sent has changed nothing. It is repeated if it may
+ * succeed the next time: a bounded number of times, with jitter. If the answer to COMMIT is lost,
+ * its outcome is looked up on another connection. The transaction is repeated only if it was
+ * certainly rolled back.
  */
 public final class Transactions {
   private static final int MAX_TRIES = 6;
@@ -31,7 +32,7 @@ public final class Transactions {
   /** No look begins later than this, since a look may wait for the pool for half a minute. */
   private static final long LAST_LOOK_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-  /** Each may take as long as the time limit of a connection. */
+  /** Each may take as long as the timeout of a connection. */
   private static final int MAX_CONFIRMATIONS = 3;
 
   private static final long FIRST_WAIT_MILLIS = 5;
@@ -48,22 +49,25 @@ public final class Transactions {
 
   /** Waits between two tries. */
   public interface Pauses {
-    /** Waits for about so long, more or less at random. */
+    /** Waits for about this time in milliseconds, with jitter. */
     void pause(long millis);
   }
 
-  /** What is done in a transaction. */
+  /** Performs the work of a transaction. */
   public interface Work<T extends @Nullable Object> {
     T run(Connection connection) throws SQLException;
 
-    /** {@return what to ask about if the answer to COMMIT is lost; null if there is nothing} */
+    /**
+     * {@return the identification for a lookup if the answer to COMMIT is lost; null if none is
+     * needed}
+     */
     default @Nullable String transactionId(Connection connection, CommitProof commits)
         throws SQLException {
       return commits.transactionId(connection);
     }
   }
 
-  /** Thrown by work that has found out that it must be done again, and differently. */
+  /** Thrown by work that must be repeated in another way. */
   public static final class Again extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -86,12 +90,12 @@ public final class Transactions {
     closed = true;
   }
 
-  /** Does something in a transaction. */
+  /** Runs work in a transaction. */
   public <T extends @Nullable Object> T write(Work<T> work) {
     return write(work, MAX_TRIES);
   }
 
-  /** The same, for work that somebody asks for again soon. */
+  /** Runs work in a transaction once, because the caller repeats it soon. */
   public <T extends @Nullable Object> T writeOnce(Work<T> work) {
     return write(work, 1);
   }
@@ -118,10 +122,10 @@ public final class Transactions {
     }
   }
 
-  /** What came of one try: a result, or why nothing was done. */
+  /** The outcome of one try: a result, or the reason why nothing was changed. */
   private record Try<T extends @Nullable Object>(T result, @Nullable SQLException failure) {}
 
-  @SuppressWarnings("NullAway") // no result where there is a failure
+  @SuppressWarnings("NullAway") // no result if there is a failure
   private <T extends @Nullable Object> Try<T> once(Connection connection, Work<T> work) {
     T result;
     String id;
@@ -159,7 +163,9 @@ public final class Transactions {
     }
   }
 
-  /** Has the pool open another connection, to what is the primary by now, instead of this one. */
+  /**
+   * Discards a connection, so that the pool opens another one, which leads to the current primary.
+   */
   private static void drop(Connection connection, Throwable why) {
     try {
       connection.abort(Runnable::run);
@@ -168,13 +174,15 @@ public final class Transactions {
     }
   }
 
-  /** Leaves the connection as it was. Nothing that fails here changes the known outcome. */
+  /**
+   * Restores the connection's settings and closes it. A failure here does not change the outcome.
+   */
   private void giveBack(Connection connection) {
     try (connection) {
       try {
         sql.end(connection);
       } catch (SQLException e) {
-        connection.abort(Runnable::run); // whoever gets it next must not find our settings
+        connection.abort(Runnable::run); // no other user may get our settings
         throw e;
       }
     } catch (SQLException e) {
@@ -183,9 +191,9 @@ public final class Transactions {
   }
 
   /**
-   * Runs statements that the server commits before it answers. Nothing is repeated.
+   * Executes statements that the server commits before it answers. Repeats nothing.
    *
-   * @throws SQLException as the driver has thrown it
+   * @throws SQLException the exception of the driver
    */
   public <T> T direct(Work<T> work) throws SQLException {
     Connection connection = open(true);
@@ -199,34 +207,34 @@ public final class Transactions {
     } catch (StoreException e) {
       throw e;
     } catch (RuntimeException | Error e) {
-      drop(connection, e); // a part of the statements may wait in it for the rest
+      drop(connection, e); // some statements may be buffered in it
       throw e;
     } finally {
       giveBack(connection);
     }
   }
 
-  /** Asks once what became of a commit whose answer was lost. */
+  /** Looks up the outcome of a commit whose answer was lost. */
   public interface Look {
     /**
-     * Asks.
+     * Looks up the outcome.
      *
-     * @param confirmations counts how often something that is committed was confirmed
-     * @return null if that is not known yet
+     * @param confirmations counts the tries to confirm that a commit is durable
+     * @return whether it was committed; null if that is not known yet
      */
     @Nullable Boolean look(AtomicInteger confirmations) throws SQLException;
   }
 
-  /** Asks what became of a transaction whose COMMIT was not answered. */
+  /** Returns whether a transaction was committed whose COMMIT was not answered. */
   public boolean isCommitted(String id, Exception lost) {
     return isCommitted(lost, confirmations -> look(id, confirmations));
   }
 
-  /** Asks until it is known what became of a commit whose answer was lost. */
+  /** Repeats a lookup until the outcome of a commit is known. */
   public boolean isCommitted(Exception lost, Look look) {
     AtomicInteger confirmations = new AtomicInteger();
     long lostNanos = System.nanoTime();
-    // Once closed, no connection opens.
+    // After the close, no connection opens.
     for (int looks = 1;
         !closed
             && looks <= MAX_LOOKS
@@ -246,20 +254,19 @@ public final class Transactions {
     }
     counters.lostAnswersUnknown.increment();
     throw new StoreException(
-        Kind.UNKNOWN, "the answer to a commit was lost, and nobody says how it ended", lost);
+        Kind.UNKNOWN, "the answer to a commit was lost, and its outcome is unknown", lost);
   }
 
   /**
-   * Asks once. What is committed is confirmed by a wait for what the answer to the COMMIT would
-   * have waited for: a primary that was restarted knows of commits that its standby has not got,
-   * and that a failover would lose.
+   * Looks up the outcome once. A committed change is confirmed by the same wait as a COMMIT: a
+   * restarted primary knows commits that its standby lacks, and that a failover would lose.
    *
-   * @param confirmations counts how often that was tried
+   * @param confirmations counts the tries to confirm
    */
   private @Nullable Boolean look(String id, AtomicInteger confirmations) throws SQLException {
     Connection connection = open(false);
     try {
-      sql.begin(connection); // a thread that stands still here delays others for a short time
+      sql.begin(connection); // limits how long a stalled thread delays others
       Boolean committed = commits.isCommitted(connection, id);
       connection.rollback();
       if (committed != null && committed) {
@@ -314,7 +321,7 @@ public final class Transactions {
     }
   }
 
-  /** Says what has failed before its commit. */
+  /** Returns the exception for a failure before the commit. */
   public StoreException failure(SQLException e) {
     return new StoreException(
         errors.kind(e), "the database: " + e.getMessage() + " (" + e.getSQLState() + ")", e);

@@ -15,21 +15,23 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The versions, pauses and counters on which the changes of a write batch depend. */
+/** Provides the versions, pauses and counters on which the changes of a write batch depend. */
 final class BatchContext implements Transitions.Context {
   private long lastVersion;
   private Set<String> paused = Set.of();
 
-  /** Counters of other transactions, as far as they are wanted, and those that were written. */
+  /**
+   * The counters of other transactions that limits need, plus those already written by this batch.
+   */
   private final Map<String, Map<TimerState, Long>> pending = new HashMap<>();
 
-  /** Counters that are not written yet. */
+  /** The counters that are not written yet. */
   private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
 
-  /** The answers of requests that were committed before. */
+  /** The answers of requests that were committed earlier. */
   private Map<RequestRows.Key, RequestAnswer> earlier = Map.of();
 
-  /** The answers of requests among the changes of the present timer, by their IDs. */
+  /** The answers of requests among the changes of the current timer, by request ID. */
   private Map<String, RequestAnswer> ofTimer = Map.of();
 
   /** Begins a try. */
@@ -92,14 +94,14 @@ final class BatchContext implements Transitions.Context {
     return counts;
   }
 
-  /** Takes note that the counters were written. */
+  /** Records that the counters were written. */
   void countsWritten() {
     counts.forEach(
         (scope, states) -> states.forEach((state, delta) -> count(pending, scope, state, delta)));
     counts.clear();
   }
 
-  /** Counts a step, before it is written: the next one in its namespace may depend on that. */
+  /** Counts a step before it is written, because the next one in its namespace may depend on it. */
   void count(BatchedTimer cell, long sign) {
     if (!cell.isChanged()) {
       return;

@@ -18,11 +18,11 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commits write batches and claims, and compacts the rows that each of their transactions leaves
- * behind. Thread-safe.
+ * Commits write batches and claims, and compacts the counter rows that their transactions insert.
+ * Thread-safe.
  */
 public final class BatchWriter {
-  /** Each leaves rows behind. */
+  /** The number of batches after which the counter rows are compacted. */
   private static final int BATCHES_PER_COMPACTION = 500;
 
   private final Transactions transactions;
@@ -40,8 +40,8 @@ public final class BatchWriter {
   /**
    * Creates the writer of a store.
    *
-   * @param hints carries hints to other nodes; null if none are sent
-   * @param ownEpoch the epoch under which this session owns a shard; null if it does not
+   * @param hints sends hints to other nodes; null without hints
+   * @param ownEpoch the epoch under which this session owns a shard; null if it does not own it
    */
   public BatchWriter(
       Transactions transactions,
@@ -80,8 +80,8 @@ public final class BatchWriter {
   }
 
   /**
-   * Prepares changes of a transaction that this session does not hear of: the session, too, is sent
-   * hints about its shards.
+   * Prepares changes of a user's transaction, whose outcome this session does not learn. So hints
+   * about the session's own shards are also sent.
    */
   public WriteBatch unheardBatch(List<Change> changes) {
     return batch(changes, shard -> null, openHints());
@@ -99,7 +99,7 @@ public final class BatchWriter {
     return new WriteBatch(server, counters, novelty, heldTimers, shards, epochs, channel, changes);
   }
 
-  /** As {@link TimerStore#commit}. */
+  /** Implements {@link TimerStore#commit}. */
   public List<Outcome> commit(List<Change> changes) {
     HintChannel channel = openHints();
     List<Outcome> outcomes = direct == null ? null : direct.commit(changes, channel);
@@ -137,12 +137,12 @@ public final class BatchWriter {
         && channel.isRefusal(cause);
   }
 
-  /** {@return claims for queues and handlers} */
+  /** {@return the claims for queues and handlers} */
   public QueueLeases leases() {
     return leases;
   }
 
-  /** Compacts the rows that transactions have left behind. */
+  /** Compacts the counter rows of transactions. */
   public void compact() {
     try {
       boolean more;
@@ -155,7 +155,7 @@ public final class BatchWriter {
                 });
       } while (more);
     } catch (StoreException e) {
-      Log.LOG.log(System.Logger.Level.DEBUG, "the counters are put together later", e);
+      Log.LOG.log(System.Logger.Level.DEBUG, "the counters are compacted later", e);
     }
   }
 }

@@ -13,37 +13,39 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** A timer within a write batch: as it was read, and as the changes leave it. */
+/** Represents a timer in a write batch: its record as it was read, and after the changes. */
 final class BatchedTimer {
   final TimerKey key;
 
-  /** The places of its changes in the batch. */
+  /** The indexes of its changes in the batch. */
   final List<Integer> changes = new ArrayList<>(1);
 
   @Nullable TimerRecord before;
   @Nullable TimerRecord after;
   byte @Nullable [] payloadHash;
 
-  /** Whether nobody has looked at it: then only a write that holds says that it was so. */
+  /**
+   * True if {@code before} is assumed, not read. Only a successful conditional write confirms it.
+   */
   boolean assumed;
 
-  /** Whether the last look has found it in neither table. */
+  /** True if the last lookup has found it in neither table. */
   boolean missing;
 
-  /** Whether it was not as it was read, or taken for. */
+  /** True if its record differs from the one that was read or assumed. */
   boolean lost;
 
-  /** Whether somebody else holds it, and it stays as it is. */
+  /** True if another transaction holds it, so that it is left unchanged. */
   boolean held;
 
-  /** The answers of requests among its changes, by the IDs of the requests. */
+  /** The answers of requests among its changes, by request ID. */
   final Map<String, RequestAnswer> answers = new TreeMap<>();
 
   BatchedTimer(TimerKey key) {
     this.key = key;
   }
 
-  @SuppressWarnings("ReferenceEquality") // what is left as it is is the same object
+  @SuppressWarnings("ReferenceEquality") // an unchanged record is the same object
   boolean isChanged() {
     return after != before;
   }

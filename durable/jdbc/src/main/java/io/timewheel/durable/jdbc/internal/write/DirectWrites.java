@@ -36,37 +36,38 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Schedules new timers in one round trip, without BEGIN and COMMIT. All else is left to a write
- * batch: calls that have a request ID, a limit or an expected version, and timers that are there.
+ * Schedules new timers in one round trip, without BEGIN and COMMIT. A write batch does all other
+ * work: calls with a request ID, a limit or an expected version, and timers that already exist.
  *
  * <h2>How a lost answer is settled</h2>
  *
- * The caller knows no number of the transaction, so it cannot ask the server how the transaction
- * ended. Instead, each write has a token that no other write has. The row contains it until another
- * version takes its place, and so does the row of the history. A session that lost the answer looks
- * for the timers by their keys:
+ * The caller does not know the transaction's number, so it cannot query the server for the outcome.
+ * Instead, each write has a unique token. The row contains it until another version replaces it,
+ * and so does the row of the history. A session that lost the answer looks up the timers by their
+ * keys:
  *
  * <ol>
  *   <li>A row has the token: the write was committed.
- *   <li>A row has a version that this session knew before the write: the timer was there, and the
- *       write did not insert it. A write that is still on its way will find the timer, too, and
+ *   <li>A row has a version that this session knew before the write: the timer existed, and the
+ *       write did not insert it. A write that is still under way will also find the timer and
  *       insert nothing.
  *   <li>There is no row, and the session that sent the write has ended: the write was not
- *       committed. The next statement finds out why, such as a database that is read-only.
- *   <li>There is no row: the session repeats the insert, with the same token. The unique key lets
- *       it wait for a write that is in progress, and keeps off one that is still on its way.
+ *       committed. The next statement finds the reason, such as a read-only database.
+ *   <li>There is no row, and the session may still be alive: this session repeats the insert with
+ *       the same token. The unique key makes it wait for a write in progress, and rejects one that
+ *       is still under way.
  *   <li>A row has another token and a later version: the write may have been committed and
- *       replaced. The history is purged as far as the time of the write: the timer may have
+ *       replaced. Or the history is purged up to the time of the write: the timer may have
  *       finished. In both cases the outcome is unknown.
  * </ol>
  *
  * <p>Thread-safe.
  */
 final class DirectWrites {
-  /** The clock of a node that finishes a timer may be so far behind. */
+  /** The maximum lag of the clock of a node that finishes a timer. */
   private static final long CLOCK_MILLIS = 60_000;
 
-  /** After timers that were not new, so many calls use a write batch at once, at most. */
+  /** The maximum number of calls that skip the direct write after a timer that was not new. */
   private static final int MAX_PASSED_OVER = 64;
 
   private final DirectInserts inserts;
@@ -80,16 +81,16 @@ final class DirectWrites {
   private final Function<Integer, @Nullable Long> ownEpoch;
   private final AtomicLong tokens = new AtomicLong(new SecureRandom().nextLong());
 
-  /** The latest version that this session has learnt of. */
+  /** The latest version known to this session. */
   private final AtomicLong newestVersion = new AtomicLong();
 
   /** False if connections do not send several statements as one transaction. */
   private volatile boolean isPossible;
 
-  /** How many of the next calls use a write batch at once. */
+  /** The number of the next calls that skip the direct write, and use a write batch. */
   private final AtomicInteger passedOver = new AtomicInteger();
 
-  /** How many that were after the last timer that was not new. */
+  /** The value of {@link #passedOver} after the last timer that was not new. */
   private final AtomicInteger lastPassedOver = new AtomicInteger();
 
   DirectWrites(
@@ -114,7 +115,7 @@ final class DirectWrites {
     isPossible = transactions.read(inserts::isPossible);
   }
 
-  /** Takes note of the versions in the outcomes of a commit. */
+  /** Records the versions in the outcomes of a commit. */
   void seen(List<Outcome> outcomes) {
     long newest = 0;
     for (Outcome outcome : outcomes) {
@@ -128,7 +129,7 @@ final class DirectWrites {
   /**
    * Commits changes, if all of them schedule new timers.
    *
-   * @return their outcomes; null if nothing was done, and a write batch has to commit them
+   * @return their outcomes; null if nothing was changed, and a write batch must commit them
    */
   @Nullable List<Outcome> commit(List<Change> changes, @Nullable HintChannel channel) {
     if (!isPossible || !isDirect(changes) || isPassedOver(changes.size())) {
@@ -183,9 +184,9 @@ final class DirectWrites {
     return requireNonNull(outcome.record());
   }
 
-  /** The surroundings of a timer that nothing is known of. */
+  /** The context of a timer that is assumed to be new. */
   private static final class NewTimer implements Transitions.Context {
-    /** The server gives it another one. */
+    /** Returns a placeholder; the server assigns the version. */
     @Override
     public long nextVersion(long above) {
       return 1;
@@ -218,7 +219,7 @@ final class DirectWrites {
     private long firstVersion;
     private boolean inserted;
 
-    /** Whether the session whose answer was lost had ended before the last look. */
+    /** True if the session whose answer was lost had ended before the last lookup. */
     private boolean hasEnded;
 
     Insert(List<TimerRecord> records, @Nullable HintChannel channel) {
@@ -287,7 +288,7 @@ final class DirectWrites {
       return inserted;
     }
 
-    /** Looks for the timers after a lost answer, and inserts them if they are not there. */
+    /** Looks up the timers after a lost answer, and inserts them if they do not exist. */
     private @Nullable Boolean settle(AtomicInteger confirmations) throws SQLException {
       Look look = transactions.direct(connection -> look(connection, confirmations));
       for (Found found : look.timers()) {
@@ -315,12 +316,12 @@ final class DirectWrites {
         if (inserts.mayBeCommitted(e)) {
           throw e;
         }
-        return null; // the next look finds the timer, or the reason stays
+        return null; // the next lookup finds the timer, or fails with the same reason
       }
     }
 
     private Look look(Connection connection, AtomicInteger confirmations) throws SQLException {
-      hasEnded = inserts.hasEnded(connection, session); // before the look
+      hasEnded = inserts.hasEnded(connection, session); // before the lookup
       Look look = inserts.look(connection, keys, token);
       if (look.timers().stream().anyMatch(Found::own)) {
         confirmations.incrementAndGet();
@@ -329,7 +330,7 @@ final class DirectWrites {
       return look;
     }
 
-    /** {@return the place of a timer in the order of the keys} */
+    /** {@return the index of a timer in the order of the keys} */
     private int at(TimerKey key) {
       return Collections.binarySearch(keys, key);
     }

@@ -7,12 +7,15 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 
 /**
- * Timers that other transactions were found to hold. A write batch with one of them does not wait
- * for any lock from its first try on: the engine repeats it, and its other changes are due now. A
- * timer stays here until a write batch gets it. Thread-safe.
+ * Retains timers that other transactions hold. A write batch with one of them waits for no lock,
+ * even in its first try. The engine repeats that timer's change, and the other changes must not
+ * wait. A timer stays here until a write batch has locked it. Thread-safe.
  */
 final class HeldTimers {
-  /** The oldest ones make room: a write batch with them waits once more. */
+  /**
+   * The maximum number of timers. The oldest ones are dropped: a write batch with them waits once
+   * more.
+   */
   static final int MAX_TIMERS = 1_000;
 
   private final Set<TimerKey> keys = new LinkedHashSet<>();

@@ -6,12 +6,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a long list of timers is likely to be new as a whole. To insert it is cheaper if what is
- * there need not be passed over; but where something is, all of it is done twice, and the server's
- * log says so. Then nothing is taken for new as a whole for a while.
+ * Decides whether to insert a long list of timers as entirely new. Such an insert is cheaper,
+ * because it need not skip existing timers. But if one exists, the whole insert is repeated, and
+ * the server logs an error. After such a failure, no list is inserted as new for a while.
  */
 public final class Novelty {
-  /** For a short one it is not worth the risk. */
+  /** The minimum length of a list; for shorter ones the gain is not worth the risk. */
   public static final int LEAST_TIMERS = 100;
 
   private static final long DOUBT_NANOS = TimeUnit.MINUTES.toNanos(1);
@@ -27,13 +27,13 @@ public final class Novelty {
     return timers >= LEAST_TIMERS && isLikely();
   }
 
-  /** {@return whether no list was refuted within a minute} */
+  /** {@return true if no such insert has failed within the last minute} */
   boolean isLikely() {
     Long since = refutedNanos;
     return since == null || nanoTime.getAsLong() - since >= DOUBT_NANOS;
   }
 
-  /** A list that was taken for new was not. */
+  /** Records that a list was not entirely new. */
   void refuted() {
     refutedNanos = nanoTime.getAsLong();
   }

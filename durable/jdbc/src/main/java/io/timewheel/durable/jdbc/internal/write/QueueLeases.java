@@ -43,7 +43,7 @@ public final class QueueLeases {
   private final Runnable onCommit;
 
   /**
-   * Creates the leases of a store.
+   * Creates the claims of a store.
    *
    * @param onCommit runs before each transaction that claims timers is committed
    */
@@ -57,7 +57,7 @@ public final class QueueLeases {
     this.onCommit = onCommit;
   }
 
-  /** As {@link TimerStore#lease}. */
+  /** Implements {@link TimerStore#lease}. */
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     return transactions.write(connection -> lease(connection, requests, limit, nowMillis, tokens));
@@ -104,7 +104,7 @@ public final class QueueLeases {
     }
   }
 
-  /** As {@link TimerStore#acquire}. */
+  /** Implements {@link TimerStore#acquire}. */
   public long acquire(
       String name, SharedLimit limit, String holder, long untilMillis, long nowMillis) {
     return transactions.write(
@@ -114,7 +114,7 @@ public final class QueueLeases {
         });
   }
 
-  /** As {@link TimerStore#release}. */
+  /** Implements {@link TimerStore#release}. */
   public void release(String name, String holder) {
     boolean unused =
         transactions.write(
@@ -125,7 +125,7 @@ public final class QueueLeases {
             });
   }
 
-  /** As {@link TimerStore#leaseForHandlers}. */
+  /** Implements {@link TimerStore#leaseForHandlers}. */
   public List<TimerRecord> leaseForHandlers(
       Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
     return transactions.write(
@@ -158,7 +158,7 @@ public final class QueueLeases {
 
   private List<TimerRecord> claim(Statements to, List<Records.Step> steps) throws SQLException {
     if (steps.isEmpty()) {
-      to.connection().rollback(); // nothing is to be committed, and nobody will ask about it
+      to.connection().rollback(); // nothing to commit, and no outcome to look up
       return List.of();
     }
     onCommit.run();

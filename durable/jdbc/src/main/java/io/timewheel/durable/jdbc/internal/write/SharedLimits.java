@@ -18,8 +18,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits that all nodes share. A transaction locks the row of a limit before it reads the number of
- * attempts that run, so that the transactions of one limit follow each other.
+ * Enforces limits that all nodes share. A transaction locks the row of a limit before it reads the
+ * number of running attempts. So the transactions of one limit run one after the other.
  */
 final class SharedLimits {
   private final Queries queries;
@@ -34,14 +34,14 @@ final class SharedLimits {
   }
 
   /**
-   * Reduces requests to what their limits admit.
+   * Reduces requests to the number of timers that their limits allow.
    *
-   * @param requests those of a limited queue are removed, or ask for fewer timers
+   * @param requests the requests; those of a limited queue are removed, or reduced to fewer timers
    */
   Locked admit(Connection connection, List<LeaseRequest> requests, long nowMillis)
       throws SQLException {
     Locked locked = new Locked();
-    Map<String, SharedLimit> limits = new TreeMap<>(); // locked in one order by all
+    Map<String, SharedLimit> limits = new TreeMap<>(); // all transactions lock in this order
     for (LeaseRequest request : requests) {
       if (request.limit() != null) {
         limits.put(request.scope(), request.limit());
@@ -65,7 +65,7 @@ final class SharedLimits {
     return locked;
   }
 
-  /** Takes the tokens of timers that were claimed. */
+  /** Subtracts the tokens of timers that were claimed. */
   void claimed(Connection connection, Locked locked, Map<String, Integer> claims, long nowMillis)
       throws SQLException {
     for (Map.Entry<String, Double> limit : locked.tokens.entrySet()) {
@@ -126,7 +126,7 @@ final class SharedLimits {
     }
   }
 
-  /** As {@link TimerStore#acquire}. */
+  /** Implements {@link TimerStore#acquire}. */
   long acquire(
       Connection connection,
       String name,
@@ -175,7 +175,7 @@ final class SharedLimits {
     }
   }
 
-  /** As {@link TimerStore#release}. */
+  /** Implements {@link TimerStore#release}. */
   static void release(Connection connection, String name, String holder) throws SQLException {
     try (PreparedStatement delete =
         connection.prepareStatement("DELETE FROM timewheel_permit WHERE name = ? AND holder = ?")) {

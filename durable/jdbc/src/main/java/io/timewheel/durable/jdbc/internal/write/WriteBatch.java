@@ -46,30 +46,34 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes that one transaction commits. {@link Transitions} decides the next state of each record.
- * A write succeeds only if the record is still as it was read; otherwise the record is read again.
- * The fence comes with the writes.
+ * Commits changes in one transaction. {@link Transitions} decides the next state of each record. A
+ * write succeeds only if the record is still as it was read; otherwise the record is read again.
+ * The transaction checks the fence together with the writes.
  *
- * <p>In the first round nothing is locked before it is written, and what is likely is not looked
- * up: a timer that is scheduled is taken for a new one, and a claim for as it was left. In the
- * rounds after that, the records are locked in the order of their keys. So the expected case costs
- * two round trips and COMMIT. A long list may be taken for new as a whole; if it is not, the
- * transaction fails, and another one locks from the first round on.
+ * <p>The first round locks nothing before the writes, and assumes likely records instead of reading
+ * them: a scheduled timer is new, and a claimed timer is unchanged since the claim. Later rounds
+ * lock the records in the order of their keys. So the common case takes two round trips plus
+ * COMMIT. A long list may be inserted as entirely new. If it is not, the transaction fails, and the
+ * next one locks from the first round on.
  *
- * <p>A transaction of a user may hold a timer for any time. The others in a batch do not wait for
- * it. Once a lock was not granted in time, the next try waits for none: claims of held timers are
- * left for the next sweep of their owner. If other changes are of held timers, the batch fails with
- * a {@link HeldTimersException} that names them.
+ * <p>A transaction of a user may hold a timer for any time. The other timers of a batch do not wait
+ * for it. After a lock timeout, the next try waits for no lock, and leaves claims of held timers to
+ * the next sweep of their owner. If other changes concern held timers, the batch fails with a
+ * {@link HeldTimersException} that lists them.
  *
- * <p>An object is used for all tries of one commit, by one thread.
+ * <p>One thread uses an object for all tries of one commit.
  */
 public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   /**
-   * One without locks, and more than one with them only if others make or forget the same timers.
+   * One round without locks. More than one with locks is needed only if others create or purge the
+   * same timers.
    */
   private static final int MAX_ROUNDS = 4;
 
-  /** So many timers are found one by one; with more, parts of the batch are held as a whole. */
+  /**
+   * The maximum number of held timers to identify one by one; beyond it, parts of the batch count
+   * as held as a whole.
+   */
   private static final int MAX_FOUND_ALONE = 32;
 
   private final ServerErrors errors;
@@ -87,26 +91,26 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   private final @Nullable HintChannel hintChannel;
   private final List<Change> changes;
 
-  /** Epochs that the fence has found where this batch was made under another. */
+  /** The current epochs of shards for which this batch had another epoch. */
   private final Map<Integer, Long> foundEpochs = new HashMap<>();
 
   private final Outcome[] outcomes;
 
-  /** Whether this is not the first try. */
+  /** True if this is not the first try. */
   private boolean tried;
 
-  /** True if another transaction holds one of the timers, or did: then nothing waits for it. */
+  /** True if another transaction holds or held one of the timers; then no lock is waited for. */
   private boolean heldUp;
 
-  /** True if it is part of a transaction of a user, which is not repeated here. */
+  /** True if the batch is part of a transaction of a user, which is not repeated here. */
   private boolean ofUser;
 
-  // Of one try
+  // The state of one try
 
-  /** Held timers that are left for the next sweep of their owner. */
+  /** Held timers that are left to the next sweep of their owner. */
   private final List<TimerKey> passedOver = new ArrayList<>();
 
-  /** Whether it fails if a timer that is taken for new is there. */
+  /** True if the transaction may fail when a timer that is assumed to be new exists. */
   private boolean daring;
 
   private final Map<Integer, Long> heldEpochs = new TreeMap<>();
@@ -117,8 +121,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   /**
    * Prepares a commit.
    *
-   * @param ownEpoch the epoch under which this session owns a shard; null if it does not
-   * @param hintChannel carries hints to other nodes; null if none are sent
+   * @param ownEpoch the epoch under which this session owns a shard; null if it does not own it
+   * @param hintChannel sends hints to other nodes; null without hints
    */
   WriteBatch(
       ServerParts server,
@@ -146,14 +150,14 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     outcomes = new Outcome[changes.size()];
   }
 
-  /** What was written, and for which cells it has held. */
+  /** The writes of some cells, and the answer with the success of each. */
   private record Written(List<BatchedTimer> cells, Answer<boolean[]> held) {}
 
   private boolean any(Predicate<Change> predicate) {
     return changes.stream().anyMatch(predicate);
   }
 
-  /** Does everything but the commit. */
+  /** Does everything except the commit. */
   @Override
   public List<Outcome> run(Connection connection) throws SQLException {
     boolean versions =
@@ -161,7 +165,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     if (!tried) {
       heldUp = heldTimers.containsAny(keys());
     }
-    // Where a lock is waited for until a deadlock is found, none is taken out of the order.
+    // If the server waits for locks until it detects a deadlock, lock only in order.
     boolean expecting =
         !tried
             && !heldUp
@@ -197,22 +201,23 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /**
-   * The same in a transaction that has begun, which may hold other locks.
+   * Runs the batch in a transaction that has begun, and that may hold other locks.
    *
-   * @param firstVersion the first version of a block that is this batch's own
+   * @param firstVersion the first version of a block for this batch
    */
   public List<Outcome> runIn(Connection connection, long firstVersion) throws SQLException {
     ofUser = true;
     try (Statements to = new Statements(connection)) {
       List<Outcome> result = run(to, firstVersion, earlier(to), false);
-      to.send(); // the transaction is the user's again
+      to.send(); // the user's statements must come after these
       return result;
     }
   }
 
-  /** Takes the ends of attempts into the transaction of their handler. */
+  /** Records completions of attempts in the transaction of their handler. */
   public List<Outcome> finishIn(Statements to) throws SQLException {
-    // One statement locks in the order of the keys; several would, each by itself, out of it.
+    // One statement locks in the order of the keys. Several statements would together lock out of
+    // order.
     boolean byOneStatement =
         changes.size() == 1 || changes.stream().allMatch(WriteBatch::isLastEnd);
     return run(to, 0, earlier(to), byOneStatement);
@@ -225,10 +230,10 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /**
-   * Takes the steps.
+   * Applies the changes.
    *
-   * @param earlier the answers of requests that were committed before
-   * @param expecting whether the first round takes what is likely for granted, and locks nothing
+   * @param earlier the answers of requests that were committed earlier
+   * @param expecting true if the first round assumes likely records, and locks nothing
    */
   private List<Outcome> run(
       Statements to,
@@ -270,7 +275,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     return Arrays.asList(outcomes);
   }
 
-  /** {@return the answers of requests that were committed before} */
+  /** {@return the answers of requests that were committed earlier} */
   private Answer<Map<RequestRows.Key, RequestAnswer>> earlier(Statements to) throws SQLException {
     List<RequestRows.Key> keys =
         changes.stream()
@@ -282,8 +287,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /**
-   * Keeps the answers of requests. Last, and in the order of their keys: so a transaction that
-   * waits here for another one, which answers the same request, holds nothing that the other needs.
+   * Inserts the answers of requests. This comes last, and in the order of their keys. So a
+   * transaction that waits here for another one, which answers the same request, holds nothing that
+   * the other needs.
    */
   private void insertAnswers(Statements to, Collection<BatchedTimer> cells) throws SQLException {
     List<RequestAnswer> answers =
@@ -301,7 +307,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** The next try finds the answer. */
+  /** Returns an exception that causes another try, which finds the answer. */
   private RuntimeException answeredMeanwhile(SQLException e) {
     return ofUser
         ? new StoreException(
@@ -342,7 +348,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** Has the engine repeat the changes of some timers by themselves. */
+  /** Returns an exception that makes the engine repeat the changes of some timers separately. */
   private HeldTimersException held(List<TimerKey> keys, @Nullable SQLException cause) {
     heldTimers.add(keys);
     return new HeldTimersException(keys, cause);
@@ -350,7 +356,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
 
   // Reading
 
-  /** Takes what is likely for granted, and reads the rest. */
+  /** Assumes likely records, and reads the others. */
   private void expect(Statements to, List<BatchedTimer> cells) throws SQLException {
     List<BatchedTimer> others = new ArrayList<>();
     for (BatchedTimer cell : cells) {
@@ -383,7 +389,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     if (lock == Lock.PASS_OVER && !missing.isEmpty()) {
       passOver(cells, records.present(to.connection(), missing));
     }
-    // After all that: what somebody else was just finishing is in the history by now.
+    // Read the history last: it then contains timers that other transactions were just finishing.
     Map<TimerKey, Records.Finished> finished =
         missing.isEmpty() ? Map.of() : records.finished(to, missing).get();
     for (BatchedTimer cell : cells) {
@@ -393,14 +399,14 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       } else {
         found(cell, unfinished.get(cell.key), null);
       }
-      // It may have left the history before that was looked at: then the next look finds it.
+      // The timer may have left the history before the lookup. The next lookup finds it.
       boolean isMissing = cell.before == null && !cell.held;
       cell.assumed = isMissing && !cell.missing;
       cell.missing = isMissing;
     }
   }
 
-  /** Takes a timer for what nobody has looked up; null for one that is not there. */
+  /** Assumes a record without a lookup; null for a timer that does not exist. */
   private static void assume(BatchedTimer cell, @Nullable TimerRecord record) {
     found(cell, record, null);
     cell.assumed = true;
@@ -416,7 +422,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     cell.answers.clear();
   }
 
-  /** What an owner begins because of what he has read: he reads it again soon. */
+  /** Returns whether the owner starts this change after a lookup, which it soon repeats. */
   private static boolean isLeftForLater(Change change) {
     return change instanceof Change.Begin
         || change instanceof Change.MakeReady
@@ -484,7 +490,10 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     return before != null && before != change.epoch();
   }
 
-  /** The history has only a hash of the payload; that it is the same is all that matters. */
+  /**
+   * Replaces a payload with the given one if their hashes are equal. The history contains only a
+   * hash.
+   */
   private static void restorePayload(BatchedTimer cell, byte[] payload) {
     if (cell.payloadHash != null
         && !cell.isChanged()
@@ -509,7 +518,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** Looks for which cells the writes have held. */
+  /** Marks the cells whose writes have not succeeded. */
   private void settle() throws SQLException {
     for (Written some : written) {
       boolean[] held = some.held.get();
@@ -566,9 +575,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /**
-   * Writes. All unfinished timers are locked, so the writes that could wait are those of timers
-   * that another transaction creates, or takes out of the history. Only a row of the ready index
-   * that a claim has locked is waited for.
+   * Writes without waiting for locks. All unfinished timers are locked. So a write could wait only
+   * for a timer that another transaction creates, or takes out of the history. One wait is allowed:
+   * for a row of the ready index that a claim has locked.
    *
    * @throws HeldTimersException if there are such timers
    */
@@ -595,7 +604,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     sql.waitForLocks(to, true);
   }
 
-  /** Writes parts of a list, and takes them back, until it is known which timers are held. */
+  /** Writes parts of a list, and undoes them, until it has identified the held timers. */
   private void findHeld(Statements to, List<BatchedTimer> cells, List<TimerKey> held)
       throws SQLException {
     if (cells.isEmpty() || canBeWritten(to, cells)) {
@@ -624,7 +633,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** {@return whether the transaction is as it was, and can go on} */
+  /** {@return true if the transaction is as before the writes, and can continue} */
   private boolean undo(Statements to, Savepoint before, SQLException failure) {
     written.clear();
     try {
@@ -637,8 +646,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /**
-   * Looks for what was inserted as new where it would be if it had finished. Behind the insert:
-   * whoever was just finishing it has then been waited for.
+   * Looks up in the history the timers that were inserted as new. A finished timer is there. This
+   * comes after the insert, which has waited for any transaction that was just finishing them.
    */
   private void lookInHistory(Statements to, List<BatchedTimer> assumed) throws SQLException {
     if (assumed.isEmpty()) {
@@ -691,7 +700,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** Does what comes with the writes of a round, and looks how all of it went. */
+  /** Writes the rows that accompany the writes of a round, and checks the results of all writes. */
   private void conclude(Statements to, List<BatchedTimer> cells) throws SQLException {
     if (!context.counts().isEmpty()) {
       shared.count(to, context.counts());
@@ -723,7 +732,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** No owner that has lost a shard gets past this: the epochs stay until the commit. */
+  /** Throws if this node no longer owns a shard. The epochs are locked until the commit. */
   private void fence(Map<Integer, Long> present) {
     boolean stale = false;
     for (Map.Entry<Integer, Long> held : heldEpochs.entrySet()) {

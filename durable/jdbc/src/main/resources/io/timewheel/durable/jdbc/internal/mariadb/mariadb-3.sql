@@ -1,23 +1,24 @@
 -- Format 3 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
--- CREATE ends a transaction there: the rows come last, and together; without them there is no format.
+-- CREATE ends a transaction on MariaDB. So the rows are inserted last, in one transaction, and tables
+-- without rows have no format.
 
--- What the data is: the format in use, the newest one that it is prepared for, how many shards it
--- has, and a number that no other tables have. Each transaction reads the format, and so has a
--- share of the table until it ends. Whoever pauses locks the row 'pauses', since a pause that is
--- not there cannot be locked.
+-- Properties of the data: the format in use, the newest format that it is prepared for, the number
+-- of shards, and a unique number of these tables. Each transaction reads the format, and so has a
+-- shared lock on the table. A transaction that pauses a scope locks the row 'pauses', because a
+-- pause that does not exist cannot be locked.
 CREATE TABLE IF NOT EXISTS timewheel_meta (
   name varchar(64) PRIMARY KEY,
   value bigint NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Versions of timers. A transaction takes a block, so that they grow across sessions.
+-- Versions of timers. A transaction takes a block, so that versions ascend across sessions.
 CREATE SEQUENCE IF NOT EXISTS timewheel_version INCREMENT BY 4096 ENGINE = InnoDB;
 
 -- Incarnations of nodes.
 CREATE SEQUENCE IF NOT EXISTS timewheel_incarnation ENGINE = InnoDB;
 
--- Unfinished timers. A claim changes no column of an index. Each index ends with the primary key.
--- fire_at: the place in the due index, null if it has none. spec, progress: see RecordCodec.
+-- Unfinished timers. A claim changes no indexed column. Each index ends with the primary key.
+-- fire_at: the position in the due index, or null. spec, progress: see RecordCodec.
 -- release_by: see Releasables.
 CREATE TABLE IF NOT EXISTS timewheel_timer (
   version bigint NOT NULL,
@@ -54,8 +55,8 @@ CREATE TABLE IF NOT EXISTS timewheel_ready (
   PRIMARY KEY (namespace, queue, ready_at, id)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Ready timers of handlers that their owner does not know, the longest ready first. Nodes that know
--- a handler claim its timers from all namespaces.
+-- Ready timers of handlers that the shard's owner does not have, the longest ready first. Nodes with
+-- the handler claim its timers from all namespaces.
 CREATE TABLE IF NOT EXISTS timewheel_handler_ready (
   handler varbinary(256) NOT NULL,
   ready_at bigint NOT NULL,
@@ -64,7 +65,7 @@ CREATE TABLE IF NOT EXISTS timewheel_handler_ready (
   PRIMARY KEY (handler, ready_at, namespace, id)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- The history: finished timers, without their payloads. What is forgotten is deleted.
+-- The history: finished timers, without their payloads. Purged timers are deleted.
 CREATE TABLE IF NOT EXISTS timewheel_done (
   version bigint NOT NULL,
   due_at bigint NOT NULL,
@@ -84,7 +85,7 @@ CREATE TABLE IF NOT EXISTS timewheel_done (
   KEY timewheel_done_end (changed_at)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- One row. What ended up to a position is forgotten. There is one part.
+-- One row. Timers up to a position are purged. There is one part.
 CREATE TABLE IF NOT EXISTS timewheel_history (
   forgotten_at bigint NOT NULL,
   forgotten_namespace varbinary(256) NOT NULL,
@@ -93,8 +94,8 @@ CREATE TABLE IF NOT EXISTS timewheel_history (
   part_since bigint NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- How many timers there are: the sum of what each transaction has added and taken away.
--- namespace: or a queue, whose unfinished timers are counted: its namespace, a line feed, its name.
+-- Counters of timers: the sum of the changes of all transactions. namespace: a namespace, or a queue
+-- (namespace, line feed, name), of which only unfinished timers are counted.
 CREATE TABLE IF NOT EXISTS timewheel_count (
   number bigint AUTO_INCREMENT PRIMARY KEY,
   namespace varbinary(513) NOT NULL,
@@ -102,14 +103,14 @@ CREATE TABLE IF NOT EXISTS timewheel_count (
   delta bigint NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Namespaces that are paused, and queues: namespace, line feed, name. '' stands for all.
--- number: of the last call that paused it, for nodes to confirm.
+-- Paused namespaces, and paused queues (namespace, line feed, name). '' stands for all.
+-- number: identifies the last call that paused the scope. Nodes confirm this number.
 CREATE TABLE IF NOT EXISTS timewheel_pause (
   scope varbinary(513) PRIMARY KEY,
   number bigint NOT NULL
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Which nodes have confirmed a pause, and how many of its attempts ran there.
+-- The nodes that have confirmed a pause, and the number of its attempts that ran there.
 CREATE TABLE IF NOT EXISTS timewheel_pause_seen (
   scope varbinary(513) NOT NULL,
   node bigint NOT NULL,
@@ -118,15 +119,15 @@ CREATE TABLE IF NOT EXISTS timewheel_pause_seen (
   PRIMARY KEY (scope, node)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Limits that all nodes share: of a queue (namespace, line feed, name), or of a host. tokens: how
--- many attempts could begin at that time.
+-- Limits that all nodes share: of a queue (namespace, line feed, name), or of a host. tokens: the
+-- number of attempts that could begin at that time.
 CREATE TABLE IF NOT EXISTS timewheel_limit (
   name varbinary(513) PRIMARY KEY,
   tokens double NOT NULL,
   at_millis bigint NOT NULL
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Attempts that run under a limit of a host, until they end or their time is over.
+-- Attempts that run under a limit of a host, until they end or their time limit expires.
 CREATE TABLE IF NOT EXISTS timewheel_permit (
   name varbinary(513) NOT NULL,
   holder varbinary(256) NOT NULL,
@@ -134,10 +135,10 @@ CREATE TABLE IF NOT EXISTS timewheel_permit (
   PRIMARY KEY (name, holder)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
--- newest_format: of those that it knows. nonce: random, since a server that takes over after a
--- failover may lack the row, and give its number to another node. client: it takes no shards.
--- handlers: the handlers of the node, one per line: "=" and a name, or "^" and a prefix. epoch: see Epoch.
+-- The nodes. A node holds its shards until its node lease expires, by the clock of the database.
+-- newest_format: the newest format that the node knows. nonce: a random number, because a server
+-- after a failover may lack the row and give its number to another node. client: true if the node
+-- takes no shards. handlers: one per line: "=" and a name, or "^" and a prefix. epoch: see Epoch.
 CREATE TABLE IF NOT EXISTS timewheel_node (
   node bigint PRIMARY KEY,
   nonce bigint NOT NULL,
@@ -154,7 +155,7 @@ CREATE TABLE IF NOT EXISTS timewheel_shard (
   epoch bigint NOT NULL
 ) ENGINE = InnoDB;
 
--- Answers of requests, each written in the transaction of its change, and kept for a day.
+-- Answers of requests, each inserted in the transaction of its change, and retained for one day.
 CREATE TABLE IF NOT EXISTS timewheel_answer (
   namespace varbinary(256) NOT NULL,
   id varbinary(256) NOT NULL,
@@ -167,7 +168,7 @@ CREATE TABLE IF NOT EXISTS timewheel_answer (
   KEY timewheel_answer_age (answered_at)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
--- Transactions that were committed within the last minutes, for who has lost the answer.
+-- Recently committed transactions, for nodes that have lost the answer to a COMMIT.
 CREATE TABLE IF NOT EXISTS timewheel_commit (
   made_at bigint NOT NULL,
   id bigint NOT NULL,

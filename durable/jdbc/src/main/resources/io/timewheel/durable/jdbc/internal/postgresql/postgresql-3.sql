@@ -1,21 +1,21 @@
 -- Format 3 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
 
--- What the data is: the format in use, the newest one that it is prepared for, and how many shards
--- it has. Each transaction reads the format, and so has a share of the table until it ends.
+-- Properties of the data: the format in use, the newest format that it is prepared for, and the
+-- number of shards. Each transaction reads the format, and so has a shared lock on the table.
 CREATE TABLE timewheel_meta (
   name text PRIMARY KEY,
   value bigint NOT NULL
 );
 
--- Versions of timers. A transaction takes a block, so that they grow across sessions.
+-- Versions of timers. A transaction takes a block, so that versions ascend across sessions.
 CREATE SEQUENCE timewheel_version INCREMENT BY 4096;
 
 -- Incarnations of nodes.
 CREATE SEQUENCE timewheel_incarnation;
 
--- Unfinished timers. A claim changes no column of an index, and finds room on its page.
--- fire_at: the place in the due index, null if it has none. spec, progress: see RecordCodec.
--- release_by: see Releasables. A claim leaves it null, so it may be in an index, unlike the state.
+-- Unfinished timers. A claim changes no indexed column, and its new row version fits on the same page.
+-- fire_at: the position in the due index, or null. spec, progress: see RecordCodec.
+-- release_by: see Releasables. A claim leaves it null, so it can be indexed, unlike the state.
 -- token: chosen by the node that inserted this version by a direct write, see DirectWrites.
 CREATE TABLE timewheel_timer (
   version bigint NOT NULL,
@@ -47,9 +47,9 @@ CREATE TABLE timewheel_timer (
   autovacuum_vacuum_cost_delay = 0
 );
 CREATE INDEX timewheel_timer_due ON timewheel_timer (shard, fire_at) WHERE fire_at IS NOT NULL;
--- What waits for somebody: paused, blocked, failed, ready.
+-- Timers that wait for a person or a consumer: paused, blocked, failed, ready.
 CREATE INDEX timewheel_timer_idle ON timewheel_timer (namespace, id) WHERE fire_at IS NULL;
--- Blocked and held timers, which a node releases when it may.
+-- Blocked and held timers, which a node releases when their handler or namespace allows it.
 CREATE INDEX timewheel_timer_release ON timewheel_timer (shard, release_by, namespace, id)
   WHERE release_by IS NOT NULL;
 
@@ -65,8 +65,8 @@ CREATE TABLE timewheel_ready (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- Ready timers of handlers that their owner does not know, the longest ready first. Nodes that know
--- a handler claim its timers from all namespaces.
+-- Ready timers of handlers that the shard's owner does not have, the longest ready first. Nodes with
+-- the handler claim its timers from all namespaces.
 CREATE TABLE timewheel_handler_ready (
   handler text COLLATE "C" NOT NULL,
   ready_at bigint NOT NULL,
@@ -79,7 +79,7 @@ CREATE TABLE timewheel_handler_ready (
 );
 
 -- The history: finished timers, without their payloads. It is written in parts, one after the
--- other, and a part is emptied as a whole when everything in it is forgotten.
+-- other, and a part is emptied as a whole when all its timers are purged.
 CREATE TABLE timewheel_done (
   version bigint NOT NULL,
   due_at bigint NOT NULL,
@@ -105,7 +105,7 @@ CREATE TABLE timewheel_done_1 PARTITION OF timewheel_done FOR VALUES IN (1);
 CREATE TABLE timewheel_done_2 PARTITION OF timewheel_done FOR VALUES IN (2);
 CREATE TABLE timewheel_done_3 PARTITION OF timewheel_done FOR VALUES IN (3);
 
--- One row. What ended up to a position is forgotten; what ends goes into the present part.
+-- One row. Timers up to a position are purged. Timers that finish go into the current part.
 CREATE TABLE timewheel_history (
   forgotten_at bigint NOT NULL,
   forgotten_namespace text COLLATE "C" NOT NULL,
@@ -116,15 +116,15 @@ CREATE TABLE timewheel_history (
 INSERT INTO timewheel_history
 VALUES (-9223372036854775808, '', '', 0, (extract(epoch FROM clock_timestamp()) * 1000)::bigint);
 
--- How many timers there are: the sum of what each transaction has added and taken away.
--- namespace: or a queue, whose unfinished timers are counted: its namespace, a line feed, its name.
+-- Counters of timers: the sum of the changes of all transactions. namespace: a namespace, or a queue
+-- (namespace, line feed, name), of which only unfinished timers are counted.
 CREATE TABLE timewheel_count (
   namespace text COLLATE "C" NOT NULL,
   state smallint NOT NULL,
   delta bigint NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 1000);
 
--- Answers of requests, each written in the transaction of its change, and kept for a day.
+-- Answers of requests, each inserted in the transaction of its change, and retained for one day.
 CREATE TABLE timewheel_answer (
   namespace text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -140,14 +140,14 @@ CREATE TABLE timewheel_answer (
 );
 CREATE INDEX timewheel_answer_age ON timewheel_answer (answered_at);
 
--- Namespaces that are paused, and queues: namespace, line feed, name. '' stands for all.
--- number: of the last call that paused it, for nodes to confirm.
+-- Paused namespaces, and paused queues (namespace, line feed, name). '' stands for all.
+-- number: identifies the last call that paused the scope. Nodes confirm this number.
 CREATE TABLE timewheel_pause (
   scope text COLLATE "C" PRIMARY KEY,
   number bigint NOT NULL
 );
 
--- Which nodes have confirmed a pause, and how many of its attempts ran there.
+-- The nodes that have confirmed a pause, and the number of its attempts that ran there.
 CREATE TABLE timewheel_pause_seen (
   scope text COLLATE "C" NOT NULL,
   node bigint NOT NULL,
@@ -156,15 +156,15 @@ CREATE TABLE timewheel_pause_seen (
   PRIMARY KEY (scope, node)
 );
 
--- Limits that all nodes share: of a queue (namespace, line feed, name), or of a host. tokens: how
--- many attempts could begin at that time.
+-- Limits that all nodes share: of a queue (namespace, line feed, name), or of a host. tokens: the
+-- number of attempts that could begin at that time.
 CREATE TABLE timewheel_limit (
   name text COLLATE "C" PRIMARY KEY,
   tokens double precision NOT NULL,
   at_millis bigint NOT NULL
 ) WITH (fillfactor = 50);
 
--- Attempts that run under a limit of a host, until they end or their time is over.
+-- Attempts that run under a limit of a host, until they end or their time limit expires.
 CREATE TABLE timewheel_permit (
   name text COLLATE "C" NOT NULL,
   holder text COLLATE "C" NOT NULL,
@@ -172,10 +172,10 @@ CREATE TABLE timewheel_permit (
   PRIMARY KEY (name, holder)
 );
 
--- Who fires. A node holds its shards as long as its lease lasts, by the clock of the database.
--- newest_format: of those that it knows. nonce: random, since a server that takes over after a
--- failover may lack the row, and give its number to another node. client: it takes no shards.
--- handlers: the handlers of the node, one per line: "=" and a name, or "^" and a prefix. epoch: see Epoch.
+-- The nodes. A node holds its shards until its node lease expires, by the clock of the database.
+-- newest_format: the newest format that the node knows. nonce: a random number, because a server
+-- after a failover may lack the row and give its number to another node. client: true if the node
+-- takes no shards. handlers: one per line: "=" and a name, or "^" and a prefix. epoch: see Epoch.
 CREATE TABLE timewheel_node (
   node bigint PRIMARY KEY,
   nonce bigint NOT NULL,

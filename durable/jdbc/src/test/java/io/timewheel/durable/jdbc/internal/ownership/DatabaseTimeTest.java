@@ -12,7 +12,7 @@ class DatabaseTimeTest {
   private final DatabaseTime quick = DatabaseTime.of(50_000, 10 * MILLI, 12 * MILLI);
 
   @Test
-  void takesTheMiddleOfTheQuestion() {
+  void assumesTheMiddleOfTheRoundTrip() {
     assertThat(quick.millisAt(11 * MILLI)).isEqualTo(50_000);
     assertThat(quick.millisAt(11 * MILLI + 3 * SECOND)).isEqualTo(53_000);
   }
@@ -27,14 +27,14 @@ class DatabaseTimeTest {
   }
 
   @Test
-  void trustsAnOldAnswerLessAsClocksDrift() {
+  void reducesTheAccuracyOfAnOldAnswerAsClocksDrift() {
     DatabaseTime slower = DatabaseTime.of(3_650_000, 3_600 * SECOND, 3_600 * SECOND + 20 * MILLI);
     assertThat(quick.orBetter(slower)).isSameAs(slower);
   }
 
-  /** Another server has taken over, or this machine was suspended. */
+  /** The database has failed over, or this machine was suspended. */
   @Test
-  void believesASlowAnswerThatCannotBeSquaredWithTheLast() {
+  void acceptsASlowAnswerThatContradictsTheLast() {
     DatabaseTime set = DatabaseTime.of(90_000, 3 * SECOND, 5 * SECOND);
     assertThat(quick.orBetter(set)).isSameAs(set);
   }

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** The codes, which are part of the format: these lists grow at their ends only. */
+/** Verifies the codes, which are part of the format: these lists only grow at their ends. */
 class CodesTest {
   private static <E extends Enum<E>> void assertCodes(Codes<E> codes, E[] all, String... names) {
     assertThat(all).hasSameSizeAs(names).allMatch(each -> codes.at(codes.of(each)) == each);

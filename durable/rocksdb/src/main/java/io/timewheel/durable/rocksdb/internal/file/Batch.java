@@ -4,7 +4,7 @@ package io.timewheel.durable.rocksdb.internal.file;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.WriteBatch;
 
-/** What one write does to all families: wholly or not at all. */
+/** Collects the changes of one atomic write to all families. */
 public final class Batch implements AutoCloseable {
   private final Database database;
   private final WriteBatch batch = new WriteBatch();
@@ -21,7 +21,7 @@ public final class Batch implements AutoCloseable {
     batch.delete(database.handle(family), key);
   }
 
-  /** Deletes what is not before {@code from}, and is before {@code to}. */
+  /** Deletes the keys from {@code from}, inclusive, to {@code to}, exclusive. */
   public void deleteRange(Family family, byte[] from, byte[] to) throws RocksDBException {
     batch.deleteRange(database.handle(family), from, to);
   }

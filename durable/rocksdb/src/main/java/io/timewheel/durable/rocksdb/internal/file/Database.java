@@ -35,8 +35,8 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * An open RocksDB with its families and every native object that belongs to it. Whoever uses it
- * makes sure that it is not closed meanwhile: RocksDB does not, and crashes.
+ * Holds an open RocksDB, its families and all its native objects. Callers must not use it after or
+ * during a close: RocksDB does not check that, and crashes the process.
  */
 public final class Database implements AutoCloseable {
   private final RocksDB db;
@@ -62,7 +62,7 @@ public final class Database implements AutoCloseable {
     this.unsynced = unsynced;
   }
 
-  /** Opens a directory, or makes the database in it. */
+  /** Opens the database in a directory, or creates one. */
   public static Database open(Path directory, Settings settings) throws RocksDBException {
     Deque<AbstractNativeReference> owned = new ArrayDeque<>();
     try {
@@ -100,9 +100,10 @@ public final class Database implements AutoCloseable {
     return new DBOptions()
         .setCreateIfMissing(true)
         .setCreateMissingColumnFamilies(true)
-        // What a killed process had written is kept, up to the first incomplete or damaged record.
+        // Keep the writes of a killed process, up to the first incomplete or damaged record.
         .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery)
-        // All families go to disk together: a log that lost its end never lags behind one of them.
+        // Flush all families together, so that none is ahead of the others if the end of the log is
+        // lost.
         .setAtomicFlush(true)
         .setMaxTotalWalSize(settings.maxLogBytes())
         .setDbWriteBufferSize(settings.writeBufferBytes())
@@ -124,8 +125,8 @@ public final class Database implements AutoCloseable {
             .setBlockCache(cache)
             .setCacheIndexAndFilterBlocks(true)
             .setPinL0FilterAndIndexBlocksInCache(true)
-            // The cache is made of up to 64 parts, and what is larger than one is read anew each
-            // time: the filter of a table of millions of timers, unless it is partitioned.
+            // The cache has up to 64 parts, and re-reads any block that is larger than a part.
+            // Without partitions, the filter of a table of millions of timers is such a block.
             .setIndexType(IndexType.kTwoLevelIndexSearch)
             .setPartitionFilters(true)
             .setMetadataBlockSize(8 << 10)
@@ -139,7 +140,7 @@ public final class Database implements AutoCloseable {
             .setWriteBufferSize(settings.writeBufferBytes() / 2)
             .setCompressionType(CompressionType.LZ4_COMPRESSION);
     if (family == Family.TIMERS) {
-      // Most lookups are for timers that are new.
+      // Most lookups are for new timers, which have no entry.
       options.setMemtablePrefixBloomSizeRatio(0.05).setMemtableWholeKeyFiltering(true);
     }
     if (family == Family.PAYLOADS) {
@@ -164,7 +165,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** Closes it; or has the last one do so who has pinned it. */
+  /** Closes the database. If it is pinned, the last unpin closes it. */
   @Override
   public synchronized void close() {
     closed = true;
@@ -174,9 +175,9 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  // Long work, which others do not wait for
+  // Long work: a close does not wait for it
 
-  /** Keeps it open until it is unpinned. */
+  /** Keeps the database open until it is unpinned. */
   public synchronized void pin() {
     pins++;
   }
@@ -189,7 +190,7 @@ public final class Database implements AutoCloseable {
     notifyAll();
   }
 
-  /** Asks those to end who have pinned it; returns whether there are none. */
+  /** Asks long work to end; returns true if there is none. */
   public synchronized boolean endLongWork() {
     longWorkToEnd = pins > 0;
     return pins == 0;
@@ -199,11 +200,11 @@ public final class Database implements AutoCloseable {
     return longWorkToEnd;
   }
 
-  /** Waits until nobody has pinned it; returns false if that takes too long. */
-  public synchronized boolean awaitUnpinned(long patienceMillis) {
-    long endNanos = System.nanoTime() + patienceMillis * 1_000_000;
+  /** Waits until the database is no longer pinned; returns false after the timeout. */
+  public synchronized boolean awaitUnpinned(long timeoutMillis) {
+    long endNanos = System.nanoTime() + timeoutMillis * 1_000_000;
     try {
-      for (long left = patienceMillis; pins > 0 && left > 0; ) {
+      for (long left = timeoutMillis; pins > 0 && left > 0; ) {
         wait(left);
         left = (endNanos - System.nanoTime()) / 1_000_000;
       }
@@ -226,8 +227,9 @@ public final class Database implements AutoCloseable {
   }
 
   /**
-   * Returns a value; null if there is none. One key at a time: {@code multiGetAsList} returns null
-   * also for what cannot be read (rocksdb#12741), and {@code multiGetByteBuffers} is slower.
+   * Returns the value of a key; null if there is none. Reads one key at a time, because {@code
+   * multiGetAsList} also returns null for unreadable values (rocksdb#12741), and {@code
+   * multiGetByteBuffers} is slower.
    */
   public byte @Nullable [] get(Family family, byte[] key) throws RocksDBException {
     return db.get(handle(family), key);
@@ -246,7 +248,7 @@ public final class Database implements AutoCloseable {
     return db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
   }
 
-  /** The sum of a property over all families. */
+  /** Returns the sum of a property over all families. */
   public long sum(String property) throws RocksDBException {
     long sum = 0;
     for (ColumnFamilyHandle handle : families.values()) {
@@ -259,7 +261,7 @@ public final class Database implements AutoCloseable {
     return db.getLongProperty(property);
   }
 
-  /** Makes a copy of this moment: files are linked where that can be done. */
+  /** Copies the database as of this moment. Links files where the file system supports it. */
   public void copyTo(Path target) throws RocksDBException {
     try (Checkpoint checkpoint = Checkpoint.create(db)) {
       checkpoint.createCheckpoint(target.toString());
@@ -270,12 +272,12 @@ public final class Database implements AutoCloseable {
     return sum("rocksdb.cur-size-all-mem-tables");
   }
 
-  /** Forces to disk what was written unsynced. */
+  /** Forces unsynced writes to disk. */
   public void sync() throws RocksDBException {
     db.syncWal();
   }
 
-  /** Moves what is in memory to table files, so that no log has to be read at the next opening. */
+  /** Moves the entries in memory to table files, so that the next opening has no log to read. */
   public void flush() throws RocksDBException {
     try (FlushOptions options = new FlushOptions().setWaitForFlush(true)) {
       db.flush(options, List.copyOf(families.values()));
@@ -286,17 +288,17 @@ public final class Database implements AutoCloseable {
     db.write(sync ? synced : unsynced, batch);
   }
 
-  /** Visits entries in order. */
+  /** Receives entries in the order of their keys. */
   public interface Visitor {
-    /** Returns whether to go on. */
+    /** Returns whether to continue. */
     boolean visit(RocksIterator at) throws RocksDBException;
   }
 
   /**
-   * Visits the entries of a range, as of one moment.
+   * Passes the entries of a range, as of one moment, to a visitor.
    *
-   * @param from the first key; null for all
-   * @param to the key behind the last one; null for all
+   * @param from the first key, inclusive; null for the start of the family
+   * @param to the last key, exclusive; null for the end of the family
    * @param snapshot the moment; null for now
    */
   public void scan(
@@ -319,7 +321,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  /** The bounds of a scan, which must live as long as its iterator. */
+  /** Holds the bounds of a scan, which must live as long as its iterator. */
   private static final class Range implements AutoCloseable {
     final ReadOptions options = new ReadOptions();
     private final @Nullable Slice from;
@@ -337,7 +339,7 @@ public final class Database implements AutoCloseable {
       if (snapshot != null) {
         options.setSnapshot(snapshot);
       }
-      // Reading all of a family must not push out of the cache what the timers at work need.
+      // A scan of a whole family must not evict the entries that timers need from the cache.
       options.setFillCache(from != null || to != null);
     }
 

@@ -13,13 +13,13 @@ import java.util.regex.Pattern;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Status;
 
-/** Says what went wrong, where, and what is known about it. */
+/** Creates exceptions and log messages with the directory, the operation and the reason. */
 public final class Failures {
   private static final Pattern TABLE = Pattern.compile("\\d\\.(sst|blob)\\b");
   private static final Pattern BLAMES_MANIFEST =
       Pattern.compile("\\s*The file \\S*MANIFEST\\S* may be corrupted\\.?");
 
-  /** The logger of the whole store. */
+  /** The logger of all classes of the store. */
   public static final System.Logger LOG =
       System.getLogger("io.timewheel.durable.rocksdb.RocksTimerStore");
 
@@ -42,7 +42,9 @@ public final class Failures {
     return new StoreException(kind, directory + ": " + what + ": " + reason(cause), cause);
   }
 
-  /** Why, in words: some exceptions of files have but the name of the file for a message. */
+  /**
+   * Returns the reason as text. The message of some file exceptions is only the name of the file.
+   */
   public static String reason(Throwable cause) {
     if (cause instanceof FileSystemException e && e.getReason() == null) {
       String what =
@@ -52,13 +54,16 @@ public final class Failures {
       return e.getFile() + ": " + what;
     }
     String message = String.valueOf(cause.getMessage());
-    // RocksDB names the manifest whatever file it was that it could not read.
+    // RocksDB names the manifest for every file that it cannot read.
     return TABLE.matcher(message).find()
         ? BLAMES_MANIFEST.matcher(message).replaceFirst("")
         : message;
   }
 
-  /** A read or a step of maintenance that failed: nothing was done. */
+  /**
+   * Returns the exception for a failed read or a failed maintenance step, which has changed
+   * nothing.
+   */
   public StoreException reading(String what, RocksDBException cause) {
     if (isDamage(cause)) {
       damaged(what, cause);
@@ -74,8 +79,8 @@ public final class Failures {
   }
 
   /**
-   * The lookup of a timer that failed. Damage is a matter of this timer alone: whoever has asked
-   * for several asks for the others again.
+   * Returns the exception for a failed lookup of a timer. Damage concerns only this timer, so a
+   * caller that looked up several timers can look up the others again.
    */
   public StoreException lookup(String what, RocksDBException cause) {
     if (!isDamage(cause)) {
@@ -85,7 +90,7 @@ public final class Failures {
     return of(Kind.REJECTED, what, cause);
   }
 
-  /** A record that is not one. */
+  /** Returns the exception for a malformed record. */
   public StoreException lookup(TimerKey key, MalformedException cause) {
     String what = "the record of " + key + " cannot be read";
     damaged(what, cause);
@@ -97,7 +102,7 @@ public final class Failures {
     return status != null && status.getCode() == Status.Code.Corruption;
   }
 
-  /** A read has met damage: it is counted, and the first is told. */
+  /** Counts a read that has met damage, and logs the first one. */
   public void damaged(String what, Exception cause) {
     if (damagedReads.getAndIncrement() == 0) {
       LOG.log(
@@ -107,8 +112,8 @@ public final class Failures {
               + what
               + ": "
               + reason(cause)
-              + "; further reads that meet damage are counted in its figures, and verify() names"
-              + " what is damaged");
+              + "; further reads that meet damage are counted in its figures, and verify() lists"
+              + " the damage");
     }
   }
 
@@ -116,7 +121,7 @@ public final class Failures {
     return damagedReads.get();
   }
 
-  /** Ends long work when others wait for that. */
+  /** Ends long work if a close or a repair waits for it. */
   public void checkGoesOn(Database database) {
     if (database.isLongWorkToEnd()) {
       throw of(Kind.UNAVAILABLE, "broken off: the database is closed, or opened again");

@@ -5,19 +5,21 @@ import java.nio.charset.StandardCharsets;
 
 /** The column families. */
 public enum Family {
-  /** Format, last version, epoch, pauses, counters. RocksDB demands a family of this name. */
+  /**
+   * The format, last version, epoch, pauses and counters. RocksDB requires a family of this name.
+   */
   META("default"),
-  /** Every timer's record. */
+  /** The records of all timers. */
   TIMERS("timers"),
   /** Payloads that are too large to be rewritten with their records. */
   PAYLOADS("payloads"),
-  /** What waits for its time, in the order of time. */
+  /** The timers that wait for their time, by time. */
   DUE("due"),
-  /** What waits for a consumer, in the order in which it became ready. */
+  /** The timers that wait for a consumer, by the time at which they became ready. */
   READY("ready"),
-  /** What is finished, in the order of its end. */
+  /** The finished timers, by the time at which they finished. */
   FINISHED("finished"),
-  /** The answers of requests, and the order of their times. */
+  /** The answers of requests, and their order by time. */
   ANSWERS("answers");
 
   private final String name;

@@ -3,7 +3,7 @@ package io.timewheel.durable.rocksdb.internal.file;
 
 import java.time.Duration;
 
-/** The thread that forces the log to disk every so often. It ends when it is closed. */
+/** Forces the log to disk at an interval, on a thread of its own. The thread ends at the close. */
 public final class Flusher implements AutoCloseable {
   private static final System.Logger LOG = Failures.LOG;
 
@@ -23,13 +23,13 @@ public final class Flusher implements AutoCloseable {
     while (awaitNext()) {
       try {
         flush.run();
-      } catch (RuntimeException | Error e) { // the next one may go well
-        LOG.log(System.Logger.Level.ERROR, "what was written could not be forced to disk", e);
+      } catch (RuntimeException | Error e) { // the next sync may succeed
+        LOG.log(System.Logger.Level.ERROR, "the log could not be forced to disk", e);
       }
     }
   }
 
-  /** Returns false when it is closed. */
+  /** Waits for the next sync; returns false after the close. */
   private synchronized boolean awaitNext() {
     long end = System.nanoTime() + intervalMillis * 1_000_000;
     try {

@@ -14,16 +14,17 @@ import java.util.zip.CRC32C;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the write-ahead log before RocksDB reads it: up to the first record that is damaged,
- * without a word about what lies behind.
+ * Checks the write-ahead log before RocksDB reads it. RocksDB stops at the first damaged record and
+ * does not report the records after it.
  *
- * <p>A killed process leaves a record cut off at the end. Sound records behind a damaged one are
- * something else: a fault of the disk, or a power cut, after which the pages of what was not synced
- * are on disk in any order. The log cannot tell which of them it was, so this is told and not
- * refused.
+ * <p>A killed process leaves an incomplete record at the end of the log. Sound records after a
+ * damaged one have another cause: a disk fault, or a power cut, after which unsynced pages reach
+ * the disk in any order. The log does not show which one happened, so the store reports the damage
+ * and opens.
  *
- * <p>The log is a row of blocks of 32 KiB. A record has a checksum, a length, a type and its bytes,
- * and lies within one block; what is longer is a first part, middle ones and a last.
+ * <p>The log consists of blocks of 32 KiB. A record has a checksum, a length, a type and its bytes,
+ * and lies within one block. A longer record is split into a first part, middle parts and a last
+ * part.
  */
 public final class LogCheck {
   private static final int BLOCK_BYTES = 32 << 10;
@@ -36,12 +37,12 @@ public final class LogCheck {
   private static final int LAST = 4;
 
   /**
-   * Where the log stops being sound.
+   * Contains the position of the first damage in the log.
    *
    * @param file the file
-   * @param position where in it the first record begins that is not sound
-   * @param droppedBytes how many bytes there are from there to the end of the log
-   * @param soundBehind whether there are sound records among them
+   * @param position where the first damaged record begins in the file, in bytes
+   * @param droppedBytes the number of bytes from there to the end of the log
+   * @param soundBehind true if there are sound records among them
    */
   public record Damage(Path file, long position, long droppedBytes, boolean soundBehind) {}
 
@@ -57,7 +58,7 @@ public final class LogCheck {
 
   private LogCheck() {}
 
-  /** {@return the files of the log, the oldest first} */
+  /** {@return the files of the log, oldest first} */
   public static List<Path> files(Path directory) throws IOException {
     try (Stream<Path> all = Files.list(directory)) {
       return all.filter(file -> file.getFileName().toString().matches("\\d{1,18}\\.log"))
@@ -70,7 +71,7 @@ public final class LogCheck {
     return Long.parseLong(file.getFileName().toString().replace(".log", ""));
   }
 
-  /** Finds the first damage; null if the log is sound, or ends in nothing but zeros. */
+  /** Finds the first damage; null if the log is sound, or if only zeros follow its sound part. */
   public static @Nullable Damage find(Path directory) throws IOException {
     LogCheck check = new LogCheck();
     for (Path file : files(directory)) {
@@ -122,7 +123,7 @@ public final class LogCheck {
     onlyZeros = start == upTo;
   }
 
-  /** Looks at what is dropped of a block. */
+  /** Searches the dropped part of a block for sound records. */
   private void lookBehind(int from, int size) {
     droppedBytes += size - from;
     for (int i = from; i < size && !soundBehind; i++) {
@@ -135,7 +136,7 @@ public final class LogCheck {
     return block.getShort(at + LENGTH_AT) & 0xffff;
   }
 
-  /** Whether a record with the right checksum begins at a place of the block. */
+  /** Returns whether a record with a correct checksum begins at this position of the block. */
   private boolean isSound(int at, int size) {
     if (at + HEADER_BYTES > size
         || bytes[at + TYPE_AT] == 0
@@ -145,7 +146,7 @@ public final class LogCheck {
     checksum.reset();
     checksum.update(bytes, at + TYPE_AT, 1 + lengthAt(at));
     int crc = (int) checksum.getValue();
-    // RocksDB masks it so, because a record may hold checksums itself.
+    // RocksDB masks checksums like this, because a record may itself contain checksums.
     return block.getInt(at) == ((crc >>> 15) | (crc << 17)) + 0xa282ead8;
   }
 }

@@ -10,12 +10,12 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.util.Environment;
 
 /**
- * Loads the native library of RocksDB. By itself RocksDB unpacks 17 MB into the directory for
- * temporary files and deletes them at the end of the JVM, so each one that is killed leaves them
- * behind. Here they are deleted as soon as they are loaded, where the system allows that.
+ * Loads the native library of RocksDB. By default RocksDB unpacks 17 MB into the temporary
+ * directory and deletes them when the JVM exits, so a killed JVM leaves them behind. This class
+ * deletes them as soon as they are loaded, if the operating system allows that.
  */
 final class NativeLibrary {
-  /** Where RocksDB is told to unpack to; then it is left to itself. */
+  /** If this variable is set, RocksDB unpacks the library to that directory, and keeps it there. */
   private static final String DIRECTORY_VARIABLE = "ROCKSDB_SHAREDLIB_DIR";
 
   private static boolean loaded;
@@ -48,7 +48,7 @@ final class NativeLibrary {
     }
   }
 
-  /** What is in use cannot be deleted everywhere. */
+  /** Deletes a file if possible. Some systems cannot delete a file in use. */
   private static void delete(Path path) {
     try {
       Files.deleteIfExists(path);

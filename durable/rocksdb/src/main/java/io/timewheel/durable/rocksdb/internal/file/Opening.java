@@ -21,15 +21,15 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
- * Opens a directory, or says why it cannot be: what is asked here is asked before RocksDB writes
- * anything, so that nothing is put into a directory of somebody else.
+ * Opens a directory, or throws with the reason. All checks come before the first write of RocksDB,
+ * so that it writes nothing into a directory that is not a store.
  */
 public final class Opening {
   public static final int FORMAT = 3;
 
   private static final System.Logger LOG = Failures.LOG;
 
-  /** What RocksDB has in a directory before CURRENT is there; and what a mounted disk brings. */
+  /** Matches the files that RocksDB creates before CURRENT, and those of a new file system. */
   private static final Pattern HARMLESS =
       Pattern.compile(
           "LOG(\\.old\\..*)?|LOCK|IDENTITY|MANIFEST-.*|OPTIONS-.*|.*\\.dbtmp|.*\\.log|lost\\+found");
@@ -75,7 +75,7 @@ public final class Opening {
     } catch (IOException e) {
       throw Files.exists(directory) && !Files.isDirectory(directory)
           ? failures.of(Kind.UNAVAILABLE, "is not a directory")
-          : failures.of(Kind.UNAVAILABLE, "cannot be made", e);
+          : failures.of(Kind.UNAVAILABLE, "cannot be created", e);
     }
     if (!Files.isReadable(directory) || !Files.isExecutable(directory)) {
       throw failures.of(
@@ -106,7 +106,7 @@ public final class Opening {
     return Files.exists(directory.resolve("CURRENT"));
   }
 
-  /** A database with other families is of a newer release, or of somebody else. */
+  /** Checks the families. Unknown families belong to a newer release or to another application. */
   private void checkFamilies() throws RocksDBException {
     if (!hasDatabase()) {
       return;
@@ -132,7 +132,7 @@ public final class Opening {
         format = db.get(Meta.format());
         empty = isEmpty(db);
       }
-      // Only the default family, and nothing in it: killed while the store was being made.
+      // An empty default family and no others: the process was killed during the creation.
       if (format != null || !empty || !others.isEmpty()) {
         throw refused(format, others.isEmpty() ? "without " + missing : "with " + others);
       }
@@ -147,9 +147,9 @@ public final class Opening {
   }
 
   /**
-   * What RocksDB passes over in silence.
+   * A problem that RocksDB does not report.
    *
-   * @param kept a link that was made to what RocksDB would delete
+   * @param kept a link to the log that RocksDB would delete
    */
   private record Finding(System.Logger.Level level, String text, @Nullable Path kept) {}
 
@@ -159,7 +159,7 @@ public final class Opening {
           && LogCheck.files(directory).isEmpty()) {
         return new Finding(
             System.Logger.Level.WARNING,
-            "the write-ahead log is missing: what was written last is lost",
+            "the write-ahead log is missing: the latest writes are lost",
             null);
       }
       LogCheck.Damage damage = LogCheck.find(directory);
@@ -169,7 +169,10 @@ public final class Opening {
     }
   }
 
-  /** Only RocksDB can take its lock; without it, what was read is the log of a store at work. */
+  /**
+   * Opens the database, then logs the finding. Only RocksDB can take the lock of the directory, so
+   * without the lock the check may have read the log of a store in use.
+   */
   private Database openAndTell(@Nullable Finding finding) throws RocksDBException {
     boolean ours = true;
     try {
@@ -212,8 +215,8 @@ public final class Opening {
         "the write-ahead log is damaged, with sound records behind the damage, in"
             + where
             + damage.droppedBytes()
-            + " bytes are dropped, and what was acknowledged in them is lost; the file ";
-    // RocksDB deletes a log that it has read, and somebody may want what is in this one.
+            + " bytes are dropped, and the commits in them are lost; the file ";
+    // RocksDB deletes a log after reading it. Keep this one for an investigation.
     String keptName = name + ".damaged";
     try {
       Path kept = Files.createLink(directory.resolve(keptName), damage.file());

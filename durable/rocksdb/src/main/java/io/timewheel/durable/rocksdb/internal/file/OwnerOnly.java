@@ -14,8 +14,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Directories and files that only their owner may read and write: they hold payloads and headers of
- * timers. Does nothing on file systems without POSIX permissions.
+ * Creates directories that only their owner may read and write, because their files contain
+ * payloads and headers of timers. Does nothing on file systems without POSIX permissions.
  */
 public final class OwnerOnly {
   private static final Set<PosixFilePermission> DIRECTORY =
@@ -24,7 +24,7 @@ public final class OwnerOnly {
 
   private OwnerOnly() {}
 
-  /** Makes a directory, unless there is one; its missing parents get the default permissions. */
+  /** Creates a directory unless it exists. Missing parents get the default permissions. */
   public static void createDirectory(Path directory) throws IOException {
     if (Files.isDirectory(directory)) {
       return;
@@ -38,13 +38,13 @@ public final class OwnerOnly {
         posix
             ? new FileAttribute<?>[] {PosixFilePermissions.asFileAttribute(DIRECTORY)}
             : new FileAttribute<?>[0];
-    Files.createDirectories(directory, attributes); // another process may have made it by now
+    Files.createDirectories(directory, attributes); // another process may have created it
   }
 
   /**
-   * Takes the permissions of others from a directory and all that is in it.
+   * Removes the permissions of other users from a directory and everything in it.
    *
-   * @return how many files and directories others had permissions for
+   * @return the number of files and directories that other users had permissions for
    */
   public static int restrict(Path directory) throws IOException {
     if (!directory.getFileSystem().supportedFileAttributeViews().contains("posix")) {

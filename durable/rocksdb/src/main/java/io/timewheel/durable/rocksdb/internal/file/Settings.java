@@ -2,17 +2,20 @@
 package io.timewheel.durable.rocksdb.internal.file;
 
 /**
- * How a store is opened.
+ * The settings of the database.
  *
- * @param blockCacheBytes how much memory the cache of blocks, indexes and filters may take
- * @param writeBufferBytes how much memory what is not yet in table files may take
- * @param maxOpenFiles how many files may be open
+ * @param blockCacheBytes maximum memory for the cache of blocks, indexes and filters, in bytes
+ * @param writeBufferBytes maximum memory for entries not yet in table files, in bytes
+ * @param maxOpenFiles maximum number of open files
  */
 public record Settings(long blockCacheBytes, long writeBufferBytes, int maxOpenFiles) {
-  /** The settings of a store for which nobody has set others. */
+  /** The default settings. */
   public static final Settings DEFAULT = new Settings(64L << 20, 64L << 20, 512);
 
-  /** The write-ahead log holds what the write buffers do, and what was deleted of it meanwhile. */
+  /**
+   * Returns the maximum size of the write-ahead log in bytes. The log contains the entries of the
+   * write buffers, and entries that were deleted from them since.
+   */
   long maxLogBytes() {
     return 4 * writeBufferBytes;
   }

@@ -12,9 +12,9 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * Keeps versions from being given twice when the end of the log is lost: a file beside the database
- * says up to which they were reserved. They are reserved many at a time, so it is rarely written; a
- * close gives back the rest.
+ * Prevents two timers from getting the same version after the end of the log is lost. A file next
+ * to the database contains the highest reserved version. Versions are reserved in large blocks, so
+ * the file is rarely written. A close returns the unused rest.
  */
 public final class VersionFloor {
   public static final String FILE = "VERSIONS";
@@ -49,24 +49,24 @@ public final class VersionFloor {
         return Long.parseLong(text.substring(FORMAT.length()).trim());
       }
     } catch (NumberFormatException e) {
-      // As any other text.
+      // Treated like any other invalid text.
     }
-    throw new IOException(FILE + " does not say \"" + FORMAT + "…\"");
+    throw new IOException(FILE + " does not contain \"" + FORMAT + "…\"");
   }
 
-  /** {@return the last version that may have been given} */
+  /** {@return the highest version that may have been used} */
   public long reserved() {
     return reserved;
   }
 
-  /** Before a version is given. */
+  /** Reserves a version before it is used. */
   public void reserve(long version) throws IOException {
     if (version > reserved) {
       write(version + RESERVED_AT_ONCE);
     }
   }
 
-  /** When all that was given is on disk. */
+  /** Returns the unused versions. All used ones must be on disk. */
   public void giveBack(long lastVersion) throws IOException {
     if (lastVersion != reserved) {
       write(lastVersion);
@@ -74,9 +74,9 @@ public final class VersionFloor {
   }
 
   /**
-   * The content is on disk before the file has its name, so that it is never read half written; the
-   * name is before a version counts as reserved, so that a power cut cannot bring back the file
-   * before it.
+   * Writes the file in two synced steps. Its content reaches the disk before it gets its name, so
+   * no reader sees half a file. Its name reaches the disk before a version counts as reserved, so a
+   * power cut cannot restore the previous file.
    */
   private void write(long version) throws IOException {
     Path next = directory.resolve(FILE + ".next");
@@ -90,7 +90,7 @@ public final class VersionFloor {
   private static void force(Path path) throws IOException {
     boolean directory = Files.isDirectory(path);
     if (directory && File.separatorChar == '\\') {
-      return; // Windows does not open a directory, and keeps a journal of names
+      return; // Windows cannot open a directory, and journals names itself
     }
     try (FileChannel channel =
         FileChannel.open(path, directory ? StandardOpenOption.READ : StandardOpenOption.WRITE)) {

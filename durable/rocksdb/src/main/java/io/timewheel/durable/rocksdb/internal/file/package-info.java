@@ -5,7 +5,7 @@
  * io.timewheel.durable.rocksdb.internal.file.Opening}, which checks a directory ({@code LogCheck},
  * {@code NativeLibrary}) and opens its {@code Database} with each {@code Family}. {@code Batch} is
  * one atomic write, {@code Flusher} forces writes to disk, {@code VersionFloor} keeps versions
- * growing, and {@code Failures} turns errors of RocksDB into exceptions of the store.
+ * ascending, and {@code Failures} turns errors of RocksDB into exceptions of the store.
  */
 @NullMarked
 package io.timewheel.durable.rocksdb.internal.file;

@@ -4,8 +4,8 @@ package io.timewheel.durable.rocksdb.internal.format;
 import java.util.Arrays;
 
 /**
- * Reads what {@link ByteWriter} wrote. Bytes that are anything else give a {@link
- * MalformedException}, never another exception and never an allocation larger than they are.
+ * Reads bytes that {@link ByteWriter} wrote. Any other bytes cause a {@link MalformedException}.
+ * They never cause another exception, or an allocation larger than themselves.
  */
 public final class ByteReader {
   private final byte[] bytes;
@@ -19,7 +19,7 @@ public final class ByteReader {
     return bytes.length - at;
   }
 
-  /** All must have been read. */
+  /** Throws if there are unread bytes. */
   public void end() {
     if (left() != 0) {
       throw new MalformedException(left() + " bytes too many");
@@ -73,7 +73,7 @@ public final class ByteReader {
     return (value >>> 1) ^ -(value & 1);
   }
 
-  /** A number that must fit. */
+  /** Reads a number that fits into an int. */
   int unsignedInt() {
     long value = unsigned();
     if (value < 0 || value > Integer.MAX_VALUE) {
@@ -82,7 +82,7 @@ public final class ByteReader {
     return (int) value;
   }
 
-  /** How many elements follow, each of at least one byte. */
+  /** Reads the number of the elements that follow. Each element has at least one byte. */
   int count() {
     int count = unsignedInt();
     if (count > left()) {
@@ -108,7 +108,7 @@ public final class ByteReader {
     return Text.readTerminated(bytes, start, end);
   }
 
-  /** The text that takes up the rest. */
+  /** Reads the remaining bytes as a text. */
   String text() {
     int start = take(left());
     return Text.read(bytes, start, at);

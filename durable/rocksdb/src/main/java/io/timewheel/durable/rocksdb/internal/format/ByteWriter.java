@@ -33,7 +33,7 @@ public final class ByteWriter {
     return u8(value >>> 8).u8(value);
   }
 
-  /** Eight bytes, high one first. */
+  /** Writes eight bytes, the most significant first. */
   ByteWriter fixed64(long value) {
     reserve(8);
     for (int shift = 56; shift >= 0; shift -= 8) {
@@ -42,12 +42,12 @@ public final class ByteWriter {
     return this;
   }
 
-  /** Eight bytes that sort as the signed number does. */
+  /** Writes eight bytes that sort like the signed number. */
   ByteWriter ordered64(long value) {
     return fixed64(value ^ Long.MIN_VALUE);
   }
 
-  /** One to ten bytes, seven bits in each, low ones first. */
+  /** Writes one to ten bytes with seven bits each, the least significant first. */
   public ByteWriter unsigned(long value) {
     reserve(10);
     long rest = value;
@@ -59,7 +59,7 @@ public final class ByteWriter {
     return this;
   }
 
-  /** As {@link #unsigned}, and short for small negative numbers too. */
+  /** Writes a number like {@link #unsigned}, but keeps small negative numbers short too. */
   ByteWriter signed(long value) {
     return unsigned((value << 1) ^ (value >> 63));
   }
@@ -79,14 +79,14 @@ public final class ByteWriter {
     return unsigned(Text.lengthOf(value)).text(value);
   }
 
-  /** The text up to the end of what is written. */
+  /** Writes a text without an end mark, as the last element. */
   ByteWriter text(String value) {
     reserve(3 * value.length());
     length = Text.write(value, bytes, length);
     return this;
   }
 
-  /** The text and an end mark, as a part of a key that is followed by others. */
+  /** Writes a text and an end mark, so that other elements of a key can follow. */
   ByteWriter terminated(String value) {
     reserve(3 * value.length() + 1);
     length = Text.writeTerminated(value, bytes, length);

@@ -8,16 +8,16 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The keys of all families. Their bytes sort as the things themselves do, and no two things share a
- * key.
+ * Creates and reads the keys of all families. The bytes of keys sort like their elements, and every
+ * key is unique.
  *
  * <ul>
  *   <li>timers, payloads: namespace (terminated), id
  *   <li>due: shard (2), fire time (8, ordered), namespace (terminated), id
  *   <li>ready: namespace (terminated), queue (terminated), ready since (8, ordered), id
  *   <li>finished: finish time (8, ordered), namespace (terminated), id
- *   <li>answers: 'R', namespace (terminated), id (terminated), request id; and for the order of
- *       time: 'T', time (8, ordered), and the same behind its 'R'
+ *   <li>answers: 'R', namespace (terminated), id (terminated), request id. For the order by time:
+ *       'T', time (8, ordered), and the same elements without their 'R'
  * </ul>
  */
 public final class Keys {
@@ -52,7 +52,7 @@ public final class Keys {
     return bytes;
   }
 
-  /** In front of all entries of a shard that are not before a time. */
+  /** {@return the first position of a shard in the due index at or after a time} */
   public static byte[] due(int shard, long fireAt) {
     return due(shard, fireAt, new byte[0]);
   }
@@ -70,7 +70,9 @@ public final class Keys {
     return reader.ordered64();
   }
 
-  /** {@return whether an entry of the due index is of a namespace, which is given as its key} */
+  /**
+   * {@return whether an entry of the due index belongs to a namespace, given as the start of a key}
+   */
   public static boolean isDueIn(byte[] namespace, byte[] bytes) {
     int from = SHARD_BYTES + 8;
     int to = from + namespace.length;
@@ -89,7 +91,7 @@ public final class Keys {
     return new DuePosition(reader.ordered64(), new TimerKey(reader.terminated(), reader.text()));
   }
 
-  /** Behind all entries: no text begins with this byte. */
+  /** {@return a position after all entries; no text begins with its byte} */
   public static byte[] behindAllFinished() {
     byte[] end = new byte[8 + 1];
     Arrays.fill(end, (byte) -1);
@@ -109,7 +111,7 @@ public final class Keys {
         .toBytes();
   }
 
-  /** Since when which timer is ready. */
+  /** {@return the time since which a timer is ready, and the timer} */
   public static DuePosition ready(byte[] bytes) {
     ByteReader reader = new ByteReader(bytes);
     String namespace = reader.terminated();
@@ -127,7 +129,7 @@ public final class Keys {
         .toBytes();
   }
 
-  /** The place of an answer in the order of time. */
+  /** {@return the key that orders an answer by its time} */
   public static byte[] answeredAt(long time, byte[] answer) {
     byte[] bytes = new byte[8 + answer.length];
     bytes[0] = ANSWERED_AT;
@@ -136,31 +138,31 @@ public final class Keys {
     return bytes;
   }
 
-  /** In front of all answers that are not before a time. */
+  /** {@return the first position in the order of answers at or after a time} */
   public static byte[] answeredAt(long time) {
     return answeredAt(time, new byte[] {ANSWER});
   }
 
-  /** The time of a place in the order of time. */
+  /** {@return the time in a key that orders an answer} */
   public static long answeredAt(byte[] bytes) {
     ByteReader reader = new ByteReader(bytes);
     reader.u8();
     return reader.ordered64();
   }
 
-  /** The answer at a place in the order of time. */
+  /** {@return the key of the answer that a key in the order of time refers to} */
   public static byte[] answer(byte[] answeredAt) {
     byte[] bytes = Arrays.copyOfRange(answeredAt, 8, answeredAt.length);
     bytes[0] = ANSWER;
     return bytes;
   }
 
-  /** {@return whether a key of the family is that of an answer, and not a place in time} */
+  /** {@return whether a key of the family is the key of an answer, not one of the order of time} */
   public static boolean isAnswer(byte[] key) {
     return key.length > 0 && key[0] == ANSWER;
   }
 
-  /** Reads an answer with the names that are in its key. */
+  /** Reads an answer; its names come from its key. */
   public static RequestAnswer answer(byte[] key, byte[] value) {
     ByteReader reader = new ByteReader(key);
     reader.u8();
@@ -175,12 +177,12 @@ public final class Keys {
     }
   }
 
-  /** The first key behind this one. */
+  /** {@return the first key after this one} */
   public static byte[] behind(byte[] key) {
     return Arrays.copyOf(key, key.length + 1);
   }
 
-  /** The first key behind all that begin so, as there is one behind all that begin with a text. */
+  /** {@return the first key after all keys with a prefix, which a text always has} */
   public static byte[] behindAllOf(byte[] prefix) {
     byte[] end = behindAll(prefix);
     if (end == null) {
@@ -189,7 +191,7 @@ public final class Keys {
     return end;
   }
 
-  /** The first key behind all that begin so; null if there is none. */
+  /** {@return the first key after all keys with a prefix; null if there is none} */
   public static byte @Nullable [] behindAll(byte[] prefix) {
     for (int i = prefix.length - 1; i >= 0; i--) {
       if (prefix[i] != -1) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.format;
 
-/** Bytes that are not what they ought to be. Whoever knows their key says whose they are. */
+/** Thrown if bytes are not in the expected format. The caller adds the key of the entry. */
 public final class MalformedException extends RuntimeException {
   private static final long serialVersionUID = 1;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.format;
 
-/** The keys of the family META: a letter, and for some a scope. */
+/** Creates the keys of the family META: a letter, and for some keys a scope. */
 public final class Meta {
   private static final int PAUSED = 'P';
   private static final int COUNTS = 'C';
@@ -13,7 +13,7 @@ public final class Meta {
     return new byte[] {'F'};
   }
 
-  /** {@return the key of the last version that was given to a timer} */
+  /** {@return the key of the last version that a timer got} */
   public static byte[] lastVersion() {
     return new byte[] {'V'};
   }
@@ -23,7 +23,7 @@ public final class Meta {
     return new byte[] {'E'};
   }
 
-  /** {@return the key of the first position in the due index} */
+  /** {@return the key of the first position of the due index} */
   public static byte[] dueFrom() {
     return new byte[] {'D'};
   }
@@ -44,7 +44,7 @@ public final class Meta {
     return new byte[] {COUNTS};
   }
 
-  /** The namespace of one of these keys. */
+  /** {@return the namespace in one of these keys} */
   public static String scope(byte[] key) {
     return Text.read(key, 1, key.length);
   }

@@ -21,12 +21,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records and due entries as bytes. The first byte is the version of their form; the key is not
- * part of them. Times are kept as distances from the due time, which are short; they wrap around
- * without loss.
+ * Encodes records and due entries. The first byte is the version of the encoding. The key is not
+ * part of the encoding. Times are stored as differences from the due time, because those are short.
+ * The differences may overflow, and are still decoded exactly.
  *
- * <p>A payload of more than {@link #MAX_INLINE_BYTES} is kept apart, in a family of its own: a
- * record is rewritten whenever the timer changes state, its payload is not.
+ * <p>A payload of more than {@link #MAX_INLINE_BYTES} is stored in a family of its own. Each change
+ * of the timer's state rewrites its record, but not its payload.
  */
 public final class RecordCodec {
   static final int FORMAT = 2;
@@ -51,25 +51,25 @@ public final class RecordCodec {
 
   private RecordCodec() {}
 
-  /** {@return the value of a key that needs no other: the version of the form alone} */
+  /** {@return the value of a key that has no data: only the version of the encoding} */
   public static byte[] present() {
     return new byte[] {FORMAT};
   }
 
   /**
-   * A record as it is stored.
+   * Contains a record as it is stored.
    *
-   * @param record the record; without its payload if that is apart and was not read
-   * @param payloadApart whether the payload is kept in the other family
+   * @param record the record; without its payload if that is stored separately and was not read
+   * @param payloadApart true if the payload is stored in its own family
    */
   public record Stored(TimerRecord record, boolean payloadApart) {}
 
-  /** Reads the payload that is kept apart from a record. */
+  /** Reads the payload of a record that is stored separately. */
   public interface Payloads {
     byte[] read();
   }
 
-  /** For reading records without payloads that are kept apart. */
+  /** Leaves out separately stored payloads. */
   public static final Payloads LEFT_OUT = () -> NO_BYTES;
 
   public static boolean isPayloadApart(TimerRecord record) {
@@ -160,9 +160,9 @@ public final class RecordCodec {
   // Reading
 
   /**
-   * Reads a record.
+   * Decodes a record.
    *
-   * @throws MalformedException if the bytes are none, or of another version
+   * @throws MalformedException if the bytes are not a record, or have another version
    */
   public static Stored decode(TimerKey key, byte[] bytes, Payloads payloads) {
     try {
@@ -250,7 +250,7 @@ public final class RecordCodec {
     return Duration.ofSeconds(from.signed(), from.unsignedInt());
   }
 
-  @SuppressWarnings("NullAway") // it misses the annotation on the nested type of Claim's last part
+  @SuppressWarnings("NullAway") // it misses annotations on nested types, as in Claim
   private static Claim claim(long dueAt, ByteReader from) {
     int flags = from.u8();
     ClaimToken token = new ClaimToken(from.fixed64(), from.fixed64());
@@ -316,7 +316,7 @@ public final class RecordCodec {
         (flags & DEFERRED) != 0);
   }
 
-  /** The answer of a request, without the names that are in its key. */
+  /** {@return the encoded answer, without the names in its key} */
   public static byte[] encode(RequestAnswer answer) {
     return new ByteWriter()
         .u8(FORMAT)

@@ -4,14 +4,14 @@ package io.timewheel.durable.rocksdb.internal.format;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Text as bytes: each UTF-16 code unit as UTF-8 would write it. That is UTF-8 but for characters
- * beyond U+FFFF, which take six bytes (this is known as CESU-8). Bytes sort as {@link
- * String#compareTo} does, which UTF-8 does not; and any string is read back as it was, a lone
- * surrogate too.
+ * Encodes texts: each UTF-16 code unit is encoded like a character in UTF-8. The result equals
+ * UTF-8 except for characters above U+FFFF, which take six bytes (known as CESU-8). Unlike UTF-8,
+ * the bytes sort like {@link String#compareTo}. Every string decodes to itself, even with unpaired
+ * surrogates.
  *
- * <p>A <em>terminated</em> text ends with a zero. The units 0 and 1 within it are written as 1 1
- * and 1 2, so no zero is in it and the order is kept: whatever follows, a text sorts before all of
- * which it is a prefix.
+ * <p>A <em>terminated</em> text ends with a zero byte. The code units 0 and 1 in it are encoded as
+ * 1 1 and 1 2. So it contains no other zero, and keeps its order. A terminated text therefore sorts
+ * before all texts of which it is a prefix, whatever follows it.
  */
 final class Text {
   private static final int END = 0;
@@ -28,7 +28,7 @@ final class Text {
     return length;
   }
 
-  /** Returns the position behind the text. */
+  /** Writes a text and returns the position after it. */
   static int write(String text, byte[] to, int position) {
     int at = position;
     for (int i = 0; i < text.length(); i++) {
@@ -42,7 +42,7 @@ final class Text {
     return at;
   }
 
-  /** The same, terminated. */
+  /** Writes a terminated text and returns the position after it. */
   static int writeTerminated(String text, byte[] to, int position) {
     int at = position;
     for (int i = 0; i < text.length(); i++) {
@@ -72,7 +72,7 @@ final class Text {
     return at;
   }
 
-  /** Reads the text that takes up a range of bytes. */
+  /** Reads a range of bytes as a text. */
   static String read(byte[] from, int start, int end) {
     for (int i = start; i < end; i++) {
       if (from[i] < 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Keys and records as bytes; no class here knows RocksDB. The entry is {@link
+ * Encodes keys and records; no class here depends on RocksDB. The entry is {@link
  * io.timewheel.durable.rocksdb.internal.format.RecordCodec}, with {@code Keys} for the keys of all
- * families and {@code Meta} for those of the family META. They are made of {@code ByteWriter},
- * {@code ByteReader}, {@code Text} and {@code Codes}.
+ * families and {@code Meta} for those of the family META. They use {@code ByteWriter}, {@code
+ * ByteReader}, {@code Text} and {@code Codes}.
  */
 @NullMarked
 package io.timewheel.durable.rocksdb.internal.format;

@@ -7,7 +7,7 @@ import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import org.rocksdb.RocksDBException;
 
-/** Entries that a repair writes and deletes, in batches. */
+/** Collects the writes and deletions of a repair, and writes them in batches. */
 final class Fixes implements AutoCloseable {
   private static final int MAX_BATCH = 1_000;
 

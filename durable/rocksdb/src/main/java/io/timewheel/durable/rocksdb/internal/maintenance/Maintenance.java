@@ -33,7 +33,7 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.Snapshot;
 import tools.jackson.core.exc.JacksonIOException;
 
-/** What is done with an open database as a whole, beside its timers. */
+/** Backs up, exports, verifies and repairs an open database. */
 public final class Maintenance {
   private final Database database;
   private final Failures failures;
@@ -47,7 +47,8 @@ public final class Maintenance {
     if (Files.exists(target)) {
       throw isThere(target);
     }
-    // RocksDB makes the copy readable by others, so it works in a directory that they cannot enter.
+    // RocksDB makes the copy readable by other users, so put it into a directory that they cannot
+    // enter.
     Path closed = target.toAbsolutePath().resolveSibling("copy-" + UUID.randomUUID());
     Path copy = closed.resolve("store");
     try {
@@ -144,7 +145,7 @@ public final class Maintenance {
     return timers;
   }
 
-  /** How many timers there are, by the counters. */
+  /** Returns the number of timers according to the counters. */
   private long stored(Snapshot snapshot) throws RocksDBException {
     long[] stored = {0};
     byte[] counters = Meta.allCounts();
@@ -154,7 +155,7 @@ public final class Maintenance {
         Keys.behindAll(counters),
         snapshot,
         at -> {
-          if (!Scopes.isQueue(Meta.scope(at.key()))) { // which its namespace counts, too
+          if (!Scopes.isQueue(Meta.scope(at.key()))) { // the counters of namespaces include queues
             stored[0] += LongStream.of(Counts.decode(at.value())).sum();
           }
           return true;
@@ -189,8 +190,9 @@ public final class Maintenance {
   }
 
   /**
-   * Looks up what an index names within a gap. A lookup reads one block of each table at most, and
-   * none of most: it finds what a scan cannot, because that needs all tables sound at one place.
+   * Exports the timers in a gap that an index refers to. A lookup finds timers that a scan cannot
+   * reach: it reads at most one block of each table, and none of most tables. A scan needs every
+   * table to be readable at the same position.
    */
   private void exportOneByOne(Family index, ReadOptions options, Export export, Unread unread)
       throws RocksDBException {
@@ -211,7 +213,7 @@ public final class Maintenance {
               }
               return true;
             },
-            (behind, before, why) -> {}); // no timer is lost by it
+            (behind, before, why) -> {}); // damage in an index loses no timer
   }
 
   private static byte @Nullable [] timerOf(Family index, byte[] entry) {

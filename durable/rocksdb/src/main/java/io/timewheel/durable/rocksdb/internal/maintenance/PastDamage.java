@@ -12,19 +12,19 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 
 /**
- * Reads a family from its beginning to its end, and goes on behind what cannot be read.
+ * Scans a whole family, and continues after damage.
  *
- * <p>RocksDB ends a scan at a block that it cannot read, and does not say where the next one
- * begins; but a seek to a key behind it goes well. So the next key is searched for: in steps from
- * the last key that was read, each twice as long as the one before, and then between the last two.
- * That finds the first key behind the damage. If there is more damage within the last step, what
- * lies between the two may be passed over as well.
+ * <p>RocksDB ends a scan at an unreadable block, and does not report where the next one begins. A
+ * seek to a key after the damage succeeds, so this class searches for such a key. It doubles its
+ * step from the last readable key until a seek succeeds, then halves the last step. That finds the
+ * first key after the damage. If the last step contains further damage, readable keys between the
+ * two may be skipped.
  *
- * <p>No scan passes what is damaged in one table and older in another: an outdated value is never
- * taken for the last one.
+ * <p>No scan passes a position where one table is damaged and another has an older value. So an
+ * outdated value is never returned as the current one.
  */
 class PastDamage {
-  /** No key is longer, and none begins with a byte of 255. */
+  /** No key is longer, and no key begins with a byte of 255. */
   private static final int KEY_BYTES = 1_450;
 
   private static final BigInteger END =
@@ -40,7 +40,7 @@ class PastDamage {
   /**
    * Prepares a scan.
    *
-   * @param check called again and again, to end it early by an exception
+   * @param check called repeatedly; may throw to end the scan early
    */
   PastDamage(Database database, Family family, ReadOptions options, Runnable check) {
     this.database = database;
@@ -49,20 +49,20 @@ class PastDamage {
     this.check = check;
   }
 
-  /** Notified of what cannot be read, in the order of the keys. */
+  /** Receives the ranges that cannot be read, in the order of the keys. */
   interface Gaps {
     /**
-     * There may be entries between two keys, and they cannot be read.
+     * Reports that entries between two keys cannot be read, if there are any.
      *
-     * @param behind the last key before them; null if there is none
-     * @param before the first key behind them; null if there is none
+     * @param behind the last key before the range; null if there is none
+     * @param before the first key after the range; null if there is none
      */
     void add(byte @Nullable [] behind, byte @Nullable [] before, RocksDBException why);
   }
 
   /**
-   * Scans. Each pass begins behind the one before, even if it has read nothing, because a disk may
-   * fail a scan where it has just answered a search.
+   * Scans. Each pass begins after the previous one, even if that has read nothing. A disk may
+   * answer a seek and then fail the scan from there.
    */
   void scan(Database.Visitor visitor, Gaps gaps) throws RocksDBException {
     byte[] from = NONE;
@@ -112,7 +112,7 @@ class PastDamage {
     }
   }
 
-  /** In front of all that is in table files. */
+  /** Returns the smallest key in the table files. */
   private byte[] first() {
     byte[] first = null;
     for (LiveFileMetaData file : database.db().getLiveFilesMetaData()) {
@@ -124,7 +124,7 @@ class PastDamage {
     return first == null ? new byte[0] : first;
   }
 
-  /** Returns the first key behind damage that begins here; null if there is none. */
+  /** Returns the first key after the damage that begins at a key; null if there is none. */
   private byte @Nullable [] behindDamage(byte[] key) {
     BigInteger bad = new BigInteger(1, Arrays.copyOf(key, KEY_BYTES));
     BigInteger step = leastStep(key.length);
@@ -152,14 +152,14 @@ class PastDamage {
     return found.length == 0 ? null : found;
   }
 
-  /** Shorter than between most keys that are as long. */
+  /** Returns a step that is shorter than the distance between most keys of this length. */
   private static BigInteger leastStep(int length) {
     return BigInteger.ONE.shiftLeft(8 * Math.max(0, KEY_BYTES - length - 2));
   }
 
   /**
-   * Returns the first key at or behind a position, {@link #NONE} if there is none, null if it
-   * cannot be read. With an iterator of its own: one that has met damage tells of it for ever.
+   * Returns the first key at or after a position, {@link #NONE} if there is none, or null if it
+   * cannot be read. Uses a new iterator, because an iterator that has met damage stays failed.
    */
   private byte @Nullable [] find(BigInteger position) {
     check.run();
@@ -168,11 +168,11 @@ class PastDamage {
     }
   }
 
-  /** As many bytes as all positions have. */
+  /** Returns the position as a key of the maximum length. */
   private static byte[] bytes(BigInteger position) {
     byte[] number = position.toByteArray();
     byte[] key = new byte[KEY_BYTES];
-    int length = Math.min(number.length, KEY_BYTES); // without a byte for the sign
+    int length = Math.min(number.length, KEY_BYTES); // leaves out the sign byte
     System.arraycopy(number, number.length - length, key, KEY_BYTES - length, length);
     return key;
   }

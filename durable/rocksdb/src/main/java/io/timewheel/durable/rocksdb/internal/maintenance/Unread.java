@@ -15,11 +15,14 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** What an export could not read. */
+/** Collects the timers that an export could not read. */
 final class Unread {
   private final List<String> texts = new ArrayList<>();
 
-  /** What is behind the first key and before the second; empty is the beginning, null the end. */
+  /**
+   * Ranges that could not be read. The key is the last readable key before the range; empty for the
+   * beginning. The value is the first one after it; null for the end.
+   */
   private final NavigableMap<byte[], byte @Nullable []> gaps =
       new TreeMap<>(Arrays::compareUnsigned);
 
@@ -68,7 +71,7 @@ final class Unread {
         && (gap.getValue() == null || Arrays.compareUnsigned(timer, gap.getValue()) < 0);
   }
 
-  /** Throws an exception that says so, if something was not read. */
+  /** Throws if some timers could not be read. */
   void check(Failures failures, long written, long stored) {
     if (first == null) {
       return;

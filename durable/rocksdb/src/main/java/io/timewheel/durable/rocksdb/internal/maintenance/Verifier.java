@@ -34,9 +34,9 @@ import org.rocksdb.Snapshot;
 /**
  * Compares the families with each other, as of one moment.
  *
- * <p>The records say what there has to be. First each record's entries are looked up. Then the
- * entries of each index are counted: if there are as many as were found, there are no others; if
- * not, each is traced back to its record.
+ * <p>The records determine which entries must exist. First, each record's entries are looked up.
+ * Then the entries of each index are counted. If the count equals the number of entries found, the
+ * index is correct. If not, each entry is traced back to its record.
  *
  * <p>A repair runs the same scan, rebuilds the indexes and the counters from the records, and
  * reports only the problems that it has fixed.
@@ -54,7 +54,7 @@ public final class Verifier {
   private long lastVersion;
   private long highestVersion;
 
-  /** False if there may be records that could not be read. */
+  /** False if some records may be unreadable. */
   private boolean hasAllRecords = true;
 
   private byte @Nullable [] dueFrom;
@@ -75,22 +75,22 @@ public final class Verifier {
   }
 
   /**
-   * Compares all.
+   * Compares all families.
    *
-   * @param check called before each entry, to end it early by an exception
+   * @param check called before each entry; may throw to end the verification early
    */
   public static VerifyReport verify(Database database, Runnable check) {
     return run(database, check, null);
   }
 
-  /** The same, and adds what fixes a problem; only problems that can be fixed are reported. */
+  /** Verifies, and adds the fixes. Reports only problems that can be fixed. */
   static VerifyReport repair(Database database, Runnable check, Fixes fixes) {
     return run(database, check, fixes);
   }
 
   private static VerifyReport run(Database database, Runnable check, @Nullable Fixes fixes) {
     Snapshot snapshot = database.db().getSnapshot();
-    // A scan of everything must not push out of the cache what the timers at work need.
+    // A scan of all families must not evict the entries that timers need from the cache.
     try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
       return new Verifier(database, snapshot, options, check, fixes).verify();
     } finally {
@@ -113,12 +113,12 @@ public final class Verifier {
     return new VerifyReport(timers, problems, texts);
   }
 
-  /** What is done with each entry of a family. */
+  /** Visits an entry of a family. */
   private interface Visitor {
     void visit(RocksIterator at) throws RocksDBException;
   }
 
-  /** What cannot be read is told, and what lies behind it in that family is not looked at. */
+  /** Scans a family. Reports unreadable entries, and skips the rest of the family after them. */
   private void scan(Family family, Visitor visitor) {
     try {
       database.scan(
@@ -132,7 +132,7 @@ public final class Verifier {
               visitor.visit(at);
             } catch (RocksDBException e) {
               problem(
-                  hex(family, at.key()), "what belongs to it cannot be read: " + e.getMessage());
+                  hex(family, at.key()), "its related entries cannot be read: " + e.getMessage());
             }
             return true;
           });
@@ -142,12 +142,12 @@ public final class Verifier {
     }
   }
 
-  /** How a problem is fixed. */
+  /** Fixes a problem. */
   private interface Fix {
     void addTo(Fixes fixes);
   }
 
-  /** Reports a problem that only a person can solve. */
+  /** Reports a problem that a repair cannot fix. */
   private void problem(Object where, String what) {
     problem(where, what, null);
   }
@@ -245,9 +245,9 @@ public final class Verifier {
   }
 
   /**
-   * Looks an entry up.
+   * Looks up an entry.
    *
-   * @param value the value that repairs it; null if its value does not matter, and cannot be
+   * @param value the value that a repair writes; null if the value does not matter and cannot be
    *     repaired
    */
   private void expect(Family family, byte[] entry, TimerKey key, byte @Nullable [] value)
@@ -292,11 +292,11 @@ public final class Verifier {
         problem(key, what, fix);
       }
     } catch (MalformedException e) {
-      // Told already, when the record was visited.
+      // Already reported by the visit of the record.
     }
   }
 
-  /** The time and the timer that an entry of an index names. */
+  /** {@return the time and the timer in a key of an index} */
   static DuePosition position(Family family, byte[] entry) {
     return switch (family) {
       case DUE -> Keys.due(entry);
@@ -318,7 +318,7 @@ public final class Verifier {
 
   // Answers of requests
 
-  /** Answers and their places in the order of time are in one family. */
+  /** Visits an answer, or its position in the order of time, which is in the same family. */
   private void visitAnswer(RocksIterator at) throws RocksDBException {
     byte[] entry = at.key();
     Fix delete = to -> to.delete(Family.ANSWERS, entry);

@@ -2,10 +2,10 @@
 
 /**
  * Work on the whole database. The entry is {@link
- * io.timewheel.durable.rocksdb.internal.maintenance.Maintenance}: backup, export, verify and
- * repair. {@code Verifier} compares the families, {@code Fixes} writes what it found missing,
- * {@code PastDamage} reads past blocks that are damaged, and {@code Unread} lists what an export
- * left out.
+ * io.timewheel.durable.rocksdb.internal.maintenance.Maintenance}: backup, export, verification and
+ * repair. {@code Verifier} compares the families, {@code Fixes} writes the repairs, {@code
+ * PastDamage} reads past damaged blocks, and {@code Unread} lists the timers that an export could
+ * not read.
  */
 @NullMarked
 package io.timewheel.durable.rocksdb.internal.maintenance;

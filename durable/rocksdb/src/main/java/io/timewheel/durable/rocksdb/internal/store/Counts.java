@@ -20,9 +20,9 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * How many timers each namespace, and each queue, has in each state. The numbers are stored with
- * the changes that make them; here is a copy of them, and what a batch that is not yet written adds
- * to it. The writer adds, others read.
+ * Counts the timers of each namespace and queue in each state. Each change stores its counters in
+ * the same batch. This class keeps a copy in memory, plus the changes of the unwritten batch. Only
+ * the writer changes counters; other threads read them.
  */
 public final class Counts {
   private static final int FORMAT = 1;
@@ -56,7 +56,7 @@ public final class Counts {
     stored.put(scope, states);
   }
 
-  /** Counts a record in each of its scopes. */
+  /** Adds a change to the counters of each scope of a record. */
   void add(TimerRecord record, long change) {
     for (String scope : Scopes.counting(record)) {
       next.computeIfAbsent(scope, this::copy)[Codes.STATES.of(record.state())] += change;
@@ -68,7 +68,7 @@ public final class Counts {
     return states == null ? new long[Codes.STATES.size()] : states.clone();
   }
 
-  /** How many unfinished timers there are, with those of the batch. */
+  /** Returns the number of unfinished timers, including those of the unwritten batch. */
   synchronized long pending(String namespace) {
     long[] states = next.get(namespace);
     if (states == null) {
@@ -87,13 +87,16 @@ public final class Counts {
     return states == null ? 0 : Arrays.stream(states).sum();
   }
 
-  /** How many timers of a queue consumers have claimed, with those of the batch. */
+  /**
+   * Returns how many timers of a queue are claimed by consumers, including those of the unwritten
+   * batch.
+   */
   synchronized long running(String scope) {
     long[] states = next.getOrDefault(scope, stored.get(scope));
     return states == null ? 0 : states[Codes.STATES.of(TimerState.RUNNING)];
   }
 
-  /** How many finished timers are stored. */
+  /** {@return the number of finished timers that are stored} */
   public synchronized long finished() {
     long finished = 0;
     for (long[] states : stored.values()) {
@@ -104,7 +107,7 @@ public final class Counts {
     return finished;
   }
 
-  /** Puts the numbers that have changed into the batch that changes them. */
+  /** Adds the changed counters to the batch. */
   void writeTo(Batch batch) throws RocksDBException {
     for (Map.Entry<String, long[]> scope : next.entrySet()) {
       byte[] key = Meta.counts(scope.getKey());
@@ -116,7 +119,7 @@ public final class Counts {
     }
   }
 
-  /** The batch is written. */
+  /** Applies the changes once the batch is written. */
   synchronized void accept() {
     next.forEach(
         (scope, states) -> {
@@ -129,7 +132,7 @@ public final class Counts {
     next.clear();
   }
 
-  /** The batch is not written. */
+  /** Drops the changes if the batch is not written. */
   void discard() {
     next.clear();
   }
@@ -145,7 +148,11 @@ public final class Counts {
     return all;
   }
 
-  /** The unfinished timers of each queue of a namespace; of all queues if that is null. */
+  /**
+   * {@return the number of unfinished timers of each queue, by state}
+   *
+   * @param namespace the namespace of the queues; null for all
+   */
   public synchronized Map<TimerKey, Map<TimerState, Long>> queues(@Nullable String namespace) {
     Map<TimerKey, Map<TimerState, Long>> queues = new HashMap<>();
     stored.forEach(

@@ -9,15 +9,16 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * Where the entries of an index begin: none is before {@link #from()}.
+ * Tracks where the entries of an index begin: no entry is before {@link #from()}.
  *
- * <p>An index of what comes next is deleted at its front, and RocksDB keeps a mark for each
- * deletion until a compaction drops it. A scan from the beginning would walk over all of them. So
- * every scan starts here; and now and then all marks behind are covered with one that spans the
- * range, which is passed in one step.
+ * <p>Such an index is deleted from its front, and RocksDB keeps a tombstone for each deletion until
+ * a compaction drops it. A scan from the beginning would read all tombstones. So every scan starts
+ * at this bound. From time to time, one range deletion covers all tombstones before it, which
+ * RocksDB skips in one step.
  *
- * <p>Only the writer changes it. It lowers it before it writes what is in front of it, so a reader
- * who finds the same bound before and after it opened its iterator has missed nothing.
+ * <p>Only the writer changes the bound. It lowers the bound before it writes an entry in front of
+ * it. So a reader has missed nothing if the bound was the same before and after it opened its
+ * iterator.
  */
 public final class FrontBound {
   private static final int DELETIONS_PER_RAISE = 1_000;
@@ -33,11 +34,11 @@ public final class FrontBound {
   private int deletionsInRange;
 
   /**
-   * The bound of a part of an index.
+   * Creates the bound of a part of an index.
    *
-   * @param first in front of all entries
-   * @param end behind all entries
-   * @param stored where in META the bound is kept; null if it is found anew after each opening
+   * @param first a position before all entries
+   * @param end a position after all entries
+   * @param stored the key in META that stores the bound; null if each opening finds it again
    * @param known the bound, if it is known; otherwise null
    */
   FrontBound(
@@ -63,7 +64,10 @@ public final class FrontBound {
     return end;
   }
 
-  /** Before a batch is written that has this entry. */
+  /**
+   * Lowers the bound if the entry is in front of it. Called before the batch with the entry is
+   * written.
+   */
   void insert(byte[] key, Batch batch) throws RocksDBException {
     if (Arrays.compareUnsigned(key, from) < 0) {
       from = key;
@@ -71,7 +75,7 @@ public final class FrontBound {
     }
   }
 
-  /** Returns whether it is time to raise the bound, once the batch is written. */
+  /** Counts a deletion; returns whether the bound must be raised after the batch is written. */
   boolean deleted() {
     deletions++;
     deletionsInRange++;

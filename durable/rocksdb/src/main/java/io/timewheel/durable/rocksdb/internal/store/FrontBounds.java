@@ -13,14 +13,15 @@ import java.util.Map;
 import org.rocksdb.RocksDBException;
 
 /**
- * Where the indexes begin: what is due, what is finished, and what is ready for each queue in use.
- * Only the writer changes them. All but the first are found anew after each opening.
+ * Keeps the front bounds of the indexes: due timers, finished timers, and the ready timers of each
+ * queue in use. Only the writer changes them. Only the first is stored; each opening finds the
+ * others again.
  */
 public final class FrontBounds {
-  /** Of more queues than these, those not used for the longest time are scanned as a whole. */
+  /** Above this number of queues, the least recently used ones are scanned from their beginning. */
   private static final int MAX_QUEUES = 1_024;
 
-  /** One queue of one namespace. */
+  /** A queue of a namespace. */
   private record Queue(String namespace, String name) {}
 
   private final Database database;
@@ -53,8 +54,8 @@ public final class FrontBounds {
   }
 
   /**
-   * Where a scan of a queue begins. A queue that is only looked at gets no bound of its own: idle
-   * queues would evict the bounds of busy queues.
+   * Returns the start of a scan of a queue. Reading creates no bound: idle queues would evict the
+   * bounds of busy queues.
    */
   synchronized byte[] readyFrom(String namespace, String name) {
     FrontBound bound = ready.get(new Queue(namespace, name));
@@ -79,14 +80,14 @@ public final class FrontBounds {
     return ready(record.key().namespace(), record.definition().handler());
   }
 
-  /** After an entry was deleted in a batch that is not written yet. */
+  /** Counts a deletion that is in the batch but not yet written. */
   void deleted(FrontBound bound) {
     if (bound.deleted()) {
       toRaise.add(bound);
     }
   }
 
-  /** After a batch was written; most of the time it does nothing. */
+  /** Raises the bounds with enough deletions. Called after each batch; usually does nothing. */
   void raise() throws RocksDBException {
     for (FrontBound bound : toRaise) {
       bound.raise();

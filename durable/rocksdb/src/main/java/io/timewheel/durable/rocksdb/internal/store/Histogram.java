@@ -18,21 +18,22 @@ import org.rocksdb.RocksIterator;
 /**
  * Counts waiting timers by their time.
  *
- * <p>The due index has the timers of a span in all namespaces, the timers have those of a namespace
- * at all times. A count for a namespace begins with the index, and changes over if it has passed as
- * many entries as the namespace has timers: so a small namespace costs little alongside large ones.
+ * <p>The due index contains the timers of a time span in all namespaces. The family of timers
+ * contains those of one namespace at all times. A count for a namespace starts with the index. It
+ * switches to the timers after it has read as many index entries as the namespace has timers. So a
+ * small namespace is cheap to count even alongside large ones.
  */
 final class Histogram {
   private final Database database;
   private final Failures failures;
 
-  /** The namespace as a key begins with it; null for all. */
+  /** The prefix of the keys of the namespace; null for all namespaces. */
   private final byte @Nullable [] prefix;
 
   private final long[] bounds;
   private final long[] buckets;
 
-  /** The entries of the due index that have been passed. */
+  /** The number of index entries read. */
   private long passed;
 
   Histogram(Database database, Failures failures, @Nullable String namespace, long[] bounds) {
@@ -59,7 +60,7 @@ final class Histogram {
     return buckets;
   }
 
-  /** {@return false if there are more entries than may be passed} */
+  /** {@return false if there are more entries than the limit} */
   private boolean readIndex(long limit) throws RocksDBException {
     database.scan(
         Family.DUE,

@@ -18,12 +18,12 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * Deletes finished timers that need not be retained any longer. It reads them a few at a time, and
- * without payloads, while others write. The writer then deletes those that are still as they were
- * read: so no commit waits for more than the comparison and deletion of a few rows.
+ * Deletes finished timers whose retention is over. It reads them in small steps, without payloads,
+ * while other threads write. The writer then deletes those that have not changed since. So a commit
+ * waits only for the comparison and deletion of a few rows.
  */
 public final class Purge {
-  /** How many timers are read, and then deleted in one write. */
+  /** The number of timers that are read, then deleted in one write. */
   public static final int STEP = 100;
 
   private final Database database;
@@ -36,17 +36,20 @@ public final class Purge {
     this.writer = writer;
   }
 
-  /** An entry of the index of finished timers, and the timer that it names. */
+  /** An entry of the index of finished timers, and the timer that it refers to. */
   public static final class Entry {
-    /** Its key in that index. */
+    /** The key of the entry in the index. */
     final byte[] index;
 
     final TimerKey timer;
 
-    /** The row of the timer, as it is stored; null if there is none. */
+    /** The stored row of the timer; null if there is none. */
     final byte @Nullable [] row;
 
-    /** The same, without its payload; null if the entry is not that of the timer's end. */
+    /**
+     * The decoded row without its payload; null if the entry does not match the timer's finish
+     * time.
+     */
     final @Nullable Stored stored;
 
     Entry(byte[] index, TimerKey timer, byte @Nullable [] row, @Nullable Stored stored) {
@@ -57,7 +60,7 @@ public final class Purge {
     }
   }
 
-  /** As {@link io.timewheel.durable.spi.TimerStore#forget}. */
+  /** Implements {@link io.timewheel.durable.spi.TimerStore#forget}. */
   public int run(long finishedBeforeMillis, long keep, int limit) {
     int found = 0;
     byte[] from = writer.bounds().finished().from();
@@ -74,7 +77,7 @@ public final class Purge {
     return found;
   }
 
-  /** Reads the next entries that are to go, from a key of the index on. */
+  /** Finds the next entries to delete, from a key of the index on. */
   public List<Entry> find(byte[] from, long finishedBeforeMillis, long keep, int most) {
     long surplus = writer.counts().finished() - keep;
     List<Entry> found = new ArrayList<>();
@@ -104,7 +107,10 @@ public final class Purge {
     return found;
   }
 
-  /** Reads the timer that an entry names; null if that cannot be read, which costs no other one. */
+  /**
+   * Reads the timer of an entry; null if it cannot be read, so that the other entries are still
+   * purged.
+   */
   private @Nullable Entry read(byte[] index, DuePosition end) throws RocksDBException {
     byte[] row = database.get(Family.TIMERS, Keys.timer(end.key()));
     if (row == null) {

@@ -34,13 +34,13 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.Snapshot;
 
 /**
- * Reads; any number of threads at a time, and beside the writer. Each call sees one moment.
+ * Reads timers. Thread-safe, also while the writer writes. Each call reads a snapshot of one
+ * moment.
  *
- * <p>A value that cannot be read is reported and passed over, so that it costs no other timer
- * anything.
+ * <p>An unreadable entry is reported and skipped, so that it affects no other timer.
  */
 public final class Reader {
-  /** How many records one page looks at. */
+  /** The maximum number of records that one page examines. */
   private static final int MAX_LOOKED_AT = 10_000;
 
   private final Database database;
@@ -68,7 +68,7 @@ public final class Reader {
     }
   }
 
-  /** The records without their payloads, where these are stored apart. */
+  /** Reads records without payloads that are stored separately. */
   public Map<TimerKey, TimerRecord> read(List<TimerKey> keys) {
     Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
     List<byte @Nullable []> values = values(keys);
@@ -171,8 +171,7 @@ public final class Reader {
   }
 
   /**
-   * Sorts the positions of all timers that match, of which it keeps as many as a page needs, and
-   * reads their records.
+   * Sorts the positions of all matching timers, keeps those of one page, and reads their records.
    */
   public TimerPage sorted(
       TimerQuery query, TimerOrder order, @Nullable DuePosition after, int limit) {
@@ -224,7 +223,7 @@ public final class Reader {
     }
   }
 
-  /** The first positions of those that are added, behind a position. */
+  /** Keeps the first positions after a given one, out of all that are added. */
   private static final class FirstPositions {
     private final Comparator<DuePosition> comparator;
     private final @Nullable DuePosition after;
@@ -303,7 +302,7 @@ public final class Reader {
     }
   }
 
-  /** A page in the making. */
+  /** Collects the timers of one page. */
   private final class Paging {
     final TimerQuery query;
     final PageBuilder page;
@@ -344,7 +343,7 @@ public final class Reader {
    * Counts waiting timers by their time.
    *
    * @param namespace the namespace; null for all
-   * @param timers the number of timers of the namespace, finished ones too
+   * @param timers the number of timers of the namespace, including finished ones
    */
   public long[] histogram(@Nullable String namespace, long timers, long[] bounds) {
     try {
@@ -354,7 +353,7 @@ public final class Reader {
     }
   }
 
-  /** A snapshot over all families. */
+  /** A snapshot of all families. */
   private final class Moment implements AutoCloseable {
     final Snapshot snapshot;
     final ReadOptions options;

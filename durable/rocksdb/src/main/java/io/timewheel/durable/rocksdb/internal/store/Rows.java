@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * What a record has in the families: its row, its payload if that is large, and an entry in each
- * index that its state asks for. Only the writer uses it.
+ * Writes the entries of a record: its row, its payload if that is large, and an entry in each index
+ * that its state requires. Only the writer uses it.
  */
 public final class Rows {
   /** The only shard. */
@@ -28,14 +28,14 @@ public final class Rows {
   }
 
   /**
-   * Adds to a batch what makes one record of another.
+   * Adds to a batch the changes from one record to another.
    *
    * @param timer the key of the timer
-   * @param before the record that is there; null if there is none
-   * @param record the record that is to be there
-   * @return the record as it is stored then
+   * @param before the stored record; null if there is none
+   * @param record the new record
+   * @return the new record as it is stored
    */
-  @SuppressWarnings("ReferenceEquality") // a definition that was not replaced is the same object
+  @SuppressWarnings("ReferenceEquality") // an unchanged definition is the same object
   Stored put(byte[] timer, @Nullable Stored before, TimerRecord record, Batch batch)
       throws RocksDBException {
     boolean wasApart = before != null && before.payloadApart();
@@ -65,7 +65,8 @@ public final class Rows {
   }
 
   /**
-   * Whether consumers may claim a timer: a store of one owner makes no timer of a handler ready.
+   * Returns whether consumers may claim a timer. A timer with a handler never becomes ready,
+   * because this store has one owner.
    */
   public static boolean isInReadyIndex(TimerRecord record) {
     return record.state() == TimerState.READY && record.definition().queue();
@@ -89,7 +90,7 @@ public final class Rows {
     }
   }
 
-  /** Deletes the entries of a record, but for one that the next record overwrites. */
+  /** Deletes the entries of a record, except an entry that the next record overwrites. */
   private void unindex(byte[] timer, TimerRecord old, @Nullable TimerRecord next, Batch batch)
       throws RocksDBException {
     if (old.isIndexed() && (next == null || next.fireAt() != old.fireAt())) {

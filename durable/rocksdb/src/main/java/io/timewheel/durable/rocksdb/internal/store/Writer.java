@@ -44,11 +44,11 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * The only one who writes. Its monitor is held from the reading of a record to the end of the
- * write, so a step is taken on what is there.
+ * Makes all writes to the database. It holds its monitor from the read of a record until the end of
+ * the write, so each step applies to the current record.
  *
- * <p>A batch is one write to all families. What it does to a timer's index entries follows from the
- * record as it was before the batch and as it is after it, however many steps lie between.
+ * <p>A batch is one write to all families. The changes of a timer's index entries follow from its
+ * record before and after the batch, regardless of the steps in between.
  */
 public final class Writer implements Transitions.Context {
   private static final int MAX_CLAIMED = 8_192;
@@ -62,13 +62,15 @@ public final class Writer implements Transitions.Context {
   private final FrontBounds bounds;
   private final Rows rows;
 
-  /** Records of open claims: they are changed soon, when the attempts end. */
+  /** Records with an open claim. They are likely to change soon, when their attempts end. */
   private final Map<TimerKey, Stored> claimed = new HashMap<>();
 
-  /** The answers of a batch that is not written yet. */
+  /** The answers of the unwritten batch. */
   private final Map<TimerKey, Map<String, RequestAnswer>> answers = new HashMap<>();
 
-  /** No older answer is left: where a purge begins, without passing what others have deleted. */
+  /**
+   * A time before all stored answers. A purge begins here, to skip the tombstones of deleted ones.
+   */
   private long answersFrom = Long.MIN_VALUE;
 
   private volatile boolean broken;
@@ -76,7 +78,7 @@ public final class Writer implements Transitions.Context {
   private long storedVersion;
   private long epoch;
 
-  /** Reads what is kept in memory: a few numbers, the pauses, and the counters. */
+  /** Loads the state that is kept in memory: a few numbers, the pauses and the counters. */
   public Writer(Database database, Failures failures, boolean sync, VersionFloor versions)
       throws RocksDBException {
     this.database = database;
@@ -115,7 +117,7 @@ public final class Writer implements Transitions.Context {
     return bytes == null ? 0 : Meta.number(bytes);
   }
 
-  /** Whether a write has failed, after which none can succeed. */
+  /** Returns whether a write has failed. After that, no write can succeed. */
   public boolean isBroken() {
     return broken;
   }
@@ -125,7 +127,7 @@ public final class Writer implements Transitions.Context {
     return failures.of(Kind.UNKNOWN, "it may have been written or not", e);
   }
 
-  /** Forces to disk what was written unsynced. */
+  /** Forces unsynced writes to disk. */
   public void sync() {
     try {
       database.sync();
@@ -146,7 +148,7 @@ public final class Writer implements Transitions.Context {
     return Set.copyOf(paused);
   }
 
-  // What transitions ask for
+  // For transitions
 
   @Override
   public long nextVersion(long above) {
@@ -160,7 +162,7 @@ public final class Writer implements Transitions.Context {
     return version;
   }
 
-  /** Before a close, when all that was written is on disk. */
+  /** Returns unused versions before a close, when all writes are on disk. */
   public synchronized void giveVersionsBack() throws IOException {
     versions.giveBack(lastVersion);
   }
@@ -193,7 +195,7 @@ public final class Writer implements Transitions.Context {
 
   // Steps
 
-  /** A timer within a batch: as it is stored, and as the steps have left it so far. */
+  /** A timer in a batch: its stored record, and its record after the steps so far. */
   private static final class Cell {
     final TimerKey key;
     final byte[] bytes;
@@ -206,7 +208,7 @@ public final class Writer implements Transitions.Context {
       bytes = Keys.timer(key);
     }
 
-    @SuppressWarnings("ReferenceEquality") // what is left as it is is the same object
+    @SuppressWarnings("ReferenceEquality") // an unchanged record is the same object
     boolean isChanged() {
       return after != (before == null ? null : before.record());
     }
@@ -338,12 +340,12 @@ public final class Writer implements Transitions.Context {
       batch.write(synced);
       storedVersion = lastVersion;
       counts.accept();
-      remember(cells, opened);
+      retain(cells, opened);
       bounds.raise();
     } catch (RocksDBException e) {
       throw failed(e);
     } catch (RuntimeException | Error e) {
-      broken = true; // what is kept in memory may be ahead of what is written, or behind it
+      broken = true; // the state in memory may differ from the state on disk
       throw e;
     }
   }
@@ -369,7 +371,7 @@ public final class Writer implements Transitions.Context {
     batch.put(Family.ANSWERS, Keys.answeredAt(answer.answeredAt(), key), RecordCodec.present());
   }
 
-  private void remember(Collection<Cell> cells, Map<TimerKey, Stored> opened) {
+  private void retain(Collection<Cell> cells, Map<TimerKey, Stored> opened) {
     for (Cell cell : cells) {
       if (cell.isChanged()) {
         claimed.remove(cell.key);
@@ -416,7 +418,7 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  /** Finds ready timers of a queue, up to a number and a size. */
+  /** Finds ready timers of a queue, up to a number and a total size. */
   private List<Cell> ready(LeaseRequest request, int limit, long maxBytes) {
     int wanted = Math.min(request.max(), limit);
     if (wanted == 0
@@ -452,7 +454,7 @@ public final class Writer implements Transitions.Context {
         visitor);
   }
 
-  /** When the first timer of each queue became ready. It does not wait for the monitor. */
+  /** Returns when the first timer of each queue became ready. Does not wait for the monitor. */
   public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
     Map<TimerKey, Long> since = new HashMap<>();
     for (TimerKey queue : queues) {
@@ -468,8 +470,8 @@ public final class Writer implements Transitions.Context {
   }
 
   /**
-   * Whether the index has an entry of a queue. It does not wait for the monitor, and may miss an
-   * entry that is written meanwhile.
+   * Returns whether the index contains an entry of a queue. Does not wait for the monitor, and may
+   * miss an entry that is being written.
    */
   public boolean hasReady(LeaseRequest request) {
     boolean[] found = new boolean[1];
@@ -482,7 +484,7 @@ public final class Writer implements Transitions.Context {
     return found[0];
   }
 
-  /** Reads a timer that an index names; null if it cannot be read. */
+  /** Reads the timer of an index entry; null if it cannot be read. */
   private @Nullable Cell readIfSound(TimerKey key) {
     Cell cell = new Cell(key);
     cell.wantsPayload = true;
@@ -497,7 +499,7 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  /** Deletes finished timers that are still as they were read. Not forced to disk. */
+  /** Deletes finished timers that have not changed since they were read. Not synced to disk. */
   public synchronized void purge(List<Purge.Entry> entries) {
     checkSound();
     List<Cell> cells = new ArrayList<>();
@@ -531,7 +533,7 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  /** As {@link TimerStore#forgetAnswers}. Not forced to disk. */
+  /** Implements {@link TimerStore#forgetAnswers}. Not synced to disk. */
   public synchronized int forgetAnswers(long answeredBefore, int limit) {
     checkSound();
     if (answeredBefore <= answersFrom) {
@@ -572,15 +574,15 @@ public final class Writer implements Transitions.Context {
 
   // Import
 
-  /** No version that is given out from now on is below this one. */
+  /** Ensures that all later versions are at least this one. */
   public synchronized void raiseVersion(long version) {
     lastVersion = Math.max(lastVersion, version);
   }
 
   /**
-   * Takes records as they are, if they are newer than those that are here.
+   * Stores imported records that are newer than the existing ones.
    *
-   * @return those that were taken
+   * @return the records that were stored
    */
   public synchronized List<TimerRecord> take(List<TimerRecord> records) {
     checkSound();
@@ -620,7 +622,7 @@ public final class Writer implements Transitions.Context {
     paused.remove(scope);
   }
 
-  /** Begins a session: the epoch of the one before is stale from now on. */
+  /** Begins a session, which makes the epoch of the previous one stale. */
   public synchronized long newEpoch() {
     change(batch -> batch.put(Family.META, Meta.epoch(), Meta.number(epoch + 1)));
     return ++epoch;

@@ -23,15 +23,15 @@ import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
 
 /**
- * Writes timers as lines of JSON: one that says what it is, one for each timer, and one that says
- * how many there were. Every time is in milliseconds since 1970, every payload in base 64. What has
- * its usual value is left out.
+ * Writes timers as lines of JSON: a header, one line for each timer, and a last line with the
+ * number of timers. Times are in milliseconds since 1970, payloads in base64. Properties with their
+ * default value are left out.
  */
 public final class Export implements AutoCloseable {
   static final String KIND = "timers";
   static final int FORMAT = 1;
 
-  // Escaped, because a text may hold half a surrogate pair, which has no form in UTF-8.
+  // Escape non-ASCII characters, because an unpaired surrogate cannot be encoded in UTF-8.
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
           .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
@@ -150,7 +150,7 @@ public final class Export implements AutoCloseable {
     }
   }
 
-  /** Writes the last line; returns how many timers there were. */
+  /** Writes the last line; returns the number of timers. */
   public long end() {
     json.writeStartObject();
     json.writeNumberProperty("timers", timers);

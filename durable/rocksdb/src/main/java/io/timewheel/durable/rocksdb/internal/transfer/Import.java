@@ -31,7 +31,7 @@ import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.core.json.JsonFactory;
 
-/** Reads what {@link Export} wrote, and believes nothing of it. */
+/** Reads and validates the output of {@link Export}. */
 public final class Import {
   private static final int MAX_TEXT = 1 << 20;
   private static final long MAX_VERSION = 1L << 62;
@@ -48,10 +48,10 @@ public final class Import {
                   .build())
           .build();
 
-  /** What the first line says. */
+  /** The content of the first line. */
   public record Header(long lastVersion, List<String> paused) {}
 
-  /** Takes timers in the order of the lines. */
+  /** Receives timers in the order of the lines. */
   public interface Target {
     void begin(Header header);
 
@@ -99,7 +99,7 @@ public final class Import {
           });
       if (ended[0] && parser.nextToken() != null) {
         line = parser.currentTokenLocation().getLineNr();
-        throw refused(line, "is behind the last one", null);
+        throw refused(line, "comes after the last line of the export", null);
       }
       if (waiting.size() == batch || ended[0]) {
         target.take(waiting);
@@ -143,7 +143,7 @@ public final class Import {
     return header;
   }
 
-  /** A pause that no call can name could never be ended. */
+  /** Checks the scope of a pause. No call could resume a scope with an invalid name. */
   private static void checkScope(String scope) {
     if (!scope.equals(TimerStore.EVERYTHING)) {
       try {
@@ -206,7 +206,7 @@ public final class Import {
     return record;
   }
 
-  /** One that leaves room for those to come. */
+  /** Reads a version that leaves room for later ones. */
   private static long version(String property, JsonObject object) {
     long version = object.count(property);
     if (version > MAX_VERSION) {
@@ -233,7 +233,7 @@ public final class Import {
             : "";
     byte[] payload = object.parsed("payload", Base64.getDecoder()::decode);
     Map<String, String> headers = object.textMap("headers");
-    // For its checks.
+    // Called for its validation.
     TimerSpec.of(key.namespace(), key.id()).handler(target).payload(payload).headers(headers);
     JsonObject retry = object.object("retry");
     RetryPolicy policy =
@@ -253,7 +253,7 @@ public final class Import {
         object.count("graceMillis"));
   }
 
-  @SuppressWarnings("NullAway") // it misses the annotation on the nested type of Claim's last part
+  @SuppressWarnings("NullAway") // it misses annotations on nested types, as in Claim
   private static @Nullable Claim claim(@Nullable JsonObject object) {
     if (object == null) {
       return null;
@@ -262,9 +262,8 @@ public final class Import {
     ClaimToken token = new ClaimToken(object.number("tokenHigh"), object.number("tokenLow"));
     boolean lease = until != TimerRecord.NEVER;
     object.count("epoch");
-    // A consumer may still come with its lease. A handler's attempt is lost: its epoch is made
-    // older
-    // than any of this store, and its token one that this store never gives.
+    // A consumer may still use its claim. The attempt of a handler is lost: its epoch is set below
+    // all epochs of this store, and its token to one that this store never issues.
     Claim claim =
         new Claim(
             lease ? token : new ClaimToken(token.high() | Long.MIN_VALUE, token.low()),

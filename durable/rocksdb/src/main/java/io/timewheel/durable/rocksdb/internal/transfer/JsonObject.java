@@ -11,9 +11,8 @@ import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 
 /**
- * One object of an import. Each property is taken out by name and type; what was not taken in the
- * end is not known. All that is wrong is an {@link IllegalArgumentException} that names the
- * property.
+ * Reads one object of an import. Each property is taken by name and type; properties that remain at
+ * the end are unknown. Every error is an {@link IllegalArgumentException} that names the property.
  */
 final class JsonObject {
   private static final int MAX_ELEMENTS = 10_000;
@@ -26,7 +25,7 @@ final class JsonObject {
     this.properties = properties;
   }
 
-  /** Reads the object that the parser has come to. */
+  /** Reads the object at the parser's current position. */
   static JsonObject read(JsonParser parser) {
     return new JsonObject("", readProperties(parser));
   }
@@ -116,7 +115,7 @@ final class JsonObject {
     return value == null ? otherwise : value;
   }
 
-  /** A number that is not negative. */
+  /** Takes a number that is not negative. */
   long count(String property) {
     long value = number(property);
     if (value < 0) {
@@ -149,7 +148,7 @@ final class JsonObject {
     }
   }
 
-  /** Something that is written as a text. */
+  /** Takes a text and parses it. */
   <T> T parsed(String property, Function<String, T> parser) {
     String value = text(property);
     try {
@@ -195,7 +194,7 @@ final class JsonObject {
     return elements == null ? List.of() : elements;
   }
 
-  /** An object of texts. */
+  /** Takes an object whose values are texts. */
   Map<String, String> textMap(String property) {
     JsonObject object = objectOrNull(property);
     Map<String, String> texts = new LinkedHashMap<>();
@@ -213,7 +212,7 @@ final class JsonObject {
     return new JsonObject(path, properties);
   }
 
-  /** Nothing may be left. */
+  /** Throws if a property was not taken. */
   void end() {
     for (String property : properties.keySet()) {
       throw new IllegalArgumentException(path(property) + ": is not known");

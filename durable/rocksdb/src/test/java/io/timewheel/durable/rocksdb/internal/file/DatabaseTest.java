@@ -13,7 +13,7 @@ import org.rocksdb.PerfLevel;
 import org.rocksdb.RocksDBException;
 
 class DatabaseTest {
-  /** So many that the filter of their table is larger than a cache of 1 MiB. */
+  /** With this number, the filter of the table is larger than a cache of 1 MiB. */
   private static final int TIMERS = 1_000_000;
 
   private static final int LOOKUPS = 1_000;
@@ -27,7 +27,7 @@ class DatabaseTest {
       for (int i = 0; i < TIMERS; ) {
         try (Batch batch = new Batch(database)) {
           for (int end = i + 1_000; i < end; i++) {
-            // Out of order, or else each flush makes a table of its own that stays as it is.
+            // Not in order. Otherwise, each flush would create a table that is never compacted.
             batch.put(Family.TIMERS, key("o" + Math.floorMod(i * 7_919L, TIMERS)), new byte[8]);
           }
           batch.write(false);

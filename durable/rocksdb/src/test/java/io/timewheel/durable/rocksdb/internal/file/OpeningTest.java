@@ -37,7 +37,7 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-/** What opens, what is refused and why, and what a closed store answers. */
+/** Verifies which directories open, which are refused and why, and what a closed store returns. */
 class OpeningTest {
   @TempDir Path directory;
 
@@ -58,7 +58,7 @@ class OpeningTest {
   }
 
   @Test
-  void makesADirectoryWithItsParents() {
+  void createsADirectoryWithItsParents() {
     opens(directory.resolve("a/b/c"));
   }
 
@@ -69,7 +69,7 @@ class OpeningTest {
   }
 
   @Test
-  void opensWhatWasLeftByAProcessThatDiedWhileMakingIt() throws Exception {
+  void opensAnIncompleteStoreOfAKilledProcess() throws Exception {
     Files.write(directory.resolve("LOG"), new byte[] {1});
     Files.write(directory.resolve("LOCK"), new byte[0]);
     opens(directory.resolve("."));
@@ -105,17 +105,17 @@ class OpeningTest {
   }
 
   @Test
-  void refusesADirectoryThatItMustNotWrite() throws Exception {
+  void refusesAReadOnlyDirectory() throws Exception {
     Path path = directory.resolve("store");
     opens(path);
-    // Root may write everywhere, unless it gives up that right.
+    // Root may write everywhere, unless it drops that capability.
     boolean root = Files.isWritable(Path.of("/"));
     List<String> without =
         root ? List.of("setpriv", "--bounding-set=-dac_override,-dac_read_search") : List.of();
     assumeTrue(
         Files.getFileStore(path).supportsFileAttributeView("posix")
             && (!root || Files.isExecutable(Path.of("/usr/bin/setpriv"))),
-        "SKIPPED: nothing here can take the right to write away");
+        "SKIPPED: no tool on this machine can drop the capability to write");
     Set<PosixFilePermission> before = Files.getPosixFilePermissions(path);
     Files.setPosixFilePermissions(path, PosixFilePermissions.fromString("r-xr-xr-x"));
     try {
@@ -138,7 +138,7 @@ class OpeningTest {
     return said;
   }
 
-  /** Opens a directory, and says what came of it. */
+  /** Opens a directory in another process, and prints the result. */
   static final class SecondProcess {
     private SecondProcess() {}
 
@@ -156,11 +156,11 @@ class OpeningTest {
   void refusesAFile() throws IOException {
     Path file = Files.write(directory.resolve("file"), new byte[] {1});
     refuses(file, "is not a directory");
-    refuses(file.resolve("below"), "cannot be made: " + file);
+    refuses(file.resolve("below"), "cannot be created: " + file);
   }
 
   @Test
-  void saysWhyADirectoryCannotBeMade() {
+  void reportsWhyADirectoryCannotBeCreated() {
     assertThat(Failures.reason(new AccessDeniedException("/data/timers")))
         .isEqualTo("/data/timers: permission denied");
     assertThat(Failures.reason(new FileSystemException("/data", null, "Read-only file system")))
@@ -168,7 +168,7 @@ class OpeningTest {
   }
 
   @Test
-  void namesTheDirectoryInFull() {
+  void reportsTheAbsolutePathOfTheDirectory() {
     Path empty = Path.of("");
     assertThatThrownBy(() -> RocksTimerStore.open(empty))
         .hasMessageStartingWith(empty.toAbsolutePath() + ": is not a store, and not empty");
@@ -229,14 +229,14 @@ class OpeningTest {
     refuses(directory, "cannot be opened");
   }
 
-  // One record that cannot be read
+  // One unreadable record
 
   private static byte[] timer(String id) {
     return Keys.timer(Fixture.key(id));
   }
 
   @Test
-  void leavesARecordThatCannotBeReadAndNothingElse() throws RocksDBException {
+  void skipsOnlyAnUnreadableRecord() throws RocksDBException {
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
       Fixture fixture = new Fixture(store);
       for (String id : List.of("a", "b", "c")) {
@@ -272,7 +272,7 @@ class OpeningTest {
   // Closing
 
   @Test
-  void leavesNoLogToBeReadWhenItIsClosed() throws IOException {
+  void leavesNoLogAfterAClose() throws IOException {
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
       new Fixture(store).fill();
       assertThat(store.figures().logBytes()).isPositive();
@@ -288,7 +288,7 @@ class OpeningTest {
   }
 
   @Test
-  void answersThatItIsClosed() {
+  void throwsAfterTheClose() {
     RocksTimerStore store = RocksTimerStore.open(directory);
     Fixture fixture = new Fixture(store);
     store.close();
@@ -319,7 +319,7 @@ class OpeningTest {
   }
 
   @Test
-  void closesUnderThreadsThatUseIt() throws Exception {
+  void closesWhileThreadsUseIt() throws Exception {
     for (int round = 0; round < 5; round++) {
       RocksTimerStore store = RocksTimerStore.open(directory.resolve("r" + round));
       Fixture fixture = new Fixture(store);
@@ -363,7 +363,7 @@ class OpeningTest {
   // Settings, backup, figures
 
   @Test
-  void keepsWhatItWasGivenInEveryMode() {
+  void keepsTimersInEveryMode() {
     List<SyncMode> modes =
         List.of(SyncMode.sync(), SyncMode.interval(Duration.ofMillis(2)), SyncMode.os());
     for (SyncMode mode : modes) {
@@ -388,7 +388,7 @@ class OpeningTest {
   }
 
   @Test
-  void backsUpAStoreAtWork() {
+  void backsUpAStoreInUse() {
     Path backup = directory.resolve("backups/today");
     try (RocksTimerStore store = RocksTimerStore.open(directory.resolve("store"))) {
       Fixture fixture = new Fixture(store);
@@ -406,7 +406,7 @@ class OpeningTest {
   }
 
   @Test
-  void tellsWhatItTakesUp() {
+  void reportsItsDiskAndMemoryUse() {
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
       new Fixture(store).fill();
       RocksFigures figures = store.figures();

@@ -20,7 +20,7 @@ class OwnerOnlyTest {
   }
 
   @Test
-  void aStoreMakesItsDirectoryForItsOwner() throws IOException {
+  void aStoreCreatesItsDirectoryForItsOwnerOnly() throws IOException {
     Path parent = directory.resolve("parent");
     Path data = parent.resolve("data");
     RocksTimerStore.open(data).close();
@@ -29,7 +29,7 @@ class OwnerOnlyTest {
   }
 
   @Test
-  void aBackupIsForItsOwnerWithAllOfItsFiles() throws IOException {
+  void allFilesOfABackupAreForItsOwnerOnly() throws IOException {
     Path copy = directory.resolve("backups").resolve("one");
     try (RocksTimerStore store = RocksTimerStore.open(directory.resolve("data"))) {
       store.backup(copy);

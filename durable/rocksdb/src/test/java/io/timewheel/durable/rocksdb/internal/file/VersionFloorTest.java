@@ -13,7 +13,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The file of reserved versions, and what is on disk when. */
+/** Verifies the file of reserved versions, and the order of its syncs. */
 class VersionFloorTest {
   @TempDir private Path directory;
   private Path file;
@@ -28,7 +28,7 @@ class VersionFloorTest {
   }
 
   @Test
-  void isOnDiskByContentAndThenByNameBeforeAVersionCounts() throws IOException {
+  void syncsContentAndThenNameBeforeAVersionCounts() throws IOException {
     List<String> forced = new ArrayList<>();
     VersionFloor[] floor = new VersionFloor[1];
     floor[0] =
@@ -36,7 +36,7 @@ class VersionFloorTest {
             directory,
             path -> {
               String content = Files.readString(Files.isDirectory(path) ? file : path);
-              forced.add(path.getFileName() + " when it says " + content.strip());
+              forced.add(path.getFileName() + " containing " + content.strip());
               assertThat(floor[0].reserved()).isZero();
             });
 
@@ -44,13 +44,13 @@ class VersionFloorTest {
 
     assertThat(forced)
         .containsExactly(
-            "VERSIONS.next when it says timewheel-versions 1 100001",
-            directory.getFileName() + " when it says timewheel-versions 1 100001");
+            "VERSIONS.next containing timewheel-versions 1 100001",
+            directory.getFileName() + " containing timewheel-versions 1 100001");
     assertThat(floor[0].reserved()).isEqualTo(100_001);
   }
 
   @Test
-  void reservesNothingThatMayBeForgotten() throws IOException {
+  void reservesNothingIfASyncFails() throws IOException {
     VersionFloor floor =
         new VersionFloor(
             directory,
@@ -66,7 +66,7 @@ class VersionFloorTest {
   }
 
   @Test
-  void isReadByTheNext() throws IOException {
+  void isReadByTheNextSession() throws IOException {
     VersionFloor first = new VersionFloor(directory);
     first.reserve(1);
     assertThat(file).hasContent(content(100_001));
@@ -78,7 +78,7 @@ class VersionFloorTest {
   }
 
   @Test
-  void refusesATextThatItDidNotWrite() throws IOException {
+  void refusesAnInvalidText() throws IOException {
     Files.writeString(file, "12");
 
     assertThatThrownBy(() -> new VersionFloor(directory))

@@ -31,11 +31,11 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 
-/** Keys keep their order, and everything is read back as it was, or refused. */
+/** Verifies that keys keep their order, and that bytes decode to their original or are refused. */
 class EncodingTest {
   @Provide
   Arbitrary<String> texts() {
-    // Ends of the ranges of UTF-8, the units that are escaped, and halves of pairs.
+    // Limits of the ranges of UTF-8, the escaped code units, and unpaired surrogates.
     Arbitrary<Character> odd =
         Arbitraries.of('\0', '\1', '\2', 'a', '\u007f', '\u0080', '\u07ff', '\u0800', '\ud7ff')
             .injectDuplicates(0.2);
@@ -121,7 +121,7 @@ class EncodingTest {
   }
 
   @Property
-  void readsNumbersBack(@ForAll long a, @ForAll long b, @ForAll("texts") String text) {
+  void decodesNumbers(@ForAll long a, @ForAll long b, @ForAll("texts") String text) {
     byte[] bytes =
         new ByteWriter().signed(a).unsigned(b).fixed64(a).ordered64(b).sized(text).toBytes();
     ByteReader reader = new ByteReader(bytes);
@@ -134,7 +134,7 @@ class EncodingTest {
   }
 
   @Example
-  void writesUtf8ForWhatIsNotBeyondIt() {
+  void encodesCharactersBelowU10000AsUtf8() {
     byte[] bytes = new ByteWriter().text("a ä ☃").toBytes();
     assertThat(bytes).isEqualTo("a ä ☃".getBytes(java.nio.charset.StandardCharsets.UTF_8));
   }
@@ -146,7 +146,7 @@ class EncodingTest {
     return Arbitraries.longs().map(seed -> new Records(new Random(seed)).record());
   }
 
-  /** Records with all that they can hold, times at the ends of their range too. */
+  /** Records with all their optional elements, and with extreme times. */
   private static final class Records {
     private final Random random;
 
@@ -244,7 +244,7 @@ class EncodingTest {
   }
 
   @Property
-  void readsARecordBack(@ForAll("records") TimerRecord record) {
+  void decodesARecord(@ForAll("records") TimerRecord record) {
     Stored stored = decode(record, encode(record));
     assertThat(stored.record()).isEqualTo(record);
     assertThat(stored.payloadApart()).isEqualTo(record.definition().payload().length > 1_024);
@@ -252,16 +252,16 @@ class EncodingTest {
     assertThat(RecordCodec.decodeDue(record.key(), record.fireAt(), due)).isEqualTo(record.due());
   }
 
-  /** As a revision of 32 bits was written when it had gone round. */
+  /** A revision that was written after it had overflowed 32 bits. */
   @Property(tries = 100)
-  void readsARevisionThatHadGoneRound(@ForAll("records") TimerRecord record) {
+  void decodesAnOverflowedRevision(@ForAll("records") TimerRecord record) {
     TimerRecord gone = Fixture.with(record, Integer.MIN_VALUE, record.fireAt());
     assertThat(decode(gone, encode(gone)).record()).isEqualTo(gone);
     byte[] due = RecordCodec.encodeDue(gone, new ByteWriter());
     assertThat(RecordCodec.decodeDue(gone.key(), gone.fireAt(), due)).isEqualTo(gone.due());
   }
 
-  /** Whatever the bytes are: a record, or this one exception. */
+  /** Decodes bytes to a record, or throws this one exception. */
   private static void readsOrRefuses(TimerRecord record, byte[] bytes) {
     try {
       assertThat(decode(record, bytes).record().key()).isEqualTo(record.key());
@@ -280,7 +280,7 @@ class EncodingTest {
   }
 
   @Property(tries = 200)
-  void readsOrRefusesDamagedRecords(@ForAll("records") TimerRecord record, @ForAll long seed) {
+  void decodesOrRefusesDamagedRecords(@ForAll("records") TimerRecord record, @ForAll long seed) {
     byte[] good = encode(record);
     Random random = new Random(seed);
     for (int i = 0; i < good.length; i++) {
@@ -295,11 +295,11 @@ class EncodingTest {
   }
 
   @Property
-  void readsOrRefusesAnything(@ForAll byte[] bytes, @ForAll("records") TimerRecord record) {
+  void decodesOrRefusesRandomBytes(@ForAll byte[] bytes, @ForAll("records") TimerRecord record) {
     readsOrRefuses(record, bytes);
   }
 
-  // The codes, which are part of the format: this list grows at its end only.
+  // The codes are part of the format: this list only grows at its end.
 
   @Example
   void neverChangesACode() {

@@ -18,7 +18,7 @@ import org.rocksdb.ReadTier;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksIterator;
 
-/** A scan of a disk that fails now and then ends, and misses nothing that it does not report. */
+/** Verifies that a scan of a disk that fails at times ends, and reports all that it misses. */
 class PastDamageTest {
   private static final int KEYS = 50;
 
@@ -36,7 +36,7 @@ class PastDamageTest {
     return key == null ? "-" : new String(key, UTF_8);
   }
 
-  /** Fails so many scans where they begin, and no search. */
+  /** Fails this number of scans at their beginning, and no search. */
   private void scan(int failures) throws Exception {
     RocksDB.loadLibrary();
     try (Database database = Database.open(directory, Settings.DEFAULT);
@@ -82,14 +82,14 @@ class PastDamageTest {
   }
 
   @Test
-  void goesOnBehindWhereEachPassHasFailed() throws Exception {
+  void continuesAfterThePositionWhereEachPassFailed() throws Exception {
     scan(3);
     assertThat(visited).isEqualTo(keysFrom(3));
     assertThat(gaps).containsExactly("- k03");
   }
 
   @Test
-  void endsThoughEveryPassFails() throws Exception {
+  void endsAlthoughEveryPassFails() throws Exception {
     scan(Integer.MAX_VALUE);
     assertThat(visited).isEmpty();
     assertThat(gaps).containsExactly("- -");
