@@ -12,7 +12,7 @@ import java.io.IOException;
 import java.util.Map;
 import picocli.CommandLine;
 
-/** The program {@code timewheel}. */
+/** The entry point of the command {@code timewheel}. */
 public final class Main {
   private static final int WRONG_USAGE = 2;
   private static final int MOST_THREADS = 200;
@@ -21,9 +21,9 @@ public final class Main {
   private Main() {}
 
   /**
-   * Runs the program.
+   * Runs a command of the line, and exits with its exit code.
    *
-   * @param args its arguments
+   * @param args the arguments of the command line
    */
   public static void main(String[] args) {
     int exitCode = run(System.getenv(), args);
@@ -32,9 +32,9 @@ public final class Main {
   }
 
   /**
-   * The JVM waits 300 ms at its end for threads that are in native code, as the selector of an HTTP
-   * client always is; and on Java 17 such a client cannot be closed. Without it a command is
-   * slower.
+   * Stops the threads of HTTP clients before the JVM exits. At its exit, the JVM waits 300 ms for
+   * threads in native code, and the selector of an HTTP client is always there. Java 17 cannot
+   * close such a client. Without this call, each command takes 300 ms longer.
    */
   private static void endHttpClients() {
     Thread[] threads = new Thread[MOST_THREADS];

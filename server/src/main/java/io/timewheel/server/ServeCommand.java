@@ -36,10 +36,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
-/** Runs the server until it is told to end. */
+/** Runs the server until the process is told to stop. */
 @Command(
     name = "serve",
-    description = "Runs the server.",
+    description = "Run the server.",
     footer = {
       "  timewheel serve",
       "  timewheel serve --port 8080 --data /var/lib/timewheel",
@@ -60,7 +60,9 @@ final class ServeCommand implements Callable<Integer> {
   private static final Duration HTTP_PATIENCE = Duration.ofSeconds(6);
   private static final Duration TIMER_PATIENCE = Duration.ofSeconds(10);
 
-  /** A database that is silent can hold up each of its connections for longer. */
+  /**
+   * The longest time for a last write. Each connection to a silent database can block for longer.
+   */
   private static final Duration LAST_MOMENT = Duration.ofSeconds(19);
 
   @Spec private @Nullable CommandSpec spec;
@@ -85,8 +87,8 @@ final class ServeCommand implements Callable<Integer> {
       limits = options.limits().ofFile();
       if (options.network().sendsTokensInClear()) {
         LOG.warn(
-            "Tokens travel in clear to {}: set --tls-cert and --tls-key, or listen on loopback"
-                + " behind a proxy with TLS",
+            "Tokens are sent in clear text to {}: set --tls-cert and --tls-key, or listen on"
+                + " loopback behind a proxy with TLS",
             config.url(config.port()));
       }
       failedWebhook =
@@ -127,7 +129,7 @@ final class ServeCommand implements Callable<Integer> {
     try {
       timer = open(server, location, limits, secrets, failedWebhook);
     } catch (IOException
-        | RuntimeException e) { // the end of the process closes the server, in silence
+        | RuntimeException e) { // the exit of the process closes the server, without an error
       return failed("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
     }
     server.serve(timer, location.readsAtATime());
@@ -135,11 +137,14 @@ final class ServeCommand implements Callable<Integer> {
         .addShutdownHook(new Thread(() -> drain(server, timer, drainDelay), "timewheel-stop"));
     System.out.println("Timewheel ready on " + config.url(server.port()));
     System.out.flush();
-    new CountDownLatch(1).await(); // the hook ends it
+    new CountDownLatch(1).await(); // the shutdown hook ends the process
     return 0;
   }
 
-  /** Refuses two stores on the command line. Settings may name a directory for other commands. */
+  /**
+   * Refuses two stores on the command line. A directory in the settings is allowed, because other
+   * commands may need it.
+   */
   private void checkOneStore() {
     CommandLine line = requireNonNull(spec).commandLine();
     ParseResult parsed = line.getParseResult();
@@ -149,7 +154,10 @@ final class ServeCommand implements Callable<Integer> {
     }
   }
 
-  /** Without secrets no URL is called: what is due there is blocked. */
+  /**
+   * Opens the timer. Without secrets, the server calls no URL: webhook timers that become due are
+   * blocked.
+   */
   private DurableTimer open(
       TimewheelServer server,
       StoreLocation location,
@@ -191,25 +199,28 @@ final class ServeCommand implements Callable<Integer> {
     return timer;
   }
 
-  /** On SIGTERM; without the halt, the JVM would exit with the number of the signal. */
+  /**
+   * Drains the server on SIGTERM. Without the halt, the JVM would exit with the number of the
+   * signal.
+   */
   private static void drain(TimewheelServer server, DurableTimer timer, Duration delay) {
     server.announceDrain();
     try {
       Thread.sleep(delay.toMillis());
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt(); // then it drains at once
+      Thread.currentThread().interrupt(); // the server then drains at once
     }
     new Thread(ServeCommand::haltAtTheLastMoment, "timewheel-last-moment").start();
     int status = 0;
     try {
       server.close(HTTP_PATIENCE);
     } catch (RuntimeException e) {
-      status = failed("the server did not end in good order: " + reason(e));
+      status = failed("the server did not stop cleanly: " + reason(e));
     }
     try {
       timer.close(TIMER_PATIENCE);
     } catch (RuntimeException e) {
-      status = failed("the store was not closed in good order: " + reason(e));
+      status = failed("the store was not closed cleanly: " + reason(e));
     }
     Runtime.getRuntime().halt(status);
   }
@@ -221,7 +232,7 @@ final class ServeCommand implements Callable<Integer> {
       return;
     }
     Runtime.getRuntime()
-        .halt(failed("the store did not answer in time: it is left as a kill does"));
+        .halt(failed("the store did not answer in time: the process exits without closing it"));
   }
 
   private static int failed(String why) {

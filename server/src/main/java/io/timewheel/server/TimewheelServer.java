@@ -58,8 +58,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The HTTP API on a durable timer. It listens from {@link #start} on, answers once it was given a
- * timer to {@linkplain #serve serve}, and leaves that timer open when it is closed.
+ * Serves a durable timer over HTTP. The server listens from {@link #start} on, and answers requests
+ * once it has a timer to {@linkplain #serve serve}. {@link #close()} does not close that timer.
  */
 public final class TimewheelServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(TimewheelServer.class);
@@ -150,21 +150,21 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /**
-   * Begins to listen, for everyone who can reach it; until there is a timer to serve, the API is
-   * answered 503.
+   * Opens the port to all callers that can reach it. The API returns 503 until there is a timer to
+   * serve.
    *
-   * @param config where, and within which limits
+   * @param config the address and the limits
    * @return the server
-   * @throws IOException if the port cannot be had, or its certificate not be used
+   * @throws IOException if the port cannot be opened, or the certificate cannot be used
    */
   public static TimewheelServer start(ServerConfig config) throws IOException {
     return start(config, null, SecretSource.NONE, InstantSource.system());
   }
 
   /**
-   * Begins to listen, as a program does.
+   * Opens the port, with tokens and secrets.
    *
-   * @param tokens what lets a caller in; null if everyone may do everything
+   * @param tokens the tokens that admit callers; null if every caller has all permissions
    * @param webhookSecrets the secrets that targets may name
    */
   static TimewheelServer start(
@@ -176,7 +176,7 @@ public final class TimewheelServer implements AutoCloseable {
     return start(config, tokens, webhookSecrets, Limits.none(), clock);
   }
 
-  /** Begins to listen, with limits of namespaces. */
+  /** Opens the port, with limits of namespaces. */
   static TimewheelServer start(
       ServerConfig config,
       @Nullable Tokens tokens,
@@ -197,31 +197,31 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /**
-   * Notes what a store commits, for the figures and the events that this server shows. Called
-   * before the timer is made that is then {@linkplain #serve served}.
+   * Records the commits of a store, for the figures and the events of this server. Call this method
+   * before the timer that is to be {@linkplain #serve served} is built.
    *
-   * @param name what kind of store it is, for people
+   * @param name the kind of store, for people
    * @param store the store
-   * @return the store to make the timer with
+   * @return the store to build the timer with
    */
   public TimerStore watch(String name, TimerStore store) {
     return node.watch(name, store);
   }
 
-  /** Makes backups by a schedule, and lets admins have the store copied while it is at work. */
+  /** Makes backups by a schedule, and lets administrators copy the store while it is in use. */
   void backups(Path data, RocksTimerStore store, BackupSchedule.Plan plan) {
     backups(data, store);
     BackupSchedule schedule = new BackupSchedule(data, plan, backups::copy, clock);
     var unused = backupThread.scheduleWithFixedDelay(schedule::run, 0, 1, TimeUnit.SECONDS);
   }
 
-  /** Lets admins have a store copied while it is at work. */
+  /** Lets administrators copy the store while it is in use. */
   void backups(Path data, RocksTimerStore store) {
     backups.serve(data, store);
   }
 
   /**
-   * Answers with a timer from now on.
+   * Serves a timer from now on.
    *
    * @param started the timer, started
    */
@@ -229,18 +229,18 @@ public final class TimewheelServer implements AutoCloseable {
     serve(started, Integer.MAX_VALUE);
   }
 
-  /** Answers with a timer, whose store is read by so many requests at a time. */
+  /** Serves a timer, and limits the number of requests that read its store at a time. */
   void serve(DurableTimer started, int readsAtATime) {
     reads.serve(started, readsAtATime);
     probe.read();
   }
 
-  /** {@return the port that it listens on} */
+  /** {@return the port that the server listens on} */
   public int port() {
     return listener.port();
   }
 
-  /** {@return the meters, for the parts that measure their own work} */
+  /** {@return the registry, for the parts that measure their own work} */
   MeterRegistry meters() {
     return meters;
   }
@@ -269,7 +269,7 @@ public final class TimewheelServer implements AutoCloseable {
     return events.open();
   }
 
-  /** What comes by itself: ten times a second the events, once a second the figures. */
+  /** Sends events ten times a second, and figures once a second. */
   private void pulse() {
     try {
       if (pulses++ % EventStream.PULSES_PER_SECOND == 0) {
@@ -277,11 +277,11 @@ public final class TimewheelServer implements AutoCloseable {
       }
       events.pulse();
     } catch (RuntimeException e) {
-      LOG.error("the events are not sent, and are tried again", e);
+      LOG.error("the events were not sent; retrying", e);
     }
   }
 
-  /** Learns the number of live nodes, of which each has a share of the quotas. */
+  /** Updates the number of live nodes, each of which has a share of the quotas. */
   private void shareQuotas() {
     try {
       List<ClusterAnswer.Node> alive =
@@ -292,11 +292,11 @@ public final class TimewheelServer implements AutoCloseable {
         quotas.share(new Quotas.Share(ids.size(), rank));
       }
     } catch (RuntimeException e) {
-      LOG.debug("the live nodes are unknown: quotas are shared as before", e);
+      LOG.debug("the live nodes are unknown: the shares of quotas are unchanged", e);
     }
   }
 
-  /** A second has passed. */
+  /** Runs the tasks of each second. */
   void second() {
     if (cluster.shared() != null && seconds++ % SHARE_SECONDS == 0) {
       counter.execute(this::shareQuotas);
@@ -308,21 +308,21 @@ public final class TimewheelServer implements AutoCloseable {
     }
   }
 
-  /** Answers from now on that it is not ready, and serves all the same. */
+  /** Reports the server as not ready from now on. It still serves requests. */
   void announceDrain() {
     health.drain();
   }
 
-  /** Closes it with a patience of five seconds for requests that are under way. */
+  /** Closes the server, and waits up to five seconds for requests in progress. */
   @Override
   public void close() {
     close(Duration.ofSeconds(5));
   }
 
   /**
-   * Accepts nothing more, lets what is under way be answered, and goes away.
+   * Refuses new requests, waits for those in progress, and closes the server.
    *
-   * @param patience how long to wait for requests that are under way
+   * @param patience the longest time to wait for requests in progress
    */
   public void close(Duration patience) {
     health.drain();
@@ -335,7 +335,7 @@ public final class TimewheelServer implements AutoCloseable {
       prober.shutdownNow();
       counter.shutdownNow();
       scanners.shutdownNow();
-      backupThread.shutdown(); // a backup that has begun is not cut short
+      backupThread.shutdown(); // a backup that has started is completed
       metrics.close();
     }
   }

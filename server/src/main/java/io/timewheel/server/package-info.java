@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Durable timers as a program with an HTTP API. The entry is {@link io.timewheel.server.Main};
- * {@code ServeCommand} opens the store and starts a {@link io.timewheel.server.TimewheelServer},
- * which wires the parts of the API.
+ * The Timewheel server: durable timers with an HTTP API. The entry is {@link
+ * io.timewheel.server.Main}. {@code ServeCommand} opens the store and starts a {@link
+ * io.timewheel.server.TimewheelServer}, which wires the parts of the API.
  *
- * <p>The packages below, in the order in which to read them; each knows only those before it:
+ * <p>The packages below are in reading order; each depends only on those before it:
  *
  * <ol>
  *   <li>{@code settings}: settings, secrets and logs
  *   <li>{@code trace}: traces of requests and deliveries
- *   <li>{@code webhook}: calls of the URLs of timers
+ *   <li>{@code webhook}: requests to the URLs of timers
  *   <li>{@code problem}: refusals of requests
- *   <li>{@code json}: JSON documents, read strictly into the records of {@code io.timewheel.api}
+ *   <li>{@code json}: JSON documents, parsed strictly into the records of {@code io.timewheel.api}
  *   <li>{@code security}: tokens, callers, roles and the audit log
  *   <li>{@code http}: connections, and the steps of a request
- *   <li>{@code store}: the place of the timers, its copies and its reads
- *   <li>{@code node}: the commits that this process has made
- *   <li>{@code document}: the records of the API from and to the types of the engine
+ *   <li>{@code store}: the location of the timers, its copies and its reads
+ *   <li>{@code node}: the commits of this process
+ *   <li>{@code document}: conversion between the records of the API and the types of the engine
  *   <li>{@code failure}: events about failed timers
  *   <li>{@code event}: streams of changes
  *   <li>{@code resource}: the operations of the API
@@ -31,7 +31,7 @@
  *   <li>authenticate: {@code security.Authenticator} finds the caller
  *   <li>route: {@code http.Router} finds the operation
  *   <li>authorise: {@code security.Authorization} checks the role and the namespace
- *   <li>parse: {@code json.JsonReader} reads the body that {@code http.BodyReader} has received
+ *   <li>parse: {@code json.JsonReader} parses the body that {@code http.BodyReader} has read
  *   <li>engine: a class of {@code resource} calls the {@code DurableTimer}
  *   <li>answer: {@code http.Exchange} sends the answer, once
  * </ol>

@@ -13,11 +13,11 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The order of the packages: each knows only those before it. */
+/** The order of the packages: each depends only on those before it. */
 class ArchitectureTest {
   private static final String ROOT = "io.timewheel.server";
 
-  /** Bottom up, as the page of the root package lists them. */
+  /** Bottom-up, in the order of the root package's Javadoc. */
   private static final List<String> PACKAGES =
       Stream.of(
               ".settings",

@@ -74,7 +74,7 @@ class AuditLogTest {
   }
 
   @Test
-  void saysWhoDidWhatWhenAndToWhichTimer() {
+  void recordsCallerOperationTimeAndTimer() {
     send("PUT", "/v1/namespaces/shop/timers/order%2F42", TIMER, "X-Request-Id", "r-7");
 
     JsonNode line = last();
@@ -89,7 +89,7 @@ class AuditLogTest {
   }
 
   @Test
-  void holdsNothingSecret() {
+  void containsNoSecret() {
     send("PUT", "/v1/namespaces/shop/timers/a", TIMER);
     send("PUT", "/v1/namespaces/shop/timers/a?token=" + SECRET, TIMER);
     running.put("/v1/namespaces/shop/timers/a", TIMER, "Authorization", "Bearer " + SECRET);
@@ -99,7 +99,7 @@ class AuditLogTest {
   }
 
   @Test
-  void hasWhatWasRefused() {
+  void containsRefusedRequests() {
     running.send("DELETE", "/v1/namespaces/shop/timers/a", null);
 
     assertThat(last().get("who").asString()).isEqualTo("-");
@@ -150,7 +150,7 @@ class AuditLogTest {
   }
 
   @Test
-  void doesNotHaveWhatChangesNothing() {
+  void containsNoRequestThatChangesNothing() {
     send("GET", "/v1/namespaces/shop/timers/a", null);
     send("POST", "/v1/namespaces/shop/queues/q/firings:claim", "{\"wait\":\"PT0S\"}");
 
@@ -182,7 +182,7 @@ class AuditLogTest {
   }
 
   @Test
-  void aLineIsOneLineWhateverStrangersName() {
+  void aLineIsOneLineForAnyNameInARequest() {
     send("PUT", "/v1/namespaces/shop/timers/a%0D%0A%7B%22who%22:%22admin%22%7D", TIMER);
     send("DELETE", "/v1/namespaces/shop/timers/%E2%80%A8%C2%85%1B%5B2J", null);
     send("DELETE", "/v1/namespaces/shop/timers/a", null, "X-Request-Id", "{}");

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Who may do what: every route, asked by everyone. */
+/** Tests the permissions: every route, requested with every role. */
 class AuthorizationTest {
   private static final String AT = "{\"at\":\"2099-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}}";
   private static final String TIMER = "/v1/namespaces/{ns}/timers/{id}";
@@ -51,7 +51,7 @@ class AuthorizationTest {
   private static final String METRICS = "metrics read operate admin";
   private static final String ANY = "metrics read produce consume operate admin";
 
-  /** A route, the roles that may use it, a body for it, and its status for these. */
+  /** A route, the roles that may use it, a body for it, and its status for these roles. */
   private record Row(String method, String pattern, String roles, String body, int status) {
     String name() {
       return method + " " + pattern;
@@ -138,7 +138,7 @@ class AuthorizationTest {
         .toList();
   }
 
-  /** The roles that a role includes, as the document describes them. */
+  /** The roles that a role includes, as the OpenAPI document describes them. */
   private static final Map<String, String> INCLUDED =
       Map.of(
           "metrics", "metrics",
@@ -175,7 +175,7 @@ class AuthorizationTest {
 
   @ParameterizedTest
   @MethodSource("matrix")
-  void everyRouteLetsInWhomItShould(Row row) throws Exception {
+  void everyRouteAdmitsTheRightCallers(Row row) throws Exception {
     boolean open = row.roles.isEmpty();
     boolean everywhere = !row.pattern.contains("{ns}");
     if (Set.of("/v1/backups", "/metrics").contains(row.pattern)) { // these show all namespaces
@@ -197,7 +197,7 @@ class AuthorizationTest {
     assertThat(status(row, "encoded", "%6Fther", shop)).isEqualTo(everywhere ? row.status : 403);
   }
 
-  /** The answer's head is enough: some never end. */
+  /** Reads only the head of the answer, because some answers never end. */
   private static int status(Row row, String caller, String namespace, String... tokens)
       throws Exception {
     String path =
@@ -226,7 +226,7 @@ class AuthorizationTest {
   }
 
   @Test
-  void refusalsSayHowToDoBetter() {
+  void refusalsContainTheRemedy() {
     Answer none = running.get("/v1/stats");
     assertThat(none.header("WWW-Authenticate")).isEqualTo("Bearer realm=\"timewheel\"");
     assertThat(none.text("type")).isEqualTo("urn:timewheel:problem:unauthorized");
@@ -239,7 +239,7 @@ class AuthorizationTest {
   }
 
   @Test
-  void whatIsNotThereIsNotShownToStrangers() {
+  void unknownPathsAreNotShownWithoutAToken() {
     assertThat(running.get("/v1/nothing").status()).isEqualTo(401);
     assertThat(running.send("PATCH", "/v1/stats", null).status()).isEqualTo(401);
     assertThat(running.get("/v1/nothing", "Authorization", "Bearer " + read).status())
@@ -287,7 +287,7 @@ class AuthorizationTest {
   }
 
   @Test
-  void aTokenInTheAddressIsNone() {
+  void aTokenInTheUrlIsIgnored() {
     for (String name : new String[] {"token", "access_token", "authorization"}) {
       assertThat(running.get("/v1/stats?" + name + "=" + read).status()).isEqualTo(401);
     }
@@ -295,7 +295,7 @@ class AuthorizationTest {
   }
 
   @Test
-  void theSchemeMayBeWrittenAsOneLikes() {
+  void theSchemeIgnoresCase() {
     assertThat(running.get("/v1/stats", "Authorization", "bearer  " + read).status())
         .isEqualTo(200);
   }

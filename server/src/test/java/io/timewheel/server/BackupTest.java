@@ -37,7 +37,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** What the command line does with data that a server has open. */
+/** Tests the commands for data that a server has open. */
 class BackupTest {
   @TempDir private Path directory;
 
@@ -101,7 +101,7 @@ class BackupTest {
   }
 
   @Test
-  void aBackupOfARunningServerOpensAndHasWhatWasAcknowledged() throws Exception {
+  void aBackupOfARunningServerContainsTheCommittedTimers() throws Exception {
     put("a");
     assertThat(store("backup", directory.resolve("copy"))).as("%s", err).isZero();
     put("b");
@@ -139,7 +139,7 @@ class BackupTest {
       schedule.run();
       now.set(now.get().plus(Duration.ofHours(1)));
     }
-    schedule(now::get).run(); // as after a restart: it is not time yet
+    schedule(now::get).run(); // as after a restart: no backup is due yet
 
     assertThat(data.resolve("backups").toFile().list())
         .containsExactlyInAnyOrder(
@@ -171,7 +171,7 @@ class BackupTest {
   }
 
   @Test
-  void aScheduledBackupThatFailsIsTriedAgainInAMinute() {
+  void aFailedScheduledBackupIsRepeatedInAMinute() {
     AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-01-01T00:00:00Z"));
     AtomicInteger tries = new AtomicInteger();
     BackupSchedule schedule =
@@ -192,7 +192,7 @@ class BackupTest {
   }
 
   @Test
-  void aRestoredBackupFiresAgainWhatFiredSinceAndLosesNothing() throws Exception {
+  void aRestoredBackupRepeatsLaterFiringsAndLosesNothing() throws Exception {
     put("later");
     timer.schedule(TimerSpec.of("shop", "due").after(Duration.ZERO).queue("q"));
     assertThat(backup("one").join()).isEqualTo(201);
@@ -237,7 +237,7 @@ class BackupTest {
   }
 
   @Test
-  void ofTwoBackupsWithOneNameTheSecondIsToldSo() throws Exception {
+  void theSecondBackupWithANameIsRefused() throws Exception {
     put("a");
     var statuses = Stream.of(backup("one"), backup("one")).map(CompletableFuture::join).toList();
     assertThat(statuses).containsExactlyInAnyOrder(201, 409);
@@ -250,12 +250,12 @@ class BackupTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"one.tmp", "one.lock", "copy-01234567-89ab-cdef-0123-456789abcdef", "../one"})
-  void aBackupIsNotNamedAsWhatIsDeleted(String name) {
+  void aBackupCannotHaveTheNameOfATemporaryFile(String name) {
     assertThat(backup(name).join()).isEqualTo(422);
   }
 
   @Test
-  void aServerDeletesWhatAKilledOneHasLeft() throws IOException {
+  void aServerDeletesTheFilesOfAKilledOne() throws IOException {
     String unfinished = "copy-01234567-89ab-cdef-0123-456789abcdef.tmp";
     Path other = directory.resolve("other");
     try (RocksTimerStore store = RocksTimerStore.open(other)) {
@@ -269,7 +269,7 @@ class BackupTest {
   void nothingIsOverwritten() throws Exception {
     Path target = Files.createDirectory(directory.resolve("copy"));
     assertThat(store("backup", target)).isEqualTo(1);
-    assertThat(err.toString()).contains("is there already");
+    assertThat(err.toString()).contains("already exists");
     assertThat(target).isEmptyDirectory();
     assertThat(isTidy()).isTrue();
   }
@@ -283,7 +283,7 @@ class BackupTest {
   }
 
   @Test
-  void theServerOfOtherDataIsNoHelp() throws Exception {
+  void theServerOfOtherDataMakesNoCopy() throws Exception {
     Path other = directory.resolve("other");
     try (RocksTimerStore used = RocksTimerStore.open(other)) {
       assertThat(used.counts()).isEmpty();

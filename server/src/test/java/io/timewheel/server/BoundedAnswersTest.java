@@ -47,7 +47,7 @@ class BoundedAnswersTest {
   private static final String LIST = "/v1/namespaces/shop/timers";
   private static final String SPEC = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
 
-  /** Their payloads are no JSON, so that they are a third longer in an answer. */
+  /** Their payloads are not JSON, so that they are a third longer in an answer. */
   private static final int LARGE_TIMERS = 80;
 
   private static UnaryOperator<ServerConfig> limits(
@@ -132,7 +132,7 @@ class BoundedAnswersTest {
     }
   }
 
-  /** Each item is refused, and its answer repeats what was sent. */
+  /** Each item is refused, and its answer repeats the received text. */
   @Test
   void anAnswerToABatchEndsAt4Mb() {
     String shape = "\\u0001\"\"€".replace("\"", "\\\"").repeat(550);
@@ -165,7 +165,7 @@ class BoundedAnswersTest {
     assertThat(answer.response().body().getBytes(UTF_8)).hasSizeLessThan(JsonPage.MAX_BYTES);
   }
 
-  /** Names as long as they may be, of which JSON writes each byte as two. */
+  /** Names of the largest length, of which JSON writes each byte as two. */
   @Test
   void viewsEndAt4Mb() {
     try (Running running = new Running()) {
@@ -185,7 +185,7 @@ class BoundedAnswersTest {
     }
   }
 
-  /** Of 2,000 queues, the names are 1 MB, and their figures less. */
+  /** The names of 2,000 queues are 1 MB, and their figures less. */
   @Test
   void aPageOfQueuesEndsAt4Mb() {
     try (Running running = new Running()) {
@@ -204,7 +204,7 @@ class BoundedAnswersTest {
     }
   }
 
-  /** A hundred attempts are kept, each with 4,000 characters of its error. */
+  /** A hundred attempts are retained, each with 4,000 characters of its error. */
   @Test
   void aTimerWithItsAttemptsEndsAt4Mb() {
     try (Running running = new Running()) {
@@ -273,7 +273,7 @@ class BoundedAnswersTest {
     }
   }
 
-  /** Looks at one timer in each lookup. */
+  /** Returns one timer in each lookup. */
   private static final class OneByOneStore extends ForwardingTimerStore {
     OneByOneStore(TimerStore store) {
       super(store);
@@ -297,7 +297,7 @@ class BoundedAnswersTest {
   }
 
   @Test
-  void aListLooksOnWhereAFilterFindsNothing() throws Exception {
+  void aListContinuesWhenAFilterMatchesNothing() throws Exception {
     InMemoryTimerStore store = InMemoryTimerStore.create();
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
         DurableTimer timer =
@@ -318,7 +318,7 @@ class BoundedAnswersTest {
     }
   }
 
-  /** Asks for a page, and reads nothing of it. */
+  /** Requests a page, and reads nothing of it. */
   private static Socket unread(Running running) throws IOException {
     Socket socket = new Socket();
     socket.setReceiveBufferSize(4 * 1024);
@@ -336,7 +336,7 @@ class BoundedAnswersTest {
       scheduleLarge(running, Duration.ofHours(1));
       Answer refused;
       do {
-        sockets.add(unread(running)); // which may be refused itself
+        sockets.add(unread(running)); // this one may be refused
         refused = running.get(LIST + "?payload=true&pageSize=5000");
       } while (refused.status() == 200);
       assertThat(refused.status()).isEqualTo(503);
@@ -387,7 +387,7 @@ class BoundedAnswersTest {
   }
 
   @Test
-  void smallChunkedUploadsKeepNoWriterOut() throws Exception {
+  void smallChunkedUploadsBlockNoWriter() throws Exception {
     List<Socket> sockets = new ArrayList<>();
     try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofHours(1)))) {
       for (int i = 0; i < 8; i++) {
@@ -411,7 +411,7 @@ class BoundedAnswersTest {
       List<Socket> sockets = new ArrayList<>();
       Answer refused;
       do {
-        sockets.add(chunked(running, part)); // which may be refused itself
+        sockets.add(chunked(running, part)); // this one may be refused
         refused = running.post(LIST + ":batch", body);
       } while (refused.status() == 200);
       assertThat(refused.status()).isEqualTo(503);
@@ -420,7 +420,7 @@ class BoundedAnswersTest {
       for (Socket socket : sockets) {
         socket.close();
       }
-      while (running.post(LIST + ":batch", body).status() != 200) { // not noticed yet
+      while (running.post(LIST + ":batch", body).status() != 200) { // not detected yet
         Thread.onSpinWait();
       }
     }

@@ -125,7 +125,7 @@ class ClusterLimitsTest {
           BodyHandlers.ofString());
     }
 
-    /** {@return the number of streams that it admits, which stay open} */
+    /** {@return the number of accepted streams, which stay open} */
     int streams(String path, String token, List<InputStream> open) throws Exception {
       int admitted = 0;
       while (true) {
@@ -152,7 +152,7 @@ class ClusterLimitsTest {
       try {
         timer.close(Duration.ofSeconds(5));
       } catch (DurableTimerException e) {
-        assertThat(pool.isClosed()).isTrue(); // its node died
+        assertThat(pool.isClosed()).isTrue(); // its node has died
       }
       pool.close();
     }
@@ -167,7 +167,7 @@ class ClusterLimitsTest {
     puts.forEach(put -> assertThat(put.join().statusCode()).isEqualTo(201));
   }
 
-  /** {@return the firings that both nodes give, which claim at the same time} */
+  /** {@return the firings that both nodes return, which claim at the same time} */
   private List<JsonNode> claimTogether(String queue, String wait) {
     List<CompletableFuture<JsonNode>> claims = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
@@ -209,12 +209,12 @@ class ClusterLimitsTest {
     while (claimed < 12) {
       claimed += claimTogether("slow", "PT1S").size();
     }
-    // A second's worth at once, then four each second; the clocks count milliseconds.
+    // A burst of one second, then four each second; the clocks count milliseconds.
     double seconds = (double) (System.nanoTime() - began) / TimeUnit.SECONDS.toNanos(1);
     assertThat(claimed).isLessThanOrEqualTo(4 + (int) Math.ceil(4 * (seconds + 0.1)));
   }
 
-  /** {@return the number of timers that both nodes create by turns} */
+  /** {@return the number of timers that both nodes create in turn} */
   private int created(String namespace, String token) {
     int created = 0;
     for (int i = 0; i < MANY; i++) {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The command line as a shell sees it: processes, what they print where, and how they exit. */
+/** Tests the command line as processes of a shell: their output, errors and exit codes. */
 class CommandProcessTest {
   @TempDir private Path directory;
   private final Programs programs = new Programs();
@@ -52,7 +52,7 @@ class CommandProcessTest {
   }
 
   @Test
-  void whatItMadeComesOutOfAClaimThoughTheServerWasKilled() throws Exception {
+  void aCreatedTimerIsClaimedAfterTheServerWasKilled() throws Exception {
     Process killed = serve();
     Ended made =
         run(
@@ -97,7 +97,7 @@ class CommandProcessTest {
   }
 
   @Test
-  void saysWhatIsWrongWithAFileOfSettings() throws Exception {
+  void reportsErrorsInAFileOfSettings() throws Exception {
     Ended refused =
         run(Map.of("TIMEWHEEL_CONFIG", "/nowhere/settings"), "http://127.0.0.1:1", "config");
     assertThat(refused.exitCode()).isEqualTo(2);
@@ -107,9 +107,9 @@ class CommandProcessTest {
   }
 
   @Test
-  void aBenchThatIsToldToEndCancelsItsTimers() throws Exception {
+  void aStoppedBenchCancelsItsTimers() throws Exception {
     String data = directory.resolve("data").toString();
-    Process server = // its log has the id of every timer
+    Process server = // its log contains the ID of every timer
         programs.run(Map.of(), Redirect.DISCARD, "serve", "--port", "0", "--data", data);
     String address = Programs.address(server, "127.0.0.1");
     Process bench = programs.run(Map.of(), "bench", "--server", address, "--connections", "4");

@@ -96,7 +96,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void refusesWhatServeWouldRefuse() throws IOException {
+  void refusesTheSettingsThatServeRefuses() throws IOException {
     assertThat(run(Map.of(), "config", "--port", "many")).isEqualTo(2);
     assertThat(run(Map.of(), "serve", "--port", "70000")).isEqualTo(2);
     assertThat(run(Map.of(), "serve", "--port", "-1")).isEqualTo(2);
@@ -181,7 +181,7 @@ class ConfigCommandTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"jdbc:postgresql://db.example/timers", "jdbc:mariadb://db.example/timers"})
-  void aPasswordDoesNotBelongIntoAnAddress(String url) throws IOException {
+  void aUrlWithAPasswordIsRefused(String url) throws IOException {
 
     assertThat(run(Map.of(), "config", "--store", url + "?user=a&password=hunter2")).isEqualTo(2);
     assertThat(run(Map.of("TIMEWHEEL_STORE", url + "?sslPassword=hunter2"), "config")).isEqualTo(2);
@@ -212,7 +212,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void refusesATargetThatIsNoBlockOfAddresses() throws IOException {
+  void refusesAMalformedBlockOfTargets() throws IOException {
     for (String block : new String[] {"10.0.0.1/8", "shop.example", "10.0.0.0/33"}) {
       assertThat(run(Map.of(), "config", "--allow-target", block)).as(block).isEqualTo(2);
     }
@@ -220,7 +220,7 @@ class ConfigCommandTest {
   }
 
   @Test
-  void refusesATokenThatCannotBe() throws IOException {
+  void refusesAMalformedToken() throws IOException {
     String file = directory.resolve("tokens").toString();
     String[] create = {"tokens", "create", "--tokens", file};
 

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Connections by the hundred and by the thousand, slow, and too many. */
+/** Hundreds and thousands of connections, slow ones, and too many. */
 class ConnectionsTest {
   private static final String GET = "GET /v1/namespaces HTTP/1.1\r\nHost: localhost\r\n";
   private static final String HEALTH = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -30,10 +30,10 @@ class ConnectionsTest {
           "",
           "");
 
-  /** Each takes two files of this process; the load run holds ten thousand. */
+  /** Each needs two files of this process. The load run opens ten thousand. */
   private static final int IDLE = 2_000;
 
-  /** The first byte of a body that takes its time. */
+  /** The first byte of a slow body. */
   private static final String SLOW_BODY =
       String.join(
           "\r\n",
@@ -77,7 +77,7 @@ class ConnectionsTest {
   }
 
   @Test
-  void slowRequestsByTheHundredAreCutOffAndOthersAreNot() throws Exception {
+  void hundredsOfSlowRequestsAreCutOffAndOthersAreNot() throws Exception {
     running = new Running();
     Socket silent = connect();
     send(silent, HEALTH);
@@ -92,7 +92,7 @@ class ConnectionsTest {
     }
     long nowNanos = System.nanoTime();
     Connections connections = running.server.connections();
-    while (connections.count() != 102) { // accepted by and by
+    while (connections.count() != 102) { // accepted one by one
       Thread.onSpinWait();
     }
     for (int round = 0; connections.count() > 2; round++) {
@@ -100,7 +100,7 @@ class ConnectionsTest {
         try {
           send(slow.get(i), i % 2 == 0 ? "X" : "\r\n"); // a blank line before a request is allowed
         } catch (IOException e) {
-          // cut off
+          // closed by the server
         }
       }
       nowNanos += TimeUnit.SECONDS.toNanos(Connections.SWEEP_SECONDS);
@@ -119,11 +119,11 @@ class ConnectionsTest {
   @Test
   void slowBodiesByTheHundredHoldNoThreadEach() throws Exception {
     running = new Running();
-    int slow = 300; // several times as many as there are threads
+    int slow = 300; // several times the number of threads
     for (int i = 0; i < slow; i++) {
       send(connect(), SLOW_BODY);
     }
-    while (running.server.connections().count() < slow) { // accepted by and by
+    while (running.server.connections().count() < slow) { // accepted one by one
       Thread.onSpinWait();
     }
     Socket another = connect();
@@ -150,9 +150,9 @@ class ConnectionsTest {
     Socket read = connect();
     send(read, SLOW_BODY);
     Socket refused = connect();
-    send(refused, SLOW_BODY.replace("application/json", "text/plain")); // read all the same
+    send(refused, SLOW_BODY.replace("application/json", "text/plain")); // read fully
     for (Socket socket : List.of(read, refused)) {
-      assertThat(statusLine(socket)).doesNotContain("200", "201"); // until it is closed
+      assertThat(statusLine(socket)).doesNotContain("200", "201"); // until the server closes it
     }
     Socket another = connect();
     send(another, HEALTH);
@@ -160,7 +160,7 @@ class ConnectionsTest {
   }
 
   @Test
-  void idleConnectionsByTheThousandKeepNobodyOut() throws Exception {
+  void thousandsOfIdleConnectionsBlockNobody() throws Exception {
     running = new Running();
     for (int i = 0; i < IDLE; i++) {
       connect();

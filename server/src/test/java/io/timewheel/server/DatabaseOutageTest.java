@@ -23,8 +23,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A server process whose database is killed, or hangs, under 80 callers. */
-@Tag("proof") // timeouts of sockets have to pass
+/** A server process whose database is killed, or hangs, while 80 callers send requests. */
+@Tag("proof") // waits for timeouts of sockets
 @Timeout(300)
 class DatabaseOutageTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers/";
@@ -85,7 +85,7 @@ class DatabaseOutageTest {
         assertThat(answer.status()).as(answer.response().body()).isEqualTo(503);
         assertThat(answer.header("Retry-After")).isEqualTo("1");
         if (hangs && answer.response().request().method().equals("PUT")) {
-          // Before its COMMIT was sent, nothing was done; after that, nobody can tell.
+          // Before its COMMIT was sent, nothing was changed. After that, the outcome is unknown.
           assertThat(answer.text("detail"))
               .containsAnyOf("nothing was done", "may have been made or not");
         }
@@ -99,7 +99,7 @@ class DatabaseOutageTest {
       }
       long recoveryNanos = System.nanoTime();
       while (status("/readyz") != 200) {
-        Thread.onSpinWait(); // it is asked again until the server has noticed
+        Thread.onSpinWait(); // until the server has detected it
       }
       System.out.printf(
           "%s, %s: /readyz is 503 after %.1f s, the last of %d callers is answered after %.1f s,"

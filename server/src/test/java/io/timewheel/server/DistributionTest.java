@@ -20,14 +20,14 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** What operators copy speaks of what there is. */
+/** The files that operators copy refer only to existing metrics. */
 class DistributionTest {
-  /** With what the metrics of a shared database begin. */
+  /** The prefix of the metrics of a shared database. */
   static final String SHARED = "timewheel_durable_jdbc_";
 
   private static final Path FILES = Path.of("dist");
 
-  /** {@return the metrics that the alerts ask for} */
+  /** {@return the metrics that the alerts use} */
   static List<String> asked() throws IOException {
     return Pattern.compile("timewheel_\\w+")
         .matcher(Files.readString(FILES.resolve("alerts.yml")))

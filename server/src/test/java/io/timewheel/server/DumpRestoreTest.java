@@ -25,7 +25,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The runbook of a shared database: a dump, restored into a fresh one, then a start. */
+/**
+ * Tests the procedure for a shared database: a dump, restored into an empty database, then a start.
+ */
 @Timeout(300)
 class DumpRestoreTest {
   private static final Pattern URL = Pattern.compile("jdbc:\\w+://([^:/]+):(\\d+)/(\\w+).*");
@@ -86,7 +88,7 @@ class DumpRestoreTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void firesAgainWhatWasAckedAfterTheDumpAndLosesNothing(boolean postgresql) throws Exception {
+  void repeatsFiringsAckedAfterTheDumpAndLosesNothing(boolean postgresql) throws Exception {
     Database first = database(postgresql);
     Path dump = directory.resolve("dump");
     FireId afterDump;

@@ -70,7 +70,7 @@ class ErrorTextTest {
   }
 
   @Test
-  void anErrorOfAConsumerIsReturnedAsItCame() {
+  void anErrorOfAConsumerIsReturnedUnchanged() {
     try (Running running = new Running()) {
       running.put(
           "/v1/namespaces/ns/timers/a",

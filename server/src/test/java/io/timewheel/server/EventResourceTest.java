@@ -33,7 +33,7 @@ class EventResourceTest {
     running.close();
   }
 
-  /** A client that reads events; by HTTP/1.0, so that they come without chunks. */
+  /** A client that reads events. It uses HTTP/1.0, so that they arrive without chunks. */
   private final class Events implements AutoCloseable {
     private final Socket socket;
     private final BufferedReader reader;
@@ -148,7 +148,7 @@ class EventResourceTest {
   }
 
   @Test
-  void theLifeOfATimerIsTold() {
+  void theChangesOfATimerAreSent() {
     Events events = new Events("?types=timer");
     put("shop", "a", NOW);
     assertThat(events.change()).isEqualTo("a created");
@@ -196,7 +196,7 @@ class EventResourceTest {
   }
 
   @Test
-  void anIdOfAnotherProcessIsToldAsDropped() {
+  void anIdOfAnotherProcessIsReportedAsDropped() {
     Events events = new Events("?types=timer", header("abc-12"));
     assertThat(events.next("dropped")).isEmpty();
     put("shop", "a", LATER);
@@ -217,7 +217,7 @@ class EventResourceTest {
   }
 
   @Test
-  void whatIsMoreThanAClientIsSentIsDroppedAndCounted() {
+  void excessChangesAreDroppedAndCounted() {
     Events events = new Events("?types=timer");
     int count = 20_000;
     for (int i = 0; i < count; i += 1_000) {
@@ -234,12 +234,12 @@ class EventResourceTest {
   }
 
   @Test
-  void aChangeOfTheClusterIsTold() {
+  void aChangeOfTheClusterIsSent() {
     Events events = new Events("?types=cluster");
     running.store.takeShard(0);
     running.server.second();
     int epoch = 0;
-    while (epoch < 2) { // as it was before may be told first
+    while (epoch < 2) { // the previous state may be sent first
       epoch = events.next("cluster").at("/shards/0/epoch").asInt();
     }
     assertThat(epoch).isEqualTo(2);
@@ -265,7 +265,7 @@ class EventResourceTest {
   }
 
   @Test
-  void aClientThatLeavesIsNoticed() {
+  void aDisconnectedClientIsDetected() {
     Events events = new Events("?types=timer");
     assertThat(running.server.openStreams()).isEqualTo(1);
     events.close();
@@ -301,7 +301,7 @@ class EventResourceTest {
   }
 
   @Test
-  void stoppingEndsStreamsInGoodOrder() throws IOException {
+  void stoppingEndsStreamsCleanly() throws IOException {
     Events events = new Events("");
     Events other = new Events("?types=timer");
     running.server.close();

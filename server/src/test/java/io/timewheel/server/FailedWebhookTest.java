@@ -58,7 +58,7 @@ class FailedWebhookTest {
     receiver.close();
   }
 
-  /** A server's timer, with events or without. */
+  /** A server's timer, with or without events. */
   private final class Program implements AutoCloseable {
     final FailureEvents events;
     final DurableTimer timer;

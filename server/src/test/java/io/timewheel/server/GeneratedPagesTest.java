@@ -73,7 +73,7 @@ class GeneratedPagesTest {
                 Each option of `timewheel serve`, with its environment variable. In the file of \
                 properties that `TIMEWHEEL_CONFIG` names, the key is the option without its dashes. \
                 Precedence: command line, environment, file, default. `timewheel config` shows each \
-                value in force and its source.
+                value in use and its source.
 
                 An option without a variable is for the command line only. The environment variables \
                 `TIMEWHEEL_TOKEN` and `TIMEWHEEL_STORE_PASSWORD` contain the secrets themselves.
@@ -122,7 +122,7 @@ class GeneratedPagesTest {
           "{\"after\":\"PT0S\",\"target\":{\"url\":\"https://127.0.0.1/\",\"secret\":\"shop\"}}");
       String scrape = running.get("/metrics").response().body();
       while (!scrape.contains("timewheel_webhook_requests") || !scrape.contains("queue_ready")) {
-        Thread.onSpinWait(); // for the attempt; limited by the timeout of the class
+        Thread.onSpinWait(); // waits for the attempt; the timeout of the class is the limit
         scrape = running.get("/metrics").response().body();
       }
       checkSection("meters of the server", table(scrape));

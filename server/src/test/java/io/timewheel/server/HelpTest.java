@@ -10,7 +10,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** {@code --help}, of every command. */
+/** Tests {@code --help} of every command. */
 class HelpTest {
   private static final int TERMINAL = 80;
 
@@ -54,7 +54,7 @@ class HelpTest {
         .as("headings of " + name)
         .filteredOn("Examples:"::equals)
         .hasSizeLessThanOrEqualTo(1);
-    // What is wider is wrapped, which breaks a command that somebody copies.
+    // A wider line would be wrapped, which breaks a command that somebody copies.
     assertThat(command.getCommandSpec().usageMessage().footer())
         .as("examples of " + name)
         .allSatisfy(line -> assertThat(lines).contains(line));

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that mean harm: to hide another one, to reach what they may not, or to cost much. */
+/** Malicious requests: they hide another request, reach foreign data, or consume many resources. */
 class HostileRequestsTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/a";
 
@@ -35,7 +35,7 @@ class HostileRequestsTest {
 
   @Test
   void badUtf8Is400() {
-    // raw() sends these as single bytes
+    // raw() sends each of these as a single byte
     String body = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"\u00C0\u00AF\"}}";
     assertThat(
             running.raw(
@@ -92,7 +92,7 @@ class HostileRequestsTest {
         "\r\n{}\r\n0\r\n\r\n",
         "2\r\n{}XX0\r\n\r\n"
       })
-  void aChunkThatTwoServersCouldReadDifferentlyIsNeverFollowedByARequest(String chunks) {
+  void anAmbiguousChunkIsNeverFollowedByARequest(String chunks) {
     String answer =
         running.raw(
             "POST "
@@ -131,7 +131,7 @@ class HostileRequestsTest {
         "/v1/namespaces/shop/timers/%",
         "/v1/namespaces/shop/timers/%zz"
       })
-  void aPathThatPlaysTricksLeadsNowhere(String path) {
+  void aMaliciousPathIsNotFound(String path) {
     assertThat(
             running.raw(
                 "GET " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"))
@@ -149,7 +149,7 @@ class HostileRequestsTest {
         "{\"after\":[[[[[[]]]]]]}",
         "{\"target\":{\"queue\":\"a\\u0000b\"},\"after\":\"PT1H\"}"
       })
-  void valuesThatAreOutOfThisWorldAreRefused(String body) {
+  void extremeValuesAreRefused(String body) {
     assertThat(running.put(TIMER, body).status()).isBetween(400, 422);
   }
 

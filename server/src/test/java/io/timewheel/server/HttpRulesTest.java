@@ -11,7 +11,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What holds for every request: limits, strangers, and what is no request at all. */
+/** The rules for every request: limits, unknown callers, and data that is not a request. */
 class HttpRulesTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/a";
   private static final String AFTER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
@@ -90,7 +90,7 @@ class HttpRulesTest {
     assertThat(put(large, "Host: evil.example", json)).startsWith("HTTP/1.1 421 ");
     assertThat(put(large, "Host: localhost", "Content-Type: text/plain"))
         .startsWith("HTTP/1.1 415 ");
-    // A batch of more than it may have.
+    // A batch above the limit.
     assertThat(put(large.repeat(3), "Host: localhost", json)).startsWith("HTTP/1.1 413 ");
     String chunk = "100000\r\n" + "x".repeat(1 << 20) + "\r\n";
     assertThat(
@@ -105,7 +105,7 @@ class HttpRulesTest {
   }
 
   @Test
-  void aBodyThatWaitsToBeAskedForIsRefusedUnsent() {
+  void aBodyThatWaitsFor100ContinueIsRefusedUnsent() {
     assertThat(
             running.raw(
                 "PUT "
@@ -162,7 +162,7 @@ class HttpRulesTest {
     "Sec-Fetch-Site, cross-site, 403",
     "Sec-Fetch-Site, same-site, 403"
   })
-  void aForeignPageMayChangeNothing(String name, String value, String status) {
+  void aForeignPageCannotChangeAnything(String name, String value, String status) {
     String json = "Content-Type: application/json";
     assertThat(put(AFTER, "Host: localhost", json, name + ": " + value))
         .startsWith("HTTP/1.1 " + status);
@@ -221,7 +221,7 @@ class HttpRulesTest {
         "{\"payload\":\"\u0000\"}",
         "\uFEFF{}"
       })
-  void whatIsNotJsonIs400(String body) {
+  void malformedJsonIs400(String body) {
     Answer answer = running.put(TIMER, body);
     assertThat(answer.status()).as(answer.response().body()).isEqualTo(400);
   }

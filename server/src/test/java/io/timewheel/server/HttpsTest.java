@@ -118,7 +118,7 @@ class HttpsTest {
     }
   }
 
-  /** {@return the kind of key that a new connection is shown} */
+  /** {@return the kind of key in the certificate of a new connection} */
   private String servedKind() throws IOException {
     try (Socket socket =
         trust
@@ -141,7 +141,7 @@ class HttpsTest {
     }
 
     fixture.copy("rsa.key", "server.key");
-    await(() -> logged("stays in force", "server.key: the private key does not belong"));
+    await(() -> logged("stays in use", "server.key: the private key does not belong"));
     assertThat(servedKind()).isEqualTo("EC");
     assertThat(send(HttpRequest.newBuilder(URI.create(url() + "/healthz")))).contains("ok");
 
@@ -194,7 +194,7 @@ class HttpsTest {
   }
 
   @Test
-  void aConnectionInUseIsNotTakenForASlowOne() throws Exception {
+  void aConnectionInUseDoesNotCountAsSlow() throws Exception {
     try (Socket socket = trust.getSocketFactory().createSocket(connect(), "localhost", -1, true)) {
       long nowNanos = System.nanoTime();
       for (int i = 0; i < 20; i++) {

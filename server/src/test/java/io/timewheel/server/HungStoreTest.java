@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server whose store hangs: no call returns until the test lets it. */
+/** A server whose store hangs: no call returns until the test releases it. */
 @Timeout(120)
 class HungStoreTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";
@@ -158,7 +158,7 @@ class HungStoreTest {
   }
 
   @Test
-  void aWriteIsAnsweredThatItMayHaveBeenMade() throws Exception {
+  void aWriteIsAnsweredWithAnUnknownOutcome() throws Exception {
     start(Duration.ofMillis(50));
     for (Answer answer :
         List.of(

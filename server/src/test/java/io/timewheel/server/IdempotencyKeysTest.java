@@ -52,7 +52,7 @@ class IdempotencyKeysTest {
   }
 
   @Test
-  void aRepeatedCancelLeavesWhatWasMadeInBetween() {
+  void aRepeatedCancelKeepsATimerCreatedMeanwhile() {
     running.put(path("again"), AFTER);
     assertThat(delete("again", "k").text("outcome")).isEqualTo("cancelled");
     running.put(path("again"), AFTER);
@@ -67,7 +67,7 @@ class IdempotencyKeysTest {
   }
 
   @Test
-  void whatWasNotFoundIsNotFoundAgain() {
+  void aRepeatedCancelOfAnAbsentTimerIsNotFoundAgain() {
     assertThat(delete("later", "k").status()).isEqualTo(404);
     running.put(path("later"), AFTER);
     assertThat(delete("later", "k").text("outcome")).isEqualTo("not_found");
@@ -117,7 +117,7 @@ class IdempotencyKeysTest {
   }
 
   @Test
-  void aPreconditionThatTheFirstHasMetIsNotAskedAgain() {
+  void aPreconditionThatTheFirstRequestMetIsNotCheckedAgain() {
     running.put(path("if"), AFTER);
     assertThat(delete("if", "k", "If-Match", "*").text("outcome")).isEqualTo("cancelled");
     running.put(path("if"), AFTER);
@@ -137,7 +137,7 @@ class IdempotencyKeysTest {
     return running.post(path, body, "Idempotency-Key", key);
   }
 
-  /** Without a key, the second one finds a lease that is not open any more. */
+  /** Without a key, the second request finds a claim lease that has ended. */
   @Test
   void aRepeatedNackAnswersAsTheFirst() {
     running.put(path("nack"), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"nack\"}}");
@@ -147,9 +147,9 @@ class IdempotencyKeysTest {
     assertThat(nack(firing, "PT1H", "k2").status()).isEqualTo(409);
   }
 
-  /** A client may take the fire id for its key, which all attempts have. */
+  /** A client may use the fire ID as its key, which all attempts have. */
   @Test
-  void aKeyIsGoodForOneLease() {
+  void aKeyIsValidForOneLease() {
     running.put(path("leases"), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"leases\"}}");
     assertThat(nack(claim("leases"), "PT0S", "k").status()).isEqualTo(200);
     assertThat(nack(claim("leases"), "PT1H", "k").status()).isEqualTo(200);
@@ -175,7 +175,7 @@ class IdempotencyKeysTest {
         .isEqualTo(200);
   }
 
-  /** Without a key, an ack that comes again after the next run has lost its lease. */
+  /** Without a key, an ack that is repeated after the next run has lost its claim lease. */
   @Test
   void aRepeatedAckAnswersAsTheFirstAfterTheNextRun() {
     running.put(path("acked"), "{\"every\":\"PT1H\",\"target\":{\"queue\":\"acked\"}}");
@@ -231,7 +231,7 @@ class IdempotencyKeysTest {
   }
 
   @Test
-  void whatWasRefusedIsTriedAgain() {
+  void aRefusedRequestIsTriedAgain() {
     String version = running.put(path("refused"), AFTER).header("ETag");
     assertThat(delete("refused", "k", "If-Match", "\"1234567\"").status()).isEqualTo(412);
     assertThat(delete("refused", "k", "If-Match", version).text("outcome")).isEqualTo("cancelled");
@@ -259,7 +259,7 @@ class IdempotencyKeysTest {
   }
 
   @Test
-  void aKeyIsKeptHoweverManyFollow() {
+  void aKeyIsRetainedWhileManyFollow() {
     Answer first = running.put(path("many"), AFTER, "Idempotency-Key", "first");
     assertThat(first.status()).isEqualTo(201);
     for (int i = 0; i < 100; i++) {

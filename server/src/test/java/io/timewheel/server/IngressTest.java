@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** A server behind a proxy: the path in front of all others, and the addresses of clients. */
+/** A server behind a proxy: the base path, and the addresses of clients. */
 class IngressTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/order%2F42";
   private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
@@ -154,7 +154,7 @@ class IngressTest {
   }
 
   @Test
-  void aProxyIsAskedNotToHoldEventsBack() throws Exception {
+  void aProxyIsToldNotToBufferEvents() throws Exception {
     start("");
     String answer =
         running.raw("HEAD /v1/events HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");

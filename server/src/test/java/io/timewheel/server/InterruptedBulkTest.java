@@ -24,7 +24,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A bulk verb that ends in the middle, as when its server is killed. */
+/** A bulk operation that ends in the middle, such as when its server is killed. */
 @Timeout(120)
 class InterruptedBulkTest {
   /** More than the server changes at a time. */
@@ -52,7 +52,7 @@ class InterruptedBulkTest {
   }
 
   @Test
-  void aRepetitionGoesOnAndAnswersForAll() throws Exception {
+  void aRepeatedRequestContinuesAndAnswersForAll() throws Exception {
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
         DurableTimer timer =
             DurableTimer.builder(server.watch("failing", new FailingStore())).start()) {

@@ -141,8 +141,8 @@ class JitterTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "{'after':'PT1H','jitter':'PT1M' | 422 | jitter: only every and cron have one",
-        "{'at':'2099-01-01T00:00:00Z','jitter':'PT1M' | 422 | jitter: only every and cron have one",
+        "{'after':'PT1H','jitter':'PT1M' | 422 | jitter: only allowed with every or cron",
+        "{'at':'2099-01-01T00:00:00Z','jitter':'PT1M' | 422 | jitter: only allowed with every or cron",
         "{'every':'PT1H','jitter':'PT0S' | 422 | jitter: PT0S; expected more than zero",
         "{'every':'PT1H','jitter':'PT-1S' | 422 | jitter: PT-1S; expected more than zero",
         "{'every':'PT48H','jitter':'PT25H' | 422 | jitter: PT25H is too long (maximum: PT24H)",
@@ -176,7 +176,7 @@ class JitterTest {
     Answer without = running.post(PREVIEW, schedule.formatted(",\"namespace\":\"shop\""));
     assertThat(without.status()).isEqualTo(422);
     assertThat(without.text("detail"))
-        .isEqualTo("id: none (expected with jitter: that of the timer, for its offset)");
+        .isEqualTo("id: is missing (expected: that of the timer, for the offset of its jitter)");
     assertThat(
             running
                 .post(PREVIEW, "{\"every\":\"PT1H\",\"namespace\":\"shop\",\"id\":\"..\"}")

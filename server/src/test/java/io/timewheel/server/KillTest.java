@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The process is killed, again and again, while clients make, cancel and claim timers. */
+/** The process is killed many times while clients create, cancel and claim timers. */
 @Tag("proof")
 @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class KillTest {
@@ -40,7 +40,7 @@ class KillTest {
   private static final int MAKERS = 3;
   private static final int CONSUMERS = 3;
 
-  /** Each of them, before the next kill: so many timers are acknowledged at least. */
+  /** The number of timers of each client that are committed before the next kill, at least. */
   private static final int TIMERS_A_ROUND = 150;
 
   private static final String TIMER =
@@ -116,7 +116,7 @@ class KillTest {
     return answer.statusCode() / 100 == 2;
   }
 
-  /** Makes timers that are due at once, and some for soon, which it cancels. */
+  /** Creates timers that are due at once, and later ones, which it cancels. */
   private void make() throws InterruptedException {
     while (making) {
       int number = ids.incrementAndGet();
@@ -159,7 +159,7 @@ class KillTest {
     }
   }
 
-  /** Ends a firing; {@code before} had ended when it was claimed. */
+  /** Ends a firing. {@code before} are the firings that had ended when it was claimed. */
   private void end(JsonNode firing, Set<String> before) throws IOException, InterruptedException {
     String id = firing.get("id").asString();
     if (before.contains(id)) {
@@ -173,7 +173,7 @@ class KillTest {
   }
 
   @Test
-  void whatWasAcknowledgedIsSoWhateverIsKilled() throws Exception {
+  void committedTimersSurviveEveryKill() throws Exception {
     Process server = serve();
     List<Future<?>> makers = new ArrayList<>();
     for (int i = 0; i < MAKERS; i++) {
@@ -197,7 +197,7 @@ class KillTest {
       maker.get();
     }
     while (hasUnfinished()) {
-      Thread.onSpinWait(); // what a kill left comes again when its lease has run out
+      Thread.onSpinWait(); // firings that a kill left return after their claim lease expires
     }
     consuming = false;
     for (Future<?> consumer : consumers) {

@@ -22,10 +22,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands that are killed while the server has made a copy for them. */
+/** Commands that are killed while the server has a copy for them. */
 @Timeout(value = 10, unit = MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class KilledCommandTest {
-  /** Much more than a pipe holds. */
+  /** Much more than a pipe buffers. */
   private static final int TIMERS = 1_000;
 
   @TempDir private Path directory;
@@ -83,7 +83,7 @@ class KilledCommandTest {
     return programs.run(Map.of(), line);
   }
 
-  /** {@return an export that stands still, because nobody reads on} */
+  /** {@return an export that blocks, because nobody reads its output} */
   private Process export() throws IOException {
     Process export = store("export", "-");
     String header = export.inputReader(StandardCharsets.UTF_8).readLine();
@@ -92,16 +92,16 @@ class KilledCommandTest {
   }
 
   @Test
-  void oneThatIsToldToEndTakesItsCopyAway() throws Exception {
+  void aStoppedCommandDeletesItsCopy() throws Exception {
     Process export = export();
-    assertThat(copies()).hasSize(2); // and a lock
+    assertThat(copies()).hasSize(2); // and a lock file
     export.destroy();
     export.waitFor();
     assertThat(copies()).isEmpty();
   }
 
   @Test
-  void whatAKilledOneLeavesTheNextOneDeletes() throws Exception {
+  void theNextCommandDeletesTheFilesOfAKilledOne() throws Exception {
     Process living = export();
     String[] held = copies();
     export().destroyForcibly().waitFor();

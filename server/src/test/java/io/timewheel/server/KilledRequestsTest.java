@@ -90,7 +90,7 @@ class KilledRequestsTest {
     assertThat(send(node, "POST", path, body, "a").status()).isEqualTo(200);
   }
 
-  /** Ends and extends leases, and later again. */
+  /** Ends and extends claim leases, and repeats the requests later. */
   private List<String> askOfLeases(Node node, Map<String, JsonNode> leases) throws Exception {
     List<String> answers = new ArrayList<>();
     for (String id : List.of("acked", "nacked", "extended")) {
@@ -117,7 +117,7 @@ class KilledRequestsTest {
     return answers;
   }
 
-  /** Asks for all kinds of changes, and later for the same again. */
+  /** Requests all kinds of changes, and repeats the requests later. */
   private List<String> ask(Node node) throws Exception {
     List<Answer> answers =
         List.of(
@@ -167,7 +167,7 @@ class KilledRequestsTest {
       assertThat(firing.get("id").asString()).isEqualTo("run");
       ack(first, firing);
     }
-    // Later requests, which a repetition must not undo.
+    // Later requests, which a repeated request must not undo.
     for (int i = 0; i < 20; i++) {
       send(first, "PUT", "/timers/put", LATER, "later-" + i);
     }
@@ -190,7 +190,7 @@ class KilledRequestsTest {
     System.out.println("repeated after kill -9: " + repeated);
   }
 
-  /** Opens a server on the data of the one that was killed. */
+  /** Opens a server on the data of the killed one. */
   private interface Opening {
     Node open() throws Exception;
   }
@@ -212,13 +212,13 @@ class KilledRequestsTest {
         first,
         () -> {
           while (!ownsAllShards(second)) {
-            Thread.onSpinWait(); // the lease of the killed node runs out
+            Thread.onSpinWait(); // the node lease of the killed node expires
           }
           return second;
         });
   }
 
-  /** {@return whether a node would fire any timer that is due} */
+  /** {@return whether a node owns all shards, so that it would fire any due timer} */
   private boolean ownsAllShards(Node node) throws Exception {
     HttpRequest request = HttpRequest.newBuilder(URI.create(node.address + "/v1/cluster")).build();
     JsonNode cluster =

@@ -16,8 +16,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The script at the root, in a tree of its own, with a Java and a Maven that only say what they are
- * asked.
+ * Tests the script at the root, in a separate tree, with stand-ins for Java and Maven that print
+ * their arguments.
  */
 class LauncherTest {
   @TempDir private Path directory;
@@ -73,7 +73,7 @@ class LauncherTest {
   }
 
   @Test
-  void becomesTheProgramWithItsArgumentsAndExitCode() throws Exception {
+  void runsTheServerWithItsArgumentsAndExitCode() throws Exception {
     pretendItIsBuilt();
     Path launcher = Path.of("a root", "timewheel");
     Ended ended = end(start(launcher, "serve", "--data", "a b", ""));
@@ -86,7 +86,7 @@ class LauncherTest {
   }
 
   @Test
-  void theProgramMakesFilesForTheirOwnerAlone() throws Exception {
+  void theServerMakesFilesForTheirOwnerOnly() throws Exception {
     pretendItIsBuilt();
     script("jdk/bin/java", "umask");
     assertThat(end(start(root.resolve("timewheel"), "serve")).out().strip()).isEqualTo("0077");
@@ -103,7 +103,7 @@ class LauncherTest {
   }
 
   @Test
-  void buildsOnceForAllWhoAskAndSaysSoOnStandardError() throws Exception {
+  void buildsOnceForAllCallersAndReportsItOnStandardError() throws Exception {
     List<Process> started = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       started.add(start(root.resolve("timewheel"), "stats"));
@@ -124,7 +124,7 @@ class LauncherTest {
   }
 
   @Test
-  void makesTheArchiveOfClassesAnewWhenAnyJarIsNewer() throws Exception {
+  void makesTheArchiveOfClassesAgainWhenAnyJarIsNewer() throws Exception {
     pretendItIsBuilt();
     Files.writeString(directory.resolve("jdk/release"), "JAVA_RUNTIME_VERSION=\"17.0.1+1\"\n");
     Path library = Files.createDirectory(jar.resolveSibling("lib")).resolve("core.jar");
@@ -142,7 +142,7 @@ class LauncherTest {
   }
 
   @Test
-  void aJavaHomeWithoutJavaIsNamed() throws Exception {
+  void aJavaHomeWithoutJavaIsReported() throws Exception {
     Files.delete(directory.resolve("jdk/bin/java"));
     Ended ended = end(start(root.resolve("timewheel"), "stats"));
     assertThat(ended.exitCode()).isEqualTo(1);
@@ -150,7 +150,7 @@ class LauncherTest {
   }
 
   @Test
-  void aBuildThatFailsIsTheEnd() throws Exception {
+  void aFailedBuildEndsTheScript() throws Exception {
     maven("echo '[ERROR] no space left'; exit 1");
     Ended ended = end(start(root.resolve("timewheel"), "stats"));
     assertThat(ended.exitCode()).isEqualTo(1);

@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Verbs, lists, batches and bulk changes by HTTP. */
+/** Tests verbs, lists, batches and bulk operations over HTTP. */
 class ManyTimersTest {
   private static final String AT = "{\"at\":\"2099-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}}";
 
@@ -189,7 +189,7 @@ class ManyTimersTest {
   // Batches
 
   @Test
-  void aBatchAnswersInOrderEachOnItsOwn() {
+  void aBatchAnswersEachTimerInOrder() {
     running.put("/v1/namespaces/batch/timers/old", AT);
     Answer answer =
         batch(
@@ -259,7 +259,7 @@ class ManyTimersTest {
     "pause, scheduled, paused",
     "resume, paused, scheduled"
   })
-  void bulkVerbsChangeWhatWasCounted(String verb, String before, String after) {
+  void bulkVerbsChangeTheCountedTimers(String verb, String before, String after) {
     String namespace = "bulk-" + verb;
     batch(namespace, item("a1", ""), item("a2", ""), item("b", ""));
     if (before.equals("paused")) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** {@code timewheel store migrate}; what it does to tables is tested with them. */
+/** Tests {@code timewheel store migrate}. Other tests verify its effect on tables. */
 class MigrateCommandTest {
   private static final String TABLES =
       "SELECT count(*) FROM information_schema.tables WHERE table_name = 'timewheel_meta'";
@@ -100,7 +100,7 @@ class MigrateCommandTest {
   }
 
   @Test
-  void saysThatNoDatabaseAnswers() throws IOException {
+  void reportsThatNoDatabaseAnswers() throws IOException {
     assertThat(migrate(new Database("jdbc:postgresql://127.0.0.1:1/none", "nobody", "")))
         .isEqualTo(5);
     assertThat(err.toString().lines()).hasSize(1);
@@ -108,7 +108,7 @@ class MigrateCommandTest {
   }
 
   @Test
-  void aNodeThatStandsInTheWayIsAConflict() {
+  void aLiveNodeThatBlocksIsAConflict() {
     assertThat(MigrateCommand.exitCode(new StoreException(Kind.REJECTED, "a lives", null)))
         .isEqualTo(4);
     SQLException denied = new SQLException("denied", "42501");
@@ -125,7 +125,7 @@ class MigrateCommandTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"jdbc:postgresql://db.example/timers?password=hunter2", "redis://hunter2.example"})
-  void refusesAnAddressThatCannotBe(String url) throws IOException {
+  void refusesAMalformedAddress(String url) throws IOException {
     assertThat(run(Map.of(), List.of("store", "migrate", "--store", url))).isEqualTo(2);
     assertThat(run(Map.of("TIMEWHEEL_STORE", url), List.of("store", "migrate"))).isEqualTo(2);
     assertThat(out + "" + err).contains("--store").doesNotContain("hunter2");

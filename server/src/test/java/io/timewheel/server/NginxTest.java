@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** The configuration of nginx in {@code dist}, in Debian's nginx, in front of a server. */
+/** The nginx configuration in {@code dist}, in Debian's nginx, in front of a server. */
 class NginxTest {
   private static final File NGINX = new File("/usr/sbin/nginx");
   private static final String TIMER = "/v1/namespaces/shop/timers/order%2F42%3Ab";
@@ -97,7 +97,7 @@ class NginxTest {
     return false;
   }
 
-  /** Changes only places and ports of the configuration. */
+  /** Starts nginx. Changes only paths and ports of the configuration. */
   private Process nginx(TlsFixture fixture, int port) throws IOException {
     String site =
         Files.readString(Path.of("dist", "nginx.conf"))
@@ -151,7 +151,7 @@ class NginxTest {
   }
 
   @Test
-  void idsArriveAsTheyWereSentAndOriginIsThatOfTheProxy() throws Exception {
+  void idsArriveUnchangedAndOriginIsThatOfTheProxy() throws Exception {
     String origin = url.substring(0, url.length() - "/timers".length());
     assertThat(send("PUT", TIMER, timer("PT1H"), "Origin", origin).statusCode()).isEqualTo(201);
     assertThat(send("GET", TIMER, null).body()).contains("\"id\":\"order/42:b\"");
@@ -206,7 +206,7 @@ class NginxTest {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();
     logger.addAppender(log);
-    // Another address of this machine, as that of another machine; what it claims is ignored.
+    // Another address of this machine, in place of another machine. Its header is ignored.
     try (Socket socket = new Socket()) {
       socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 2}), 0));
       socket.connect(

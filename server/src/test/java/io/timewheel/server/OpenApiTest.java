@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The document against the server, both ways. */
+/** Compares the OpenAPI document with the server, in both directions. */
 class OpenApiTest {
   private static final String TIMERS = "/v1/namespaces/{ns}/timers";
   private static final String TIMER = TIMERS + "/{id}";
@@ -53,7 +53,7 @@ class OpenApiTest {
   private final JsonNode document = running.get("/openapi.json").json();
   private final Schemas schemas = new Schemas(document);
 
-  /** The statuses that were seen of each operation. */
+  /** The statuses that each operation returned. */
   private final Map<String, TreeSet<String>> seen = new TreeMap<>();
 
   @AfterEach
@@ -170,7 +170,7 @@ class OpenApiTest {
     }
   }
 
-  /** The sources are read: not every problem can be had here. */
+  /** Reads the sources, because the test cannot cause every problem. */
   @Test
   void everyKindOfProblemIsListedAndNoOther() throws IOException {
     Pattern code = Pattern.compile("\\bof\\(\\s*\\d{3},\\s*\"([a-z_]+)\"");
@@ -190,7 +190,7 @@ class OpenApiTest {
     assertThat(kinds).hasSizeGreaterThan(20).isEqualTo(listed);
   }
 
-  /** Asks, and holds the answer to the document. */
+  /** Sends a request, and compares the answer with the document. */
   private Answer ask(
       int status, String method, String template, String path, String body, String... headers) {
     Answer answer = running.send(method, path, body, headers);
@@ -393,7 +393,7 @@ class OpenApiTest {
     String item = "{\"id\":\"b\"," + AT.substring(1);
     String batch = TIMERS + ":batch";
     ask(200, "POST", batch, list + ":batch", "{\"timers\":[" + item + "]}");
-    // One of these is in order by the document, though not by the server.
+    // One of these is valid by the document, but not by the server.
     ask(
         200,
         "POST",

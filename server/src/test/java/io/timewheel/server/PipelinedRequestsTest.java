@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that a client sends ahead, behind a claim that waits. */
+/** Requests that a client sends early, after a claim that waits. */
 class PipelinedRequestsTest {
   private static final String CLAIM_BODY = "{\"wait\":\"PT1M\"}";
   private static final String CLAIM =
@@ -34,7 +34,7 @@ class PipelinedRequestsTest {
   private static final Pattern ANSWER =
       Pattern.compile("HTTP/1.1 (\\d+) [^\\r]*\\r\\n(?:[^\\r]+\\r\\n)*?X-Request-Id: (\\S+)\\r\\n");
 
-  /** Much more than the buffers of a connection, in clear and in TLS. */
+  /** Much more than the buffers of a connection, in clear text and in TLS. */
   private static final int REQUESTS = 500;
 
   @TempDir private Path directory;
@@ -59,7 +59,7 @@ class PipelinedRequestsTest {
                 .getSocketFactory()
                 .createSocket(InetAddress.getByName("localhost"), running.server.port())
             : new Socket(InetAddress.getLoopbackAddress(), running.server.port());
-    socket.setSoTimeout(60_000); // ends a failure
+    socket.setSoTimeout(60_000); // so that a failure ends
     return socket;
   }
 
@@ -84,7 +84,7 @@ class PipelinedRequestsTest {
         Socket socket = connect(running, tls)) {
       socket.getOutputStream().write((CLAIM + ahead).getBytes(US_ASCII));
       awaitClaims(running, 1);
-      // Each is another chance to read ahead while the claim waits.
+      // Each is another chance to read early while the claim waits.
       try (Socket other = connect(running, tls)) {
         InputStream in = other.getInputStream();
         for (int i = 0; i < 100; i++) {
@@ -111,7 +111,7 @@ class PipelinedRequestsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void theClaimOfAClientThatSendsAheadAndLeavesIsDropped(boolean tls) throws Exception {
+  void theClaimOfAClientThatSendsEarlyAndDisconnectsIsDropped(boolean tls) throws Exception {
     try (Running running = start(tls)) {
       try (Socket socket = connect(running, tls)) {
         socket.getOutputStream().write((CLAIM + request(1, "")).getBytes(US_ASCII));

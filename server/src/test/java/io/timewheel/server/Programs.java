@@ -11,7 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Runs the program in processes of its own, and kills those that are left in the end. */
+/** Runs the command in separate processes, and kills the remaining ones at the end. */
 final class Programs implements AutoCloseable {
   private static final String READY = "Timewheel ready on ";
 
@@ -21,11 +21,11 @@ final class Programs implements AutoCloseable {
     return run(environment, Redirect.PIPE, args);
   }
 
-  /** Runs the program with its errors where they do not fill a pipe that nobody reads. */
+  /** Runs the command with its errors where they cannot fill an unread pipe. */
   Process run(Map<String, String> environment, Redirect errors, String... args) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // Most of these live for a moment: the second compiler would cost more than it saves.
+    // Most of these run briefly: the second compiler would cost more than it saves.
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     command.addAll(List.of("-Xmx128m", "-cp", System.getProperty("java.class.path")));
     command.add("io.timewheel.server.Main");
@@ -37,7 +37,7 @@ final class Programs implements AutoCloseable {
     return process;
   }
 
-  /** {@return where a server listens, once it is ready} */
+  /** {@return the URL of a server, once it is ready} */
   static String address(Process server, String host) throws IOException {
     String line = server.inputReader(StandardCharsets.UTF_8).readLine();
     assertThat(line).startsWith(READY + "http://" + host + ":");

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The metrics, the rules and the dashboard, held to Debian's Prometheus. */
+/** Checks the metrics, the rules and the dashboard with Debian's Prometheus. */
 @Timeout(300)
 class PrometheusTest {
   private static final Path DIST = Path.of("dist").toAbsolutePath();
@@ -45,7 +45,7 @@ class PrometheusTest {
     return path.toString();
   }
 
-  /** Runs promtool in the directory of the rules; it reports nothing that is wrong. */
+  /** Runs promtool in the directory of the rules. It must report no problem. */
   private static String promtool(Path input, String... arguments) throws Exception {
     List<String> command = new ArrayList<>(List.of(binary("promtool")));
     command.addAll(List.of(arguments));
@@ -59,7 +59,7 @@ class PrometheusTest {
     return output;
   }
 
-  /** A server with a timer in a queue, a claimed one, and one that has failed. */
+  /** Returns a server with a timer in a queue, a claimed one, and a failed one. */
   private Running traffic() throws Exception {
     Path file = directory.resolve("tokens");
     String admin = Tokens.add(file, "admin", "admin", Set.of());
@@ -149,7 +149,7 @@ class PrometheusTest {
     assertThat(promtool(null, "test", "rules", test)).contains("SUCCESS");
   }
 
-  /** Runs Prometheus, which scrapes a server, and asks it what the dashboard asks. */
+  /** Runs Prometheus, which scrapes a server, and sends it the queries of the dashboard. */
   @Test
   void everyExpressionOfTheDashboardHasAnAnswer() throws Exception {
     String prometheus = binary("prometheus");
@@ -221,7 +221,7 @@ class PrometheusTest {
 
   private final HttpClient client = HttpClient.newHttpClient();
 
-  /** {@return the result of an expression, which Prometheus accepts} */
+  /** {@return the result of an expression, which Prometheus must accept} */
   private JsonNode ask(String base, String expression) throws Exception {
     URI uri = URI.create(base + URLEncoder.encode(expression, UTF_8));
     JsonNode answer =

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 
-/** Queues, their pauses, and those of namespaces by HTTP. */
+/** Tests queues, their pauses, and pauses of namespaces over HTTP. */
 class QueueListResourceTest {
   private static final String SHOP = "/v1/namespaces/shop";
   private static final String QUEUES = SHOP + "/queues";
@@ -96,7 +96,7 @@ class QueueListResourceTest {
   }
 
   @Test
-  void aPausedQueueHandsOutNothingUntilItIsResumed() throws Exception {
+  void aPausedQueueReturnsNothingUntilItIsResumed() throws Exception {
     put("a", "PT0S", "orders");
     put("b", "PT0S", "orders");
     put("c", "PT0S", "mails");

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Claims and leases by HTTP. */
+/** Tests claims and claim leases over HTTP. */
 class QueueResourceTest {
   private static final String CLAIM = "/v1/namespaces/shop/queues/q/firings:claim";
   private static final String NOW = "{\"wait\":\"PT0S\"}";
@@ -86,7 +86,7 @@ class QueueResourceTest {
   }
 
   @Test
-  void aFiringSaysWhatItIs() {
+  void aFiringContainsTheFieldsOfItsTimer() {
     due("a");
     JsonNode firing = claimed();
     assertThat(firing.propertyNames())
@@ -149,7 +149,7 @@ class QueueResourceTest {
   }
 
   @Test
-  void aRunByHandLeavesTheScheduleOfARecurringTimerUnchanged() {
+  void aManualRunLeavesTheScheduleOfARecurringTimerUnchanged() {
     Answer put =
         running.put(
             "/v1/namespaces/shop/timers/a", "{\"every\":\"PT1H\",\"target\":{\"queue\":\"q\"}}");
@@ -202,7 +202,7 @@ class QueueResourceTest {
   }
 
   @Test
-  void aNackedFiringComesAgainWithTheSameFireId() {
+  void aNackedFiringReturnsWithTheSameFireId() {
     due("a");
     JsonNode first = claimed();
     assertThat(end(first, "nack", ",\"error\":\"no stock\",\"after\":\"PT0S\"").status())
@@ -218,7 +218,7 @@ class QueueResourceTest {
   }
 
   @Test
-  void anExtendedLeaseIsStillOnesOwn() {
+  void anExtendedLeaseStaysValid() {
     due("a");
     JsonNode firing = claimed();
     assertThat(end(firing, "extend", ",\"leaseDuration\":\"PT1H\"").status()).isEqualTo(200);
@@ -226,7 +226,7 @@ class QueueResourceTest {
   }
 
   @Test
-  void aPutWhileFiringStandsAndTheRunningAttemptMayAck() {
+  void aPutWhileFiringIsKeptAndTheRunningAttemptMayAck() {
     due("a");
     JsonNode firing = claimed();
     Answer put =
@@ -272,7 +272,7 @@ class QueueResourceTest {
   }
 
   @Test
-  void whatIsNoFiringIs404AndWhatIsNoLeaseIs409() {
+  void anUnknownFiringIs404AndAnUnknownLeaseIs409() {
     due("a");
     JsonNode firing = claimed();
     String path = "/v1/namespaces/shop/firings/";
@@ -322,7 +322,7 @@ class QueueResourceTest {
   }
 
   @Test
-  void whatIsSentAheadIsServedAfterTheClaim() throws IOException {
+  void earlyRequestsAreServedAfterTheClaim() throws IOException {
     String body = "{\"wait\":\"PT1M\"}";
     String claim =
         "POST "

@@ -127,7 +127,7 @@ class QuotasTest {
   }
 
   @Test
-  void aStreamThatEndsMakesRoom() {
+  void anEndedStreamFreesItsQuota() {
     Quotas quotas = quotas(Quota.NONE);
     Caller caller = caller(new Quota(null, null, 1L, null));
     Runnable end = quotas.stream(caller, null);
@@ -157,7 +157,7 @@ class QuotasTest {
               returned::add));
     }
     assertThat(begun).hasSize(1);
-    claims.get(1).cancel(false); // the client left before its turn
+    claims.get(1).cancel(false); // the client disconnected before its turn
     begun.get(0).complete("first");
     assertThat(claims.get(0)).isCompletedWithValue("first");
     assertThat(begun).hasSize(2);
@@ -248,7 +248,7 @@ class QuotasTest {
   }
 
   @Test
-  void aStreamThatCannotBeginTakesUpNoQuota() throws Exception {
+  void aStreamThatCannotBeginUsesNoQuota() throws Exception {
     Path file = directory.resolve("tokens");
     String reader = token(file, "reader", new Quota(null, null, 1L, null));
     TimewheelServer server =

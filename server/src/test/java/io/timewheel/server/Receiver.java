@@ -14,21 +14,21 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 
-/** Receives webhooks on a free port, and answers them as it is told to; 204 at first. */
+/** Receives webhooks on a free port, and answers with a configured answer; 204 at first. */
 final class Receiver implements AutoCloseable {
   final BlockingQueue<Call> calls = new LinkedBlockingQueue<>();
   volatile Answering answering = status(204);
   private final ExecutorService threads = Executors.newCachedThreadPool();
   private final HttpServer server;
 
-  /** What was posted. */
+  /** A received request. */
   record Call(String method, String path, HttpHeaders headers, String body) {
     String header(String name) {
       return headers.firstValue(name).orElse(null);
     }
   }
 
-  /** What becomes of a call; it is closed afterwards, whatever was answered. */
+  /** Answers a request. The connection is closed afterwards. */
   interface Answering {
     void answer(HttpExchange exchange) throws IOException, InterruptedException;
   }
@@ -58,7 +58,7 @@ final class Receiver implements AutoCloseable {
     }
   }
 
-  /** Answers with a status and headers, which are pairs of name and value. */
+  /** Returns an answer with a status and headers, which are pairs of name and value. */
   static Answering status(int status, String... headers) {
     return exchange -> {
       for (int i = 0; i < headers.length; i += 2) {
@@ -68,7 +68,7 @@ final class Receiver implements AutoCloseable {
     };
   }
 
-  /** Answers with a status and a body. */
+  /** Returns an answer with a status and a body. */
   static Answering text(int status, String text) {
     return exchange -> {
       byte[] bytes = text.getBytes(UTF_8);

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A token that is struck out while it is in use. */
+/** A token that is revoked while it is in use. */
 class RevokedTokenTest {
   private static final String CLAIM = "/v1/namespaces/shop/queues/q/firings:claim";
 
@@ -71,7 +71,7 @@ class RevokedTokenTest {
     try (InputStream mine = events(revoked);
         InputStream others = events(kept)) {
       revoke();
-      assertThat(mine.readAllBytes()).isNotEmpty(); // to its end
+      assertThat(mine.readAllBytes()).isNotEmpty(); // until its end
       assertThat(running.server.openStreams()).isEqualTo(1);
       assertThat(others.read()).isNotNegative();
     }
@@ -85,7 +85,7 @@ class RevokedTokenTest {
   }
 
   @Test
-  void getsNothingForAClaimThatWaits() throws Exception {
+  void returnsNothingForAClaimThatWaits() throws Exception {
     var waiting =
         running.client.sendAsync(
             request(CLAIM, revoked).POST(BodyPublishers.ofString("{\"wait\":\"PT1M\"}")).build(),

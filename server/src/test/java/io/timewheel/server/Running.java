@@ -130,7 +130,7 @@ final class Running implements AutoCloseable {
     }
   }
 
-  /** An answer, its body read. */
+  /** An answer with its body. */
   record Answer(HttpResponse<String> response) {
     int status() {
       return response.statusCode();
@@ -183,7 +183,7 @@ final class Running implements AutoCloseable {
     return send("POST", path, body, headers);
   }
 
-  /** Sends bytes as they are, and gives back all that comes until the server closes. */
+  /** Sends raw bytes, and returns everything that the server sends until it closes. */
   String raw(String request) {
     try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), server.port())) {
       socket.setSoTimeout(60_000);
@@ -198,7 +198,7 @@ final class Running implements AutoCloseable {
   public void close() {
     server.close();
     if (webhooks != null) {
-      webhooks.close(); // what is under way fails, and need not be waited for
+      webhooks.close(); // requests in progress fail, and need no wait
     }
     timer.close();
   }

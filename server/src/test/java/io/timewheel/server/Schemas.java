@@ -11,8 +11,8 @@ import java.util.List;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Holds JSON to the schemas of a document, as far as that document uses them. Stricter than JSON
- * Schema: a property that is not described is an error.
+ * Validates JSON by the schemas of a document, as far as that document uses them. Stricter than
+ * JSON Schema: a property that is not described is an error.
  */
 final class Schemas {
   private final JsonNode document;
@@ -21,7 +21,7 @@ final class Schemas {
     this.document = document;
   }
 
-  /** {@return what a node stands for, which may be a reference} */
+  /** {@return the schema of a node, which may be a reference} */
   JsonNode resolve(JsonNode node) {
     JsonNode reference = node.get("$ref");
     if (reference == null) {
@@ -86,7 +86,7 @@ final class Schemas {
         property = schema.get("additionalProperties");
       }
       if (property == null && !schema.has("properties")) {
-        continue; // anything
+        continue; // any value
       }
       String path = where + "." + field.getKey();
       assertThat(property).as(path + " is not described").isNotNull();

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The program as a process of its own. */
+/** Tests the server as a separate process. */
 class ServeTest {
   @TempDir private Path directory;
   private final Programs programs = new Programs();
@@ -77,7 +77,7 @@ class ServeTest {
   }
 
   @Test
-  void saysWhenItIsReadyAndExitsZeroOnSigterm() throws Exception {
+  void reportsReadinessAndExitsZeroOnSigterm() throws Exception {
     Process server = serve();
     String address = address(server);
     assertThat(status("GET", address + "/readyz", null)).isEqualTo(200);
@@ -96,7 +96,7 @@ class ServeTest {
   }
 
   @Test
-  void aSecondServerOnTheSameDataSaysThatItIsInUse() throws Exception {
+  void aSecondServerOnTheSameDataReportsThatItIsInUse() throws Exception {
     address(serve());
     Process second = serve();
     String errors = new String(second.getErrorStream().readAllBytes(), StandardCharsets.UTF_8);
@@ -105,7 +105,7 @@ class ServeTest {
   }
 
   @Test
-  void aSecondServerOnTheSamePortSaysThatItIsInUse() throws Exception {
+  void aSecondServerOnTheSamePortReportsThatItIsInUse() throws Exception {
     int port = URI.create(address(serve())).getPort();
     Process second =
         run("serve", "--port", "" + port, "--data", directory.resolve("other").toString());
@@ -163,7 +163,7 @@ class ServeTest {
   }
 
   @Test
-  void warnsThatTokensTravelInClearUnlessThereIsACertificate() throws Exception {
+  void warnsOfTokensInClearTextWithoutACertificate() throws Exception {
     Path tokens = directory.resolve("tokens");
     Tokens.add(tokens, "ops", "admin", Set.of());
     List<String> args =
@@ -175,7 +175,7 @@ class ServeTest {
     Process clear = programs.run(Map.of(), toFile, args.toArray(String[]::new));
     Programs.address(clear, "0.0.0.0");
     clear.destroyForcibly().waitFor();
-    assertThat(errors).content().contains("Tokens travel in clear to http://0.0.0.0:0");
+    assertThat(errors).content().contains("Tokens are sent in clear text to http://0.0.0.0:0");
 
     TlsFixture fixture = new TlsFixture(directory);
     args.addAll(List.of("--tls-cert", fixture.file("ec.crt").toString()));
@@ -214,7 +214,7 @@ class ServeTest {
   }
 
   @Test
-  void withTokensItListensBeyondLoopbackAndKeepsStrangersOut() throws Exception {
+  void withTokensItListensBeyondLoopbackAndRefusesOthers() throws Exception {
     Path tokens = directory.resolve("tokens");
     Process made = run("tokens", "create", "ops", "--role", "admin", "--tokens", tokens.toString());
     String token = new String(made.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
@@ -255,7 +255,7 @@ class ServeTest {
   }
 
   @Test
-  void tenThousandIdleConnectionsKeepNobodyOut() throws Exception {
+  void tenThousandIdleConnectionsBlockNobody() throws Exception {
     var system = ManagementFactory.getOperatingSystemMXBean();
     assumeTrue(
         system instanceof UnixOperatingSystemMXBean unix
@@ -317,7 +317,7 @@ class ServeTest {
   }
 
   @Test
-  @Tag("proof") // a node lease has to run out
+  @Tag("proof") // waits for a node lease to expire
   void timersOfAnApplicationFireWhileAServerRunsAndAfterItIsKilled() throws Exception {
     Database database = TestDatabases.postgresql().createDatabase();
     Semaphore fired = new Semaphore(0);
@@ -348,7 +348,7 @@ class ServeTest {
     }
   }
 
-  /** A store that notes each shard that it takes from its node for another one. */
+  /** Returns a store that records each shard that its node takes from another node. */
   private static TimerStore notingMoves(TimerStore store, Semaphore moves) {
     return new ForwardingTimerStore(store) {
       @Override

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-/** What the nodes on one database show of each other. */
+/** The nodes on one database as they show each other. */
 @Timeout(300)
 class SharedClusterTest {
   private static final String NOBODY = "";
@@ -51,7 +51,7 @@ class SharedClusterTest {
       return Running.MAPPER.readTree(text(path));
     }
 
-    /** {@return the cluster, once all its shards are owned, by so many nodes} */
+    /** {@return the cluster, once this number of nodes owns all shards} */
     JsonNode awaitOwners(int count) throws Exception {
       while (true) {
         JsonNode cluster = get("/v1/cluster");
@@ -109,7 +109,7 @@ class SharedClusterTest {
   }
 
   @Test
-  void measuresWhatTheAlertsOfASharedDatabaseAreAbout() throws Exception {
+  void measuresTheMetricsOfTheAlertsOfASharedDatabase() throws Exception {
     try (Member member = new Member("alone")) {
       member.awaitOwners(1);
       String metrics = member.text("/metrics");

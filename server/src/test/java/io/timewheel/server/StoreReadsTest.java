@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A shared store whose reads of one timer do not come back. */
+/** A shared store whose reads of one timer do not return. */
 @Timeout(120)
 class StoreReadsTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";
@@ -97,7 +97,7 @@ class StoreReadsTest {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
             .header("Content-Type", "application/json")
-            .header("If-Match", "*") // has verbs read the timer first
+            .header("If-Match", "*") // makes verbs read the timer first
             .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
     return client
         .sendAsync(request.build(), BodyHandlers.discarding())
@@ -115,7 +115,7 @@ class StoreReadsTest {
   }
 
   @Test
-  void asManyAsMayReadAndAllOthersWait() {
+  void aLimitedNumberOfRequestsReadsAndOthersWait() {
     timer.start();
     timer.schedule(TimerSpec.of("shop", "a").after(Duration.ofHours(1)).queue("q"));
     List<CompletableFuture<Integer>> slow = new ArrayList<>();
@@ -141,7 +141,7 @@ class StoreReadsTest {
 
     awaitReads(AT_A_TIME, others.size());
     assertThat(reading).hasValue(AT_A_TIME);
-    assertThat(get("/readyz").join()).as("what reads nothing waits for none").isEqualTo(200);
+    assertThat(get("/readyz").join()).as("reads nothing, so it waits for no read").isEqualTo(200);
     goOn.countDown();
     assertThat(slow).allSatisfy(read -> assertThat(read.join()).isEqualTo(404));
     assertThat(others).allSatisfy(read -> assertThat(read.join()).isBetween(200, 412));
@@ -154,7 +154,7 @@ class StoreReadsTest {
     }
     awaitReads(AT_A_TIME, 1);
 
-    timer.start(); // what it does with missed runs, their record tells
+    timer.start(); // the record contains its rule for missed runs
 
     var claim = timer.claim("shop", "missed", 1, LEASE, Duration.ofMinutes(1));
     assertThat(claim.toCompletableFuture().join()).hasSize(1);

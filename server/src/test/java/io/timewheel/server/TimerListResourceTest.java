@@ -65,7 +65,7 @@ class TimerListResourceTest {
   }
 
   @Test
-  void aTokenIsGoodForItsOrderAlone() {
+  void aPageTokenIsValidOnlyForItsOrder() {
     put("a", "2099-01-01", "\"queue\":\"q\"");
     put("b", "2099-01-02", "\"queue\":\"q\"");
     String token = running.get(TIMERS + "?pageSize=1&orderBy=due").text("nextPageToken");

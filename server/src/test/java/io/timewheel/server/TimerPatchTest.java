@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Changes of parts of a timer. */
+/** Tests partial changes of a timer. */
 class TimerPatchTest {
   private static final String TYPE = "application/merge-patch+json";
   private static final String WEBHOOK =
@@ -78,7 +78,7 @@ class TimerPatchTest {
   }
 
   @Test
-  void whatAGetReturnsCanBeChangedAndSentBack() {
+  void theResultOfAGetCanBeChangedAndSentBack() {
     put(WEBHOOK);
     Answer got = running.get(path);
     ObjectNode changed = (ObjectNode) got.json();
@@ -92,7 +92,7 @@ class TimerPatchTest {
   }
 
   @Test
-  void changesWhatItNamesAndNothingElse() {
+  void changesOnlyTheGivenFields() {
     JsonNode before = put(WEBHOOK);
     JsonNode after =
         patched("{\"retry\":{\"maxAttempts\":4},\"headers\":{\"h\":null,\"i\":\"w\"}}");
@@ -107,7 +107,7 @@ class TimerPatchTest {
   }
 
   @Test
-  void keepsThePayloadAsItWasSent() {
+  void keepsThePayloadUnchanged() {
     put(WEBHOOK);
     patched("{\"grace\":\"PT1H\"}");
     assertThat(running.get(path).response().body()).contains("{ \"a\":1.0, \"b\":{\"c\":[1]} }");
@@ -191,7 +191,7 @@ class TimerPatchTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "[]", "null", "{", "{} {}"})
-  void refusesWhatIsNoObject(String patch) {
+  void refusesADocumentThatIsNotAnObject(String patch) {
     put(ONCE);
     assertThat(patch(patch).status()).isEqualTo(400);
   }
@@ -214,7 +214,7 @@ class TimerPatchTest {
   }
 
   @Test
-  void changesNothingThatIsNotThereOrHasFinished() {
+  void changesNoAbsentOrFinishedTimer() {
     assertThat(running.send("PATCH", path, "{}", "Content-Type", TYPE, "If-Match", "*").status())
         .isEqualTo(404);
     put(ONCE);
@@ -243,7 +243,7 @@ class TimerPatchTest {
   }
 
   @Test
-  void leavesATimerOfAProgramToTheProgram() {
+  void leavesATimerOfAnApplicationToTheApplication() {
     String id = path.substring(path.lastIndexOf('/') + 1);
     running.timer.schedule(TimerSpec.of("shop", id).handler("mail").after(Duration.ofDays(1)));
     Answer answer = patch("{\"payload\":1}");

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** One timer by HTTP. */
+/** Tests one timer over HTTP. */
 class TimerResourceTest {
   private static final String AT = "{\"at\":\"2099-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}}";
   private static final String AFTER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
@@ -72,7 +72,7 @@ class TimerResourceTest {
   }
 
   @Test
-  void aTimerThatFiresOnceMayCarryWhatOnlyRecurringOnesNeed() {
+  void aTimerThatFiresOnceMayHaveTheFieldsOfRecurringOnes() {
     String body =
         AFTER.replace("}}", "},\"missed\":\"fire_once\",\"grace\":\"PT5M\",\"headers\":{}}");
     Answer made = running.put(path("once"), body);
@@ -82,7 +82,7 @@ class TimerResourceTest {
   }
 
   @Test
-  void whatIsReturnedMayBeSentBack() {
+  void aReturnedTimerMayBeSentBack() {
     Answer first = running.put(path("back"), AT);
     Answer again = running.put(path("back"), first.response().body());
     assertThat(again.status()).isEqualTo(200);
@@ -169,7 +169,7 @@ class TimerResourceTest {
     assertThat(running.put(path("inm"), AT, "If-None-Match", "*").status()).isEqualTo(201);
     assertThat(running.put(path("inm"), AT, "If-None-Match", "*").status()).isEqualTo(412);
     assertThat(running.send("DELETE", path("inm"), null).text("outcome")).isEqualTo("cancelled");
-    // It is finished, and remembered.
+    // The timer is finished, and retained.
     assertThat(running.put(path("inm"), AT, "If-None-Match", "*").status()).isEqualTo(412);
     assertThat(running.put(path("inm"), AT).status()).isEqualTo(200);
     assertThat(running.put(path("inm"), AFTER).status()).isEqualTo(201);
@@ -205,7 +205,7 @@ class TimerResourceTest {
   }
 
   @Test
-  void whatIsNotThereIs404WhateverItsVersionShouldBe() {
+  void anAbsentTimerIs404ForAnyExpectedVersion() {
     for (String tag : List.of("*", "\"5\"")) {
       Answer none = running.send("DELETE", path("never"), null, "If-Match", tag);
       assertThat(none.status()).isEqualTo(404);
@@ -274,7 +274,7 @@ class TimerResourceTest {
 
   @ParameterizedTest
   @CsvSource({"%2E", "%2e%2E", "%00", "a%0Ab", "%FF", "%", "%zz", "%C0%AF", "%ED%A0%80", "''"})
-  void namesThatAreNoneAreRefused(String encoded) {
+  void malformedNamesAreRefused(String encoded) {
     String answer =
         running.raw(
             "PUT "
@@ -333,7 +333,7 @@ class TimerResourceTest {
         "{\"after\":\"PT1S\",\"target\":{\"queue\":\"q\"},\"headers\":{\":url\":\"x\"}} | 422 |"
             + " headers",
       })
-  void whatIsWrongIsNamed(String body, int status, String field) {
+  void theErrorIsNamed(String body, int status, String field) {
     Answer answer = running.put(path("wrong"), body);
     assertThat(answer.status()).as(answer.response().body()).isEqualTo(status);
     assertThat(answer.text("field")).isEqualTo(field);

@@ -18,8 +18,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * Certificates for {@code localhost}, {@code timers.example} and 127.0.0.1, all by one authority,
- * with their keys as openssl writes them. They protect nothing.
+ * Certificates for {@code localhost}, {@code timers.example} and 127.0.0.1, all from one authority,
+ * with their keys in the formats of openssl. They protect nothing.
  */
 public final class TlsFixture {
   private final Path directory;
@@ -33,7 +33,7 @@ public final class TlsFixture {
     return copy(name, name);
   }
 
-  /** Copies a file under another name; it replaces the former content at one moment. */
+  /** Copies a file under another name. The new content replaces the former one atomically. */
   Path copy(String name, String as) throws IOException {
     Path made = directory.resolve(as + ".new");
     try (InputStream in =
@@ -56,7 +56,7 @@ public final class TlsFixture {
         new TlsFiles(copy("rsa.crt", "server.crt"), copy("rsa.key", "server.key")));
   }
 
-  /** {@return what trusts the authority} */
+  /** {@return a context that trusts the authority} */
   SSLContext trust() throws Exception {
     KeyStore authorities = KeyStore.getInstance("PKCS12");
     authorities.load(null, null);

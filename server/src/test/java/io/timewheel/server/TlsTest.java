@@ -43,8 +43,8 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /**
- * Calls by https, of a server whose certificate is trusted and is for {@code localhost} alone. The
- * program has no settings for it: it takes the JVM's.
+ * HTTPS requests to a server whose certificate is trusted and valid only for {@code localhost}. The
+ * client has no settings for it, but uses those of the JVM.
  */
 class TlsTest {
   private static final String TRUST_STORE = "javax.net.ssl.trustStore";
@@ -125,7 +125,7 @@ class TlsTest {
   }
 
   @Test
-  void aWebhookIsNotDeliveredToWhoeverHasACertificateForAnotherName() {
+  void aWebhookIsNotDeliveredToACertificateForAnotherName() {
     ASKED.clear();
     assertThatThrownBy(() -> post("127.0.0.1"))
         .isInstanceOf(ExecutionException.class)
@@ -148,7 +148,7 @@ class TlsTest {
   }
 
   @Test
-  void aCommandShowsNothingToWhoeverHasACertificateForAnotherName() throws IOException {
+  void aCommandSendsNothingToAServerWithACertificateForAnotherName() throws IOException {
     ASKED.clear();
     StringWriter text = new StringWriter();
     assertThat(execute(text, "127.0.0.1")).isEqualTo(5);

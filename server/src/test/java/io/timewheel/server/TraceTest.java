@@ -71,7 +71,7 @@ class TraceTest {
   }
 
   @Test
-  void theHeaderOfATimerGoesBeforeThatOfTheRequest() {
+  void theHeaderOfATimerPrecedesThatOfTheRequest() {
     String body = QUEUE.replace("\"target\"", "\"headers\":{\"traceparent\":\"%s\"},\"target\"");
     running.put(TIMERS + "/a", body.formatted(OTHER), "traceparent", TRACE);
     assertThat(claimed()).isEqualTo(OTHER);

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Figures, wheel and cluster by HTTP, after known traffic on a clock of the test's. */
+/** Tests figures, wheel and cluster over HTTP, after known traffic on a clock of the test. */
 class ViewResourceTest {
   private static final Instant START = Instant.parse("2026-12-01T09:30:00Z");
   private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
@@ -172,7 +172,7 @@ class ViewResourceTest {
   }
 
   @Test
-  void whatAPersonHeldBackIsNotLate() {
+  void aResumedTimerIsNotLate() {
     put("shop", "a", "{\"at\":\"2026-12-01T09:30:01Z\",\"target\":{\"queue\":\"q\"}}");
     String timer = "/v1/namespaces/shop/timers/a";
     assertThat(running.post(timer + ":pause", null).status()).isEqualTo(200);
@@ -195,7 +195,7 @@ class ViewResourceTest {
   }
 
   @Test
-  void theWheelCountsWhatIsDue() {
+  void theWheelCountsDueTimers() {
     put("shop", "a", LATER);
     put("other", "b", "{\"after\":\"PT30S\",\"target\":{\"queue\":\"q\"}}");
     JsonNode wheel = running.get("/v1/wheel").json();
@@ -251,7 +251,7 @@ class ViewResourceTest {
   }
 
   @Test
-  void aScopeIsWhatTheCallerMaySee() {
+  void aScopeContainsTheNamespacesOfTheCaller() {
     Caller caller = new Caller("someone", Set.of(Role.READ), Set.of("shop", "bank"));
     Scope own = Scope.of(caller, null);
     assertThat(own.sees("shop")).isTrue();
@@ -270,7 +270,7 @@ class ViewResourceTest {
   }
 
   @Test
-  void aStoreThatDoesNotAnswerIsAFigureToo() {
+  void anUnavailableStoreIsReportedInTheFigures() {
     TimerStore unplugged =
         new ForwardingTimerStore(InMemoryTimerStore.create()) {
           @Override

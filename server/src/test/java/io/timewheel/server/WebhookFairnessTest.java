@@ -38,7 +38,7 @@ class WebhookFairnessTest {
   }
 
   @Test
-  void slowHostsDelayNoOtherHostAndUseUpNoAttemptOfWhatWaits() throws IOException {
+  void slowHostsDelayNoOtherHostAndUseUpNoAttemptOfWaitingTimers() throws IOException {
     AddressPolicy loopback = AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8")));
     try (ServerSocket silent = new ServerSocket(0, 4_096, InetAddress.getByName("0.0.0.0"));
         Receiver receiver = new Receiver();

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The program as a process of its own, killed while it waits for the answer of a target. */
+/** The server as a separate process, killed while it waits for the answer of a target. */
 class WebhookKillTest {
   @TempDir private Path directory;
   private final Programs programs = new Programs();
@@ -49,7 +49,7 @@ class WebhookKillTest {
   }
 
   @Test
-  void whatWasCalledWhenItWasKilledIsCalledAgainUnderTheSameId() throws Exception {
+  void aCallInterruptedByAKillIsRepeatedUnderTheSameId() throws Exception {
     Running.secrets(directory, "shop");
     CountDownLatch never = new CountDownLatch(1);
     receiver.answering = exchange -> never.await();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Requests for timers whose target is a URL; nothing here is called. */
+/** Requests for timers whose target is a URL. No URL is called here. */
 class WebhookRequestsTest {
   private static final String LIST = "/v1/namespaces/shop/timers";
 
@@ -72,7 +72,7 @@ class WebhookRequestsTest {
   }
 
   @Test
-  void aServerWithoutSecretsTakesNoUrl() {
+  void aServerWithoutSecretsRefusesUrls() {
     try (Running other = new Running()) {
       Answer put =
           other.put(

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is posted, before the verifiers that receivers use, for Java and for JavaScript. */
+/** Verifies webhook messages with the verifiers of receivers, for Java and for JavaScript. */
 class WebhookVerifiersTest {
   private static final String NPM_PACKAGE = "standardwebhooks@1.1.1";
   private static final String SCRIPT =

@@ -46,14 +46,14 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** Timers whose target is a URL, from the request that makes them to the call and what follows. */
+/** Timers whose target is a URL, from their creation to the webhook request and its result. */
 class WebhooksTest {
   static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   static final String NEW_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
   private static final AddressPolicy LOOPBACK =
       AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8"), Cidr.parse("::1")));
 
-  /** Long enough that no second attempt begins while a test looks at the first. */
+  /** Long enough that no second attempt starts while a test checks the first. */
   private static final String SLOW = "{\"backoff\":\"PT10M\",\"maxBackoff\":\"PT10M\"}";
 
   private static final String TWICE =
@@ -66,7 +66,7 @@ class WebhooksTest {
   private static Path secrets;
   private static Running running;
 
-  /** Nothing of another test is in it. */
+  /** A namespace that no other test uses. */
   private final String namespace = "shop-" + NAMESPACES.incrementAndGet();
 
   @BeforeAll
@@ -105,7 +105,7 @@ class WebhooksTest {
         .formatted(url, more, retry);
   }
 
-  /** Makes a timer that is due. */
+  /** Creates a timer that is due. */
   private void due(String id, String url, String retry, String more) {
     Answer put = running.put(path(id), body(url, retry, more));
     assertThat(put.status()).as(put.response().body()).isEqualTo(201);
@@ -119,7 +119,7 @@ class WebhooksTest {
     return running.timer.get(namespace, id).orElseThrow();
   }
 
-  /** Waits for a state; one that is not left soon, and is not this one, is a failure. */
+  /** Waits for a state. Fails if the timer stays in another final state. */
   private TimerInfo await(String id, TimerState state) {
     TimerInfo timer = timer(id);
     while (timer.state() != state) {
@@ -138,7 +138,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aDueTimerIsPostedAsItWasSentAndSigned() throws Exception {
+  void aDueTimerIsPostedUnchangedAndSigned() throws Exception {
     String payload = "{ \"order\" : 42.0, \"name\":\"Z\u00fcrich\\n\" }";
     running.put(
         path("a%20b"),
@@ -205,7 +205,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aTargetThatIsGoneFailsAtOnceAndCalledAgainWhenRetried() {
+  void aTargetThatIsGoneFailsAtOnceAndIsCalledAgainAfterARetry() {
     receiver.answering = Receiver.text(410, "moved out");
     due("a", TWICE);
     TimerInfo gone = await("a", FAILED);
@@ -249,7 +249,7 @@ class WebhooksTest {
 
   @ParameterizedTest
   @CsvSource({"500, 86400", "503, soon", "429, -1", "503, 0"})
-  void whatAsksForNoLongerWaitIsRetriedByThePolicy(int status, String retryAfter) {
+  void anAnswerWithoutALongerDelayIsRetriedByThePolicy(int status, String retryAfter) {
     receiver.answering = Receiver.status(status, "Retry-After", retryAfter);
     due("a", SLOW);
 
@@ -277,7 +277,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aSecretThatWasStruckOutSignsNothing() throws Exception {
+  void aRemovedSecretSignsNothing() throws Exception {
     running.put(path("a"), body(receiver.url("/"), TWICE, "").replace("\"PT0S\"", "\"PT1H\""));
     write("other " + SECRET);
     running.post(path("a") + ":run", null);
@@ -287,7 +287,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aBrokenFileLeavesTheSecretsAsTheyWere() throws Exception {
+  void aBrokenFileLeavesTheSecretsUnchanged() throws Exception {
     write("shop " + SECRET + "\nshop " + NEW_SECRET);
     due("a", SLOW);
     Files.delete(secrets);
@@ -337,7 +337,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aTargetThatNobodyListensAtIsAFailure() throws IOException {
+  void aTargetWithoutAListenerIsAFailure() throws IOException {
     int port;
     try (ServerSocket closed = new ServerSocket(0)) {
       port = closed.getLocalPort();
@@ -348,7 +348,7 @@ class WebhooksTest {
   }
 
   @Test
-  void ofAnAnswerThatDoesNotEndLittleIsKept() {
+  void littleIsKeptOfAnEndlessAnswer() {
     receiver.answering =
         exchange -> {
           exchange.sendResponseHeaders(200, 0);
@@ -367,7 +367,7 @@ class WebhooksTest {
   }
 
   @Test
-  void aHostThatStandsStillHasItsLimitAndHoldsUpNoOther() throws Exception {
+  void aStalledHostIsLimitedAndDelaysNoOtherHost() throws Exception {
     Semaphore open = new Semaphore(0);
     AtomicInteger atOnce = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();
@@ -511,7 +511,7 @@ class WebhooksTest {
   }
 
   @Test
-  void whatCallsAHostIsFoundByIt() {
+  void timersAreFoundByTheirHost() {
     due("a", SLOW);
     await("a", COMPLETED);
     String list = "/v1/namespaces/" + namespace + "/timers?state=all&handler=webhook:";
@@ -521,7 +521,7 @@ class WebhooksTest {
   }
 
   @Test
-  void asMuchAsCanBeScheduledCanBeDelivered() throws Exception {
+  void theLargestTimerCanBeDelivered() throws Exception {
     String id = "\u20ac".repeat(85);
     String path = "/" + "p".repeat(2_000);
     String value = "\u20ac".repeat(1_300);

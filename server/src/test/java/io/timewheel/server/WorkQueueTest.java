@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A store whose lists do not come back, and all other requests meanwhile. */
+/** A store whose lists do not return, and all other requests meanwhile. */
 @Timeout(120)
 class WorkQueueTest {
   private static final int AT_A_TIME = 2;
@@ -140,7 +140,7 @@ class WorkQueueTest {
   }
 
   @Test
-  void aLookupThatHasNoTurnInTimeIsRefused() throws IOException {
+  void aLookupThatWaitsTooLongIsRefused() throws IOException {
     start(3, Duration.ofMillis(50));
     var sent = lists(AT_A_TIME);
     awaitListing();

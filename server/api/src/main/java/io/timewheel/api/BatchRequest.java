@@ -4,7 +4,7 @@ package io.timewheel.api;
 import java.util.List;
 
 /**
- * Timers that one request creates or replaces, each on its own.
+ * Timers that one request creates or replaces, each independently.
  *
  * @param timers 1 to 1,000 timers
  */

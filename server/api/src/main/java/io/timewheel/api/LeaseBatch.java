@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Requests of a consumer for many claim leases, each on its own. */
+/** Requests of a consumer for many claim leases, each independently. */
 public sealed interface LeaseBatch {
   /** A request for one of the claim leases. */
   sealed interface Item {

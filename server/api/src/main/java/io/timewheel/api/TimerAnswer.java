@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param retry when a failed attempt is repeated
  * @param missed the rule for missed runs
  * @param grace the lag after which a run is missed
- * @param headers texts that each firing carries
+ * @param headers texts that each firing contains
  * @param payload the payload
  * @param payloadBase64 the payload in Base64, if it is not JSON
  * @param next the next runs of a recurring timer
@@ -71,7 +71,7 @@ public record TimerAnswer(
    * @param secret the name of the secret that signs the webhook requests
    * @param timeout the longest duration of a webhook request
    * @param headers further headers of the webhook requests; secrets by their names
-   * @param handler the name of the handler in a program
+   * @param handler the name of the handler in an application
    */
   public record Target(
       @Nullable String queue,

@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param retry when a failed attempt is repeated
  * @param missed the rule for missed runs: {@code fire_once}, {@code fire_all} or {@code skip}
  * @param grace the lag after which a run is missed
- * @param headers texts that each firing carries
+ * @param headers texts that each firing contains
  */
 @JsonIgnoreProperties({
   "namespace",

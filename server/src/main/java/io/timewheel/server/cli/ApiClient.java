@@ -22,11 +22,9 @@ import tools.jackson.databind.cfg.JsonNodeFeature;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.MissingNode;
 
-/**
- * Speaks to a server. Each method fails with a {@link CommandException} that says what happened.
- */
+/** Calls a server. Each method that fails throws a {@link CommandException} with the reason. */
 final class ApiClient {
-  /** Numbers come out as they went in, however long they are. */
+  /** Keeps all digits of numbers. */
   static final JsonMapper JSON =
       ApiJson.builder(new JsonFactory())
           .enable(JsonNodeFeature.USE_BIG_DECIMAL_FOR_FLOATS)
@@ -42,7 +40,7 @@ final class ApiClient {
   private final @Nullable String token;
   private final HttpClient http;
 
-  /** A request as the commands make them; its body is a record or a map. */
+  /** A request of a command. Its body is a record or a map. */
   record Call(
       String method,
       String path,
@@ -81,7 +79,7 @@ final class ApiClient {
     this.http = (trust == null ? builder : builder.sslContext(trust)).build();
   }
 
-  /** {@return a segment of a path} */
+  /** {@return a text as a segment of a path, encoded} */
   static String segment(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
@@ -91,7 +89,7 @@ final class ApiClient {
     return "/v1/namespaces/" + segment(namespace) + "/timers/" + segment(id);
   }
 
-  /** {@return the answer, if it is one of success} */
+  /** {@return the answer; throws if its status is not a success} */
   JsonNode call(Call call) {
     HttpResponse<byte[]> answer;
     try {
@@ -113,7 +111,7 @@ final class ApiClient {
     }
   }
 
-  /** {@return where a path is on the server} */
+  /** {@return the URL of a path on the server} */
   String url(String path) {
     return base() + path;
   }
@@ -141,7 +139,9 @@ final class ApiClient {
     return text.endsWith("/") ? text.substring(0, text.length() - 1) : text;
   }
 
-  /** {@return a problem; empty if something else refused, a proxy for example} */
+  /**
+   * {@return the problem of an answer; null if something else refused the request, such as a proxy}
+   */
   private static JsonNode problem(HttpResponse<byte[]> answer) {
     try {
       return JSON.readTree(answer.body());

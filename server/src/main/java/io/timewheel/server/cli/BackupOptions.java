@@ -6,7 +6,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The backups that a server makes by itself. */
+/** The options of scheduled backups. */
 public final class BackupOptions {
   @Option(
       names = "--backup-every",

@@ -30,12 +30,12 @@ import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** How fast a server takes timers, as its clients see it. */
+/** Measures how many timers per second a server accepts, as its clients see it. */
 @Command(
     name = "bench",
     description = {
-      "Makes timers that are due tomorrow, prints the rates, and cancels them.",
-      "In batches, then one by one. It loads the server: not for one that others use."
+      "Create timers that are due tomorrow, print the rates, and cancel them.",
+      "The timers are created in batches, then one by one. Do not load a server in use."
     })
 final class BenchCommand implements Callable<Integer> {
   private static final int MAX_BATCH = 1_000;
@@ -65,24 +65,25 @@ final class BenchCommand implements Callable<Integer> {
       names = "--timers",
       paramLabel = "N",
       defaultValue = "100000",
-      description = "How many in batches; a tenth of it one by one (${DEFAULT-VALUE}).")
+      description =
+          "Create this many in batches, and a tenth one by one (default: ${DEFAULT-VALUE}).")
   private int timers;
 
   @Option(
       names = "--connections",
       paramLabel = "N",
       defaultValue = "32",
-      description = "How many at a time (${DEFAULT-VALUE}).")
+      description = "Send this many requests at a time (default: ${DEFAULT-VALUE}).")
   private int connections;
 
   private final String namespace = "bench-" + UUID.randomUUID();
   private final CountDownLatch cancelled = new CountDownLatch(1);
   private @Nullable PrintWriter err;
 
-  /** No call begins. */
+  /** True if no further call may start. */
   private volatile boolean ended;
 
-  /** One call, and how long it took. */
+  /** One call, whose time is measured. */
   private interface Step {
     void run(int number);
   }
@@ -122,7 +123,7 @@ final class BenchCommand implements Callable<Integer> {
       try {
         Runtime.getRuntime().removeShutdownHook(hook);
       } catch (IllegalStateException e) {
-        // it runs, and has waited for this
+        // the hook runs already, and has waited for this thread
       }
     }
     globals
@@ -131,7 +132,7 @@ final class BenchCommand implements Callable<Integer> {
     return ExitCode.DONE;
   }
 
-  /** When the process is told to end, it lives until the timers are cancelled. */
+  /** Keeps the process alive, after it was told to stop, until the timers are cancelled. */
   private void end(ApiClient client) {
     ended = true;
     try {
@@ -157,7 +158,7 @@ final class BenchCommand implements Callable<Integer> {
 
   private void sayHowToCancel(ApiClient client) {
     say(
-        "they may be there still; to cancel them:%n  curl -X POST '%s' -H 'Content-Type: application/json' -d '%s'"
+        "the timers may still exist; to cancel them:%n  curl -X POST '%s' -H 'Content-Type: application/json' -d '%s'"
             .formatted(client.url(cancelPath()), ApiClient.JSON.writeValueAsString(EVERYTHING)));
   }
 
@@ -206,7 +207,7 @@ final class BenchCommand implements Callable<Integer> {
       }
       throw new CommandException(ExitCode.FAILED, String.valueOf(e.getCause()));
     } finally {
-      // Calls under way still create timers, which are cancelled after their answers.
+      // Calls in progress still create timers. These are cancelled after their answers.
       threads.shutdown();
       if (!threads.awaitTermination(PATIENCE_SECONDS, SECONDS)) {
         threads.shutdownNow();

@@ -7,24 +7,29 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The timers of a bulk command: a filter, and their number or the consent to any number. */
+/**
+ * The options of a bulk command: the filter, and the expected number of timers or {@code --yes}.
+ */
 final class BulkOptions {
   @Option(names = "--state", paramLabel = "STATE", description = "Without ID: only this state.")
   private @Nullable String state;
 
-  @Option(names = "--prefix", paramLabel = "TEXT", description = "Without ID: how IDs begin.")
+  @Option(
+      names = "--prefix",
+      paramLabel = "TEXT",
+      description = "Without ID: only IDs with this prefix.")
   private @Nullable String prefix;
 
   @Option(
       names = "--due-from",
       paramLabel = "INSTANT",
-      description = "Without ID: the first due time.")
+      description = "Without ID: only timers due from this instant on.")
   private @Nullable Instant dueFrom;
 
   @Option(
       names = "--due-to",
       paramLabel = "INSTANT",
-      description = "Without ID: the end of the due times, exclusive.")
+      description = "Without ID: only timers due before this instant.")
   private @Nullable Instant dueTo;
 
   @Option(names = "--handler", paramLabel = "NAME", description = "Without ID: only this handler.")
@@ -42,7 +47,7 @@ final class BulkOptions {
   @Option(names = "--force", description = "Without ID: change any number of timers.")
   private boolean force;
 
-  /** {@return the fault of a command for one timer; null if there is none} */
+  /** {@return the error if these options cannot be used with an ID; null if there is none} */
   @Nullable String faultWithId() {
     boolean filtered =
         state != null
@@ -56,7 +61,7 @@ final class BulkOptions {
         : null;
   }
 
-  /** {@return the fault of a command for many timers; null if there is none} */
+  /** {@return the error if these options cannot be used without an ID; null if there is none} */
   @Nullable String faultWithoutId() {
     if (expect != null && force) {
       return "--expect together with --force (expected: one of both)";

@@ -5,7 +5,7 @@ import io.timewheel.server.settings.Cidr;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.TypeConversionException;
 
-/** Reads a block of addresses. */
+/** Converts the text of an option to a block of addresses. */
 final class CidrConverter implements ITypeConverter<Cidr> {
   @Override
   public Cidr convert(String text) {

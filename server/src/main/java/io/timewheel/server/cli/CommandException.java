@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
-/** A command that did not do what it was to do: one line says why. */
+/** Thrown if a command fails. Its message is one line with the reason. */
 final class CommandException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

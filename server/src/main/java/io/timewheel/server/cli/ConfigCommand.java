@@ -21,11 +21,11 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Spec;
 
-/** Shows what a command would run with, and where each setting came from. Secrets are masked. */
+/** Shows the settings that a command would use, and the source of each. Secrets are masked. */
 @Command(
     name = "config",
     description = {
-      "Show each setting and where it came from.",
+      "Show each setting and its source.",
       "Precedence: command line, environment (TIMEWHEEL_LOG_FORMAT for --log-format),",
       "file of properties that TIMEWHEEL_CONFIG names (log-format=json), default."
     },
@@ -41,7 +41,7 @@ public final class ConfigCommand implements Callable<Integer> {
 
   @Spec private @Nullable CommandSpec spec;
 
-  @SuppressWarnings("UnusedVariable") // its options are looked at one by one
+  @SuppressWarnings("UnusedVariable") // the options are read one by one, by reflection
   @Mixin
   private ServeOptions options = new ServeOptions();
 
@@ -93,7 +93,7 @@ public final class ConfigCommand implements Callable<Integer> {
     }
   }
 
-  /** {@return whether a command is to print JSON} */
+  /** {@return whether a command prints JSON} */
   static boolean isJson(CommandSpec command) {
     return String.valueOf(command.findOption("--output").<Object>getValue()).equals("json");
   }

@@ -17,11 +17,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data that a command reads: the store itself or, while a server has it open, a copy that the
- * server makes in its directory and that goes when the command ends.
+ * The data that a command reads. This is the store itself or, while a server has it open, a copy.
+ * The server makes the copy in its directory; {@link #close} deletes it.
  */
 final class Data implements AutoCloseable {
-  /** The file that every RocksDB has. Without it an empty one would be made. */
+  /** A file of every RocksDB store. Without this check, RocksDB would create an empty store. */
   private static final String CURRENT = "CURRENT";
 
   private final @Nullable RocksTimerStore store;
@@ -32,7 +32,7 @@ final class Data implements AutoCloseable {
     this.copy = copy;
   }
 
-  /** Opens the store, or has it copied. */
+  /** Opens the store, or has the server copy it. */
   static Data of(Path directory, Supplier<ApiClient> server) throws IOException {
     checkExists(directory);
     try {
@@ -45,7 +45,7 @@ final class Data implements AutoCloseable {
     }
   }
 
-  /** Opens the store itself, which no server may have open. */
+  /** Opens the store itself. No server may have it open. */
   static RocksTimerStore alone(Path directory) {
     checkExists(directory);
     try {
@@ -90,27 +90,27 @@ final class Data implements AutoCloseable {
     if (!Files.isDirectory(copy)) {
       throw new CommandException(
           ExitCode.FAILED,
-          "%s is in use by another server than that of --server, which has made a copy of its own data: %s"
+          "%s is in use by a server other than --server, which has copied its own data: %s"
               .formatted(directory, made));
     }
   }
 
-  /** {@return the store, or the copy of it} */
+  /** {@return the open store, or the open copy} */
   RocksTimerStore open() {
     return store != null ? store : RocksTimerStore.open(copy());
   }
 
   private Path copy() {
     if (copy == null) {
-      throw new IllegalStateException("it is no copy");
+      throw new IllegalStateException("not a copy");
     }
     return copy.path();
   }
 
-  /** Puts a copy into a directory that is not there yet. */
+  /** Copies the store into a directory that does not exist yet. */
   void copyTo(Path target) throws IOException {
     if (Files.exists(target)) {
-      throw new CommandException(ExitCode.FAILED, target + " is there already");
+      throw new CommandException(ExitCode.FAILED, target + " already exists");
     }
     if (store != null) {
       store.backup(target);
@@ -124,7 +124,7 @@ final class Data implements AutoCloseable {
       Files.move(copy(), target);
       return;
     }
-    // A directory of that name is complete.
+    // The rename shows that the directory is complete.
     String name = absolute.getFileName() + ".part";
     try (TemporaryFiles part = new TemporaryFiles(Files.createTempDirectory(parent, name))) {
       copyFiles(copy(), part.path());

@@ -18,7 +18,7 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** Which database nodes share, and who has it. */
+/** The options of the database that nodes share: its URL, user and password. */
 public final class DatabaseOptions {
   private static final Pattern SECRET = Pattern.compile("password=", Pattern.CASE_INSENSITIVE);
 
@@ -26,18 +26,21 @@ public final class DatabaseOptions {
       names = "--store",
       paramLabel = "URL",
       description =
-          "A database that nodes share, as jdbc:postgresql://host/database or"
-              + " jdbc:mariadb://host/database, instead of --data.",
+          "Store timers in this database, such as jdbc:postgresql://host/database or"
+              + " jdbc:mariadb://host/database.",
       converter = UrlConverter.class)
   private @Nullable String store;
 
-  @Option(names = "--store-user", paramLabel = "USER", description = "The user of the database.")
+  @Option(
+      names = "--store-user",
+      paramLabel = "USER",
+      description = "Connect to the database as this user.")
   private @Nullable String storeUser;
 
   @Option(
       names = "--store-password-file",
       paramLabel = "FILE",
-      description = "Holds the password; or set TIMEWHEEL_STORE_PASSWORD. It is never an argument.")
+      description = "Read the password from this file (or set TIMEWHEEL_STORE_PASSWORD).")
   private @Nullable Path storePasswordFile;
 
   private @Nullable String storePassword() throws IOException {
@@ -46,21 +49,21 @@ public final class DatabaseOptions {
         : new SecretFile(storePasswordFile).read().strip();
   }
 
-  /** {@return the database; null if none is named} */
+  /** {@return the database; null if none is configured} */
   @Nullable SharedDatabase database() {
     return store == null ? null : new SharedDatabase(store, storeUser, this::storePassword);
   }
 
-  /** {@return the URL of the database; null if none is named} */
+  /** {@return the URL of the database; null if none is configured} */
   @Nullable String url() {
     return store;
   }
 
   /**
-   * Opens the store in the database, and closes it afterwards. It makes no tables.
+   * Opens the store in the database, uses it, and closes it. Creates no tables.
    *
    * @param <T> the type of the result
-   * @param work what to do with the store
+   * @param work the use of the store
    * @return the result
    * @throws IOException if the password cannot be read
    */
@@ -81,7 +84,7 @@ public final class DatabaseOptions {
     }
   }
 
-  /** Refuses what nodes cannot share. */
+  /** Refuses the URLs of databases that nodes cannot share. */
   private static final class UrlConverter implements ITypeConverter<String> {
     @Override
     public String convert(String url) {
@@ -90,7 +93,8 @@ public final class DatabaseOptions {
             "expected: one like jdbc:postgresql://host/database or jdbc:mariadb://host/database");
       }
       if (SECRET.matcher(url).find()) {
-        throw new TypeConversionException("a password does not belong here, where others see it");
+        throw new TypeConversionException(
+            "the URL must not contain a password, because other users can see it");
       }
       return url;
     }

@@ -6,18 +6,18 @@ import java.time.format.DateTimeParseException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Reads durations: a whole number with a unit, such as {@code 15m}, or ISO 8601. */
+/** Parses durations: a whole number with a unit, such as {@code 15m}, or ISO 8601. */
 final class Durations {
   private static final Pattern SHORT = Pattern.compile("(\\d{1,18})(ms|s|m|h|d)");
 
   private Durations() {}
 
   /**
-   * Reads a duration.
+   * Parses a duration.
    *
-   * @param text such as {@code 500ms}, {@code 30s}, {@code 15m}, {@code 2h}, {@code 7d} or {@code
-   *     PT30M}
-   * @throws DateTimeParseException if it is no duration
+   * @param text a duration, such as {@code 500ms}, {@code 30s}, {@code 15m}, {@code 2h}, {@code 7d}
+   *     or {@code PT30M}
+   * @throws DateTimeParseException if the text is not a duration
    */
   static Duration parse(String text) {
     Matcher matcher = SHORT.matcher(text.strip());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
-/** What the process exits with. Fixed: scripts rely on it. */
+/** The exit codes of the process. They never change, because scripts rely on them. */
 final class ExitCode {
   static final int DONE = 0;
   static final int FAILED = 1;
@@ -12,7 +12,7 @@ final class ExitCode {
 
   private ExitCode() {}
 
-  /** {@return the exit code of a command whose request was answered by a status} */
+  /** {@return the exit code for the status of an answer} */
   static int of(int status) {
     return switch (status) {
       case 404 -> NOT_FOUND;

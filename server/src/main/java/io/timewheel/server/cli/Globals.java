@@ -20,15 +20,15 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.Spec;
 
-/** What every client command takes, wherever it stands on the line. */
+/** The options that every client command accepts, anywhere on the line. */
 final class Globals {
-  /** What may stand behind {@code Bearer} (RFC 6750), but for where its {@code =} are. */
+  /** The characters of a bearer token (RFC 6750). The pattern accepts {@code =} in any position. */
   private static final Pattern TOKEN = Pattern.compile("[A-Za-z0-9._~+/=-]+");
 
   private static final Pattern LOOPBACK =
       Pattern.compile("localhost|127\\.[0-9.]+|\\[::1]", Pattern.CASE_INSENSITIVE);
 
-  /** How a result is printed. */
+  /** The format of a result. */
   enum Form {
     table,
     json
@@ -42,14 +42,14 @@ final class Globals {
       scope = ScopeType.INHERIT,
       paramLabel = "URL",
       defaultValue = "http://127.0.0.1:7400",
-      description = "The server (${DEFAULT-VALUE}).")
+      description = "URL of the server (default: ${DEFAULT-VALUE}).")
   private URI server = URI.create("http://127.0.0.1:7400");
 
   @Option(
       names = "--ca-cert",
       scope = ScopeType.INHERIT,
       paramLabel = "FILE",
-      description = "Trust these authorities (PEM) instead of the default ones.")
+      description = "Trust only the authorities in this PEM file.")
   private @Nullable Path caCert;
 
   @Option(
@@ -57,14 +57,14 @@ final class Globals {
       scope = ScopeType.INHERIT,
       paramLabel = "FORM",
       defaultValue = "table",
-      description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}).")
+      description = "Print as ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).")
   private Form form = Form.table;
 
   @Option(
       names = "--token-file",
       scope = ScopeType.INHERIT,
       paramLabel = "FILE",
-      description = "Holds the token; or set TIMEWHEEL_TOKEN. It is never an argument.")
+      description = "Read the token from this file (or set TIMEWHEEL_TOKEN).")
   private @Nullable Path tokenFile;
 
   ApiClient client() {
@@ -79,12 +79,13 @@ final class Globals {
     }
     String token = token();
     if (token != null && "http".equalsIgnoreCase(scheme) && !LOOPBACK.matcher(host).matches()) {
-      err().println("timewheel: the token travels in clear to " + server + " (expected: https)");
+      err()
+          .println("timewheel: the token is sent in clear text to " + server + " (expected: https)");
     }
     return new ApiClient(server, token, trust());
   }
 
-  /** {@return what decides which servers are trusted; null for the default} */
+  /** {@return the trusted certificates of servers; null for the default of the JDK} */
   private @Nullable SSLContext trust() {
     if (caCert == null) {
       return null;
@@ -142,13 +143,13 @@ final class Globals {
     }
   }
 
-  /** Whoever refuses it later shows it. */
+  /** Checks the characters of a token. Its source is part of the error. */
   private static String valid(String text, String source) {
     String token = text.strip();
     if (!TOKEN.matcher(token).matches()) {
       throw new CommandException(
           ExitCode.FAILED,
-          source + ": holds no token (expected: one line, of letters, digits and . _ ~ + / = -)");
+          source + ": contains no token (expected: one line of letters, digits and . _ ~ + / = -)");
     }
     return token;
   }

@@ -9,14 +9,13 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The limits of a server, and how long it retains finished timers. */
+/** The options for the limits of a server, and for the retention of finished timers. */
 public final class LimitOptions {
   @Option(
       names = "--limits",
       paramLabel = "FILE",
       description =
-          "Limits of queues, hosts and namespaces in the whole cluster; read again when it"
-              + " changes.")
+          "Limit queues, hosts and namespaces by this file; changes take effect at once.")
   private @Nullable Path limits;
 
   @Option(
@@ -67,7 +66,7 @@ public final class LimitOptions {
     }
   }
 
-  /** Gives the retention and the rate of overdue timers to a scheduler. */
+  /** Applies the retention and the catch-up rate to a scheduler. */
   public void applyTo(DurableTimerBuilder builder) {
     builder.remember(retain, retainMax).overdueRate(overdueRate);
   }

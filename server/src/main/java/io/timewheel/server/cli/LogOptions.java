@@ -10,19 +10,20 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** The logs of a server. */
+/** The options for the logs of a server. */
 public final class LogOptions {
   @Option(
       names = "--log-format",
       paramLabel = "FORM",
-      description = "${COMPLETION-CANDIDATES} (${DEFAULT-VALUE}), on standard error.",
+      description =
+          "Log to standard error as ${COMPLETION-CANDIDATES} (default: ${DEFAULT-VALUE}).",
       defaultValue = "text")
   private LogOutput.Form logFormat = LogOutput.Form.text;
 
   @Option(
       names = "--audit-log",
       paramLabel = "FILE",
-      description = "Where to record who changed what, instead of standard error.")
+      description = "Write the audit log here (default: standard error).")
   private @Nullable Path auditLog;
 
   @Option(
@@ -34,7 +35,7 @@ public final class LogOptions {
   private FileSize auditLogSize = FileSize.valueOf(LogOutput.AUDIT_SIZE);
 
   /**
-   * Directs the logs of the process.
+   * Configures the logs of the process.
    *
    * @throws IOException if the file of the audit log cannot be written
    */
@@ -42,7 +43,7 @@ public final class LogOptions {
     LogOutput.direct(logFormat, auditLog, auditLogSize);
   }
 
-  /** Reads a number of bytes. */
+  /** Parses a number of bytes. */
   private static final class SizeConverter implements ITypeConverter<FileSize> {
     @Override
     public FileSize convert(String text) {

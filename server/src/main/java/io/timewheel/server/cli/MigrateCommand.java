@@ -24,8 +24,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "migrate",
     description = {
-      "Makes the tables of a shared database, or prepares them for this release.",
-      "Nodes of an older one work on, until --finish."
+      "Create the tables of a shared database, or prepare them for this release.",
+      "Nodes of an older release continue until --finish."
     },
     footer = {
       "  timewheel store migrate --print \\",
@@ -38,13 +38,13 @@ public final class MigrateCommand implements Callable<Integer> {
 
   @Mixin private DatabaseOptions database = new DatabaseOptions();
 
-  @Option(names = "--print", description = "Prints the SQL that it would run, and changes nothing.")
+  @Option(names = "--print", description = "Print the SQL, and change nothing.")
   private boolean print;
 
   @Option(
       names = "--finish",
       description =
-          "Switches to the format of this release; refused while a node of an older one lives.")
+          "Switch to this format; fails while older nodes run.")
   private boolean finish;
 
   private record Migrated(int format, boolean pending) {}
@@ -89,7 +89,7 @@ public final class MigrateCommand implements Callable<Integer> {
     return unreachable ? ExitCode.UNREACHABLE : ExitCode.FAILED;
   }
 
-  /** What a pool says of a failure is less than what the database has said. */
+  /** Returns the message of the database, which is more specific than the message of the pool. */
   private static String reason(StoreException failure) {
     Throwable cause = failure.getCause();
     Throwable first = cause == null ? null : cause.getCause();

@@ -30,12 +30,16 @@ final class NamespacesCommand {
   @Command(
       name = "pause",
       description = "Pause a namespace; no attempt starts until it is resumed.")
-  int pause(@Parameters(paramLabel = "NAMESPACE") String namespace) {
+  int pause(
+      @Parameters(paramLabel = "NAMESPACE", description = "Name of the namespace.")
+          String namespace) {
     return change(namespace, "pause");
   }
 
   @Command(name = "resume", description = "Resume a namespace; overdue timers fire.")
-  int resume(@Parameters(paramLabel = "NAMESPACE") String namespace) {
+  int resume(
+      @Parameters(paramLabel = "NAMESPACE", description = "Name of the namespace.")
+          String namespace) {
     return change(namespace, "resume");
   }
 

@@ -21,14 +21,14 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** The address of a server, and the callers that it lets in. */
+/** The options for the address of a server, and for the callers that it admits. */
 public final class NetworkOptions {
   private static final Duration MAX_DRAIN_DELAY = Duration.ofHours(1);
 
   @Option(
       names = "--port",
       paramLabel = "PORT",
-      description = "The port; 0 for a free one (${DEFAULT-VALUE}).",
+      description = "Listen on this port (default: ${DEFAULT-VALUE}, 0: a free port).",
       defaultValue = "" + ServerConfig.DEFAULT_PORT,
       converter = PortConverter.class)
   private int port;
@@ -36,7 +36,7 @@ public final class NetworkOptions {
   @Option(
       names = "--listen",
       paramLabel = "ADDRESS",
-      description = "The address to listen on (${DEFAULT-VALUE}).",
+      description = "Listen on this address (default: ${DEFAULT-VALUE}).",
       defaultValue = "127.0.0.1")
   private String listen = "127.0.0.1";
 
@@ -44,25 +44,25 @@ public final class NetworkOptions {
       names = "--host",
       paramLabel = "NAME",
       split = ",",
-      description = "A name that clients call this server by, besides loopback names; repeatable.")
+      description = "Accept this host name in addition to loopback names; repeatable.")
   private Set<String> hosts = new HashSet<>();
 
   @Option(
       names = "--tls-cert",
       paramLabel = "FILE",
-      description = "The certificate chain in PEM, for https; needs --tls-key.")
+      description = "Serve HTTPS with this certificate chain (PEM; needs --tls-key).")
   private @Nullable Path tlsCert;
 
   @Option(
       names = "--tls-key",
       paramLabel = "FILE",
-      description = "The private key of --tls-cert in PEM, without a passphrase.")
+      description = "Private key of --tls-cert (PEM, without a passphrase).")
   private @Nullable Path tlsKey;
 
   @Option(
       names = "--base-path",
       paramLabel = "PATH",
-      description = "The path in front of all others, such as /timers (default: none).",
+      description = "Prefix of all paths, such as /timers (default: none).",
       converter = BasePathConverter.class)
   private String basePath = "";
 
@@ -70,7 +70,7 @@ public final class NetworkOptions {
       names = "--trusted-proxy",
       paramLabel = "CIDR",
       split = ",",
-      description = "Proxies whose X-Forwarded-For header is honoured; repeatable.",
+      description = "Trust X-Forwarded-For of these proxies; repeatable.",
       converter = CidrConverter.class)
   private List<Cidr> trustedProxies = new ArrayList<>();
 
@@ -78,19 +78,19 @@ public final class NetworkOptions {
       names = "--drain-delay",
       paramLabel = "DURATION",
       description =
-          "On SIGTERM, answer /readyz 503 but serve this long (${DEFAULT-VALUE}, at most PT1H).",
+          "Serve this long after SIGTERM (default: ${DEFAULT-VALUE}, max: PT1H).",
       defaultValue = "PT0S")
   private Duration drainDelay = Duration.ZERO;
 
   @Option(
       names = "--tokens",
       paramLabel = "FILE",
-      description = "The tokens that let a caller in, as `timewheel tokens create` makes them.")
+      description = "Require a token of this file (see `timewheel tokens create`).")
   private @Nullable Path tokens;
 
   @Option(
       names = "--insecure",
-      description = "Listens on another address than loopback though nobody has to show a token.")
+      description = "Allow a non-loopback address without tokens.")
   private boolean insecure;
 
   int port() {
@@ -108,7 +108,7 @@ public final class NetworkOptions {
   }
 
   /**
-   * {@return the way of requests to the server}
+   * {@return the path of requests to the server: base path, proxies and TLS}
    *
    * @throws IOException if the certificate of the port cannot be used
    */
@@ -126,14 +126,14 @@ public final class NetworkOptions {
               + ": is missing (expected: --tls-cert and --tls-key together)");
     }
     TlsFiles files = new TlsFiles(tlsCert, tlsKey);
-    var unused = files.read(); // a bad pair is refused before the port is opened
+    var unused = files.read(); // an invalid pair is refused before the port opens
     return files;
   }
 
   /**
-   * {@return how long the server serves after it was told to end}
+   * {@return the time that the server still serves requests after it was told to stop}
    *
-   * @throws IOException if that is out of range
+   * @throws IOException if it is out of range
    */
   public Duration drainDelay() throws IOException {
     if (drainDelay.isNegative() || drainDelay.compareTo(MAX_DRAIN_DELAY) > 0) {
@@ -143,7 +143,7 @@ public final class NetworkOptions {
     return drainDelay;
   }
 
-  /** {@return whether tokens reach this server in clear, where others can read them} */
+  /** {@return whether tokens reach this server in clear text} */
   public boolean sendsTokensInClear() throws IOException {
     return tokens != null && tlsCert == null && !isLoopback();
   }
@@ -153,9 +153,9 @@ public final class NetworkOptions {
   }
 
   /**
-   * {@return the tokens that let a caller in; null if everyone is let in}
+   * {@return the tokens that admit callers; null if every caller is admitted}
    *
-   * @throws IOException if that must not be, or the file cannot be used
+   * @throws IOException if tokens are required and missing, or the file cannot be used
    */
   public @Nullable Tokens tokens() throws IOException {
     if (tokens != null) {
@@ -167,11 +167,11 @@ public final class NetworkOptions {
     throw new IOException(
         "--listen "
             + listen
-            + " reaches beyond this machine, and there are no --tokens;"
-            + " --insecure would let everybody in");
+            + " is reachable from other machines and needs --tokens;"
+            + " --insecure would admit every caller");
   }
 
-  /** Reads the number of a port. */
+  /** Parses the number of a port. */
   private static final class PortConverter implements ITypeConverter<Integer> {
     @Override
     public Integer convert(String text) {
@@ -181,13 +181,13 @@ public final class NetworkOptions {
           return number;
         }
       } catch (NumberFormatException e) {
-        // refused below, as any other
+        // refused below, like a number out of range
       }
       throw new TypeConversionException(text + " (expected: 0 to " + Settings.MAX_PORT + ")");
     }
   }
 
-  /** Reads a path in front of others. */
+  /** Parses a base path. */
   private static final class BasePathConverter implements ITypeConverter<String> {
     @Override
     public String convert(String text) {

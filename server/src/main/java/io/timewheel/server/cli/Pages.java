@@ -8,14 +8,14 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Prints a list of the server, whatever the number of its pages. */
+/** Prints a list of the server, which may have several pages. */
 final class Pages {
   private Pages() {}
 
   /**
    * Reads all pages and prints them as one list.
    *
-   * @param query the parameters of the first page, such as {@code ?state=failed}; or empty
+   * @param query the query of the first page, such as {@code ?state=failed}; or empty
    * @param field the field of the answer that contains the list
    */
   static void print(Globals globals, String path, String query, String field, String... columns) {

@@ -9,13 +9,13 @@ import java.util.regex.Pattern;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Prints results, as the JSON of the API or as a table. What users have named cannot move the
- * cursor: control characters are shown as a replacement.
+ * Prints results, as the JSON of the API or as a table. Control characters in names are replaced,
+ * so that no name can move the cursor of a terminal.
  */
 final class Printer {
   private static final int MAX_CELL = 60;
 
-  /** Between the words of a field's name. */
+  /** Matches the boundary between two words of a field's name. */
   private static final Pattern WORDS = Pattern.compile("(?<=[a-z0-9])(?=[A-Z])");
 
   private final PrintWriter out;
@@ -30,7 +30,7 @@ final class Printer {
     return json;
   }
 
-  /** Prints an answer: as JSON, or its fields one below the other. */
+  /** Prints an answer, as JSON or with one field per line. */
   void fields(JsonNode answer) {
     if (json) {
       json(answer);
@@ -53,7 +53,7 @@ final class Printer {
     out.flush();
   }
 
-  /** Prints objects: as one object of JSON, or each in a row. */
+  /** Prints objects, as one JSON object or with one row each. */
   void rows(JsonNode whole, Iterable<JsonNode> rows, String... columns) {
     if (json) {
       json(whole);
@@ -93,7 +93,7 @@ final class Printer {
     out.flush();
   }
 
-  /** Prints a line for people; nothing where a program reads. */
+  /** Prints a line for people. Prints nothing if the output is JSON. */
   void line(String text) {
     if (!json) {
       out.println(clean(text));

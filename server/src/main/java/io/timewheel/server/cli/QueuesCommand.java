@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.JsonNode;
 
-/** A consumer of a queue, by hand. */
+/** Acts as a consumer of a queue, for manual use. */
 @Command(
     name = "queues",
     description = "List, pause and resume queues; claim firings and end them.",
@@ -35,7 +35,9 @@ final class QueuesCommand {
   }
 
   @Command(name = "list", description = "List the queues of a namespace.")
-  int list(@Parameters(paramLabel = "NAMESPACE") String namespace) {
+  int list(
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
+          String namespace) {
     Pages.print(
         globals(),
         queues(namespace),
@@ -52,15 +54,17 @@ final class QueuesCommand {
 
   @Command(name = "pause", description = "Pause a queue; claims take nothing until it is resumed.")
   int pause(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "QUEUE") String queue) {
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
+          String namespace,
+      @Parameters(paramLabel = "QUEUE", description = "Name of the queue.") String queue) {
     return change(namespace, queue, "pause");
   }
 
   @Command(name = "resume", description = "Resume a queue; claims take its ready timers.")
   int resume(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "QUEUE") String queue) {
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
+          String namespace,
+      @Parameters(paramLabel = "QUEUE", description = "Name of the queue.") String queue) {
     return change(namespace, queue, "resume");
   }
 
@@ -76,14 +80,20 @@ final class QueuesCommand {
 
   @Command(name = "claim", description = "Claim ready timers, and wait for them.")
   int claim(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "QUEUE") String queue,
-      @Option(names = "--max", paramLabel = "N", defaultValue = "1") int max,
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
+          String namespace,
+      @Parameters(paramLabel = "QUEUE", description = "Name of the queue.") String queue,
+      @Option(
+              names = "--max",
+              paramLabel = "N",
+              defaultValue = "1",
+              description = "Claim at most this many (default: 1, max: 1000).")
+          int max,
       @Option(
               names = "--lease-duration",
               paramLabel = "DURATION",
               defaultValue = "30s",
-              description = "Duration of the claim lease (default: 30s, max: 12h).")
+              description = "Lease claimed timers this long (default: 30s, max: 12h).")
           Duration leaseDuration,
       @Option(
               names = "--wait",
@@ -106,36 +116,65 @@ final class QueuesCommand {
     if (globals().printer().isJson()) {
       globals().printer().json(answer);
     } else {
-      rows.forEach(globals().printer()::fields); // a lease that is cut off is worth nothing
+      rows.forEach(globals().printer()::fields); // a lease token that is cut off cannot be used
     }
     return ExitCode.DONE;
   }
 
-  @Command(name = "ack", description = "It is done.")
+  @Command(name = "ack", description = "Report a successful attempt, and end its claim lease.")
   int ack(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "FIREID") String fireId,
-      @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken) {
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
+          String namespace,
+      @Parameters(paramLabel = "FIREID", description = "ID of the firing.") String fireId,
+      @Option(
+              names = "--lease-token",
+              paramLabel = "TOKEN",
+              required = true,
+              description = "Token of the claim lease.")
+          String leaseToken) {
     return end(namespace, fireId, "ack", new LeaseRequest.Ack(leaseToken));
   }
 
-  @Command(name = "nack", description = "It failed: tried again by the timer's policy.")
+  @Command(name = "nack", description = "Report a failed attempt; the timer is retried.")
   int nack(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "FIREID") String fireId,
-      @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken,
-      @Option(names = "--error", paramLabel = "TEXT") @Nullable String error,
-      @Option(names = "--after", paramLabel = "DURATION", description = "When to try again.")
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
+          String namespace,
+      @Parameters(paramLabel = "FIREID", description = "ID of the firing.") String fireId,
+      @Option(
+              names = "--lease-token",
+              paramLabel = "TOKEN",
+              required = true,
+              description = "Token of the claim lease.")
+          String leaseToken,
+      @Option(
+              names = "--error",
+              paramLabel = "TEXT",
+              description = "Record this cause of the failure.")
+          @Nullable String error,
+      @Option(
+              names = "--after",
+              paramLabel = "DURATION",
+              description = "Retry after this delay (default: the timer's backoff).")
           @Nullable Duration after) {
     return end(namespace, fireId, "nack", new LeaseRequest.Nack(leaseToken, error, after));
   }
 
-  @Command(name = "extend", description = "It needs more time.")
+  @Command(name = "extend", description = "Extend a claim lease.")
   int extend(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "FIREID") String fireId,
-      @Option(names = "--lease-token", paramLabel = "TOKEN", required = true) String leaseToken,
-      @Option(names = "--lease-duration", paramLabel = "DURATION", required = true)
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
+          String namespace,
+      @Parameters(paramLabel = "FIREID", description = "ID of the firing.") String fireId,
+      @Option(
+              names = "--lease-token",
+              paramLabel = "TOKEN",
+              required = true,
+              description = "Token of the claim lease.")
+          String leaseToken,
+      @Option(
+              names = "--lease-duration",
+              paramLabel = "DURATION",
+              required = true,
+              description = "Lease the timer this long from now (max: 12h).")
           Duration leaseDuration) {
     return end(namespace, fireId, "extend", new LeaseRequest.Extend(leaseToken, leaseDuration));
   }

@@ -6,8 +6,8 @@ import java.io.IOException;
 import picocli.CommandLine.ArgGroup;
 
 /**
- * The settings of a server, as the command line, the environment or the file has them: a group of
- * options for each job, which is a section of the help.
+ * The settings of a server, from the command line, the environment or the file. Each group of
+ * options is a section of the help.
  */
 public final class ServeOptions {
   @ArgGroup(exclusive = false, order = 1, heading = "%nNetwork, TLS and tokens:%n")

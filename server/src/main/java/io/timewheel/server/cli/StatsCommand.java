@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.ParentCommand;
 
-/** One look at the server. */
-@Command(name = "stats", description = "Says how many timers there are, and how it goes.")
+/** Prints the figures of the server once. */
+@Command(name = "stats", description = "Show timer counts, rates and lag.")
 final class StatsCommand implements Callable<Integer> {
   @ParentCommand private @Nullable Timewheel root;
 

@@ -35,13 +35,13 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Works on the data of a server, whether it runs or not. */
+/** Works on the data of a server, with or without a running server. */
 @Command(
     name = "store",
     description = {
-      "Checks, repairs, copies and converts the data of a server.",
-      "While the server runs, it is asked for a copy, of which the timers are checked or exported;",
-      "only a repair and an import need it to be stopped."
+      "Verify, repair, back up and convert the data of a server.",
+      "While the server runs, it makes a copy, and verify and export read the copy.",
+      "Stop the server before a repair of a directory, and before an import."
     },
     footerHeading = "%nExamples:%n",
     footer = {
@@ -65,7 +65,7 @@ final class StoreCommand {
       paramLabel = "DIR",
       scope = picocli.CommandLine.ScopeType.INHERIT,
       defaultValue = "./timewheel-data",
-      description = "The directory of the data (${DEFAULT-VALUE}).")
+      description = "Directory of the data (default: ${DEFAULT-VALUE}).")
   private Path data = Path.of("timewheel-data");
 
   private Globals globals() {
@@ -77,8 +77,8 @@ final class StoreCommand {
   }
 
   /**
-   * {@return the database to work on; null for the directory} A directory on the command line goes
-   * before a database in the settings.
+   * {@return the database to work on; null for the directory} A directory on the command line takes
+   * precedence over a database in the settings.
    */
   private @Nullable DatabaseOptions database() {
     DatabaseOptions options = shared;
@@ -108,7 +108,7 @@ final class StoreCommand {
             .formatted(command, sourceOfDatabase(), instead));
   }
 
-  /** {@return the option, the variable or the file that names the database} */
+  /** {@return the option, the variable or the file that configures the database} */
   private String sourceOfDatabase() {
     if (!isOnLine("--store")
         && requireNonNull(spec).defaultValueProvider() instanceof Settings settings) {
@@ -120,7 +120,7 @@ final class StoreCommand {
     return "--store";
   }
 
-  @Command(name = "verify", description = "Compares every timer with every index and counter.")
+  @Command(name = "verify", description = "Compare every timer with every index and counter.")
   int verify() throws IOException {
     DatabaseOptions database = database();
     if (database != null) {
@@ -144,8 +144,8 @@ final class StoreCommand {
   @Command(
       name = "repair",
       description = {
-        "Fixes indexes and counters that do not match the timers.",
-        "Nodes on a shared database may run; the server of a directory must be stopped."
+        "Fix indexes and counters that do not match the timers.",
+        "Nodes on a shared database may run. Stop the server of a directory first."
       })
   int repair() throws IOException {
     DatabaseOptions database = database();
@@ -157,7 +157,7 @@ final class StoreCommand {
     }
   }
 
-  /** Repairs and verifies. It prints the repaired problems even if either fails after that. */
+  /** Repairs and verifies. Prints the repaired problems even if a later step fails. */
   int repair(Supplier<VerifyReport> repair, Supplier<VerifyReport> verify) {
     VerifyReport fixed;
     String remedy = null;
@@ -193,8 +193,9 @@ final class StoreCommand {
     return left.isClean() ? ExitCode.DONE : ExitCode.FAILED;
   }
 
-  @Command(name = "backup", description = "Makes a copy that a server can open.")
-  int backup(@Parameters(paramLabel = "DIRECTORY", description = "Must not exist.") Path target)
+  @Command(name = "backup", description = "Make a copy that a server can open.")
+  int backup(
+      @Parameters(paramLabel = "DIRECTORY", description = "New directory of the copy.") Path target)
       throws IOException {
     if (database() != null) {
       throw onlyADirectory("backup", "back a database up by pg_dump or mariadb-dump");
@@ -208,11 +209,11 @@ final class StoreCommand {
     return ExitCode.DONE;
   }
 
-  @Command(name = "export", description = "Writes all timers as lines of JSON.")
+  @Command(name = "export", description = "Export all timers as lines of JSON.")
   int export(
       @Parameters(
               paramLabel = "FILE",
-              description = "Must not exist, except a device or pipe; - is standard output.")
+              description = "New file, device or pipe (-: standard output).")
           Path file)
       throws IOException {
     if (database() != null) {
@@ -221,7 +222,7 @@ final class StoreCommand {
     boolean standard = file.toString().equals("-");
     boolean stream = isStream(file);
     if (!standard && !stream && Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
-      throw new CommandException(ExitCode.FAILED, file + " is there already");
+      throw new CommandException(ExitCode.FAILED, file + " already exists");
     }
     try (Data existing = existing();
         RocksTimerStore store = existing.open()) {
@@ -230,12 +231,12 @@ final class StoreCommand {
         return export(store, new CountingOutput(System.out, progress)).exitCode();
       }
       if (stream) {
-        // It is not said what was done: that could go where the timers go.
+        // No summary is printed: it could go to the same output as the timers.
         try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.WRITE)) {
           return export(store, new CountingOutput(out, progress)).exitCode();
         }
       }
-      // A file of that name is complete.
+      // The rename shows that the file is complete.
       Path parent = file.toAbsolutePath().getParent();
       String name = file.getFileName().toString();
       try (TemporaryFiles part = new TemporaryFiles(Files.createTempFile(parent, name, ".part"))) {
@@ -246,20 +247,20 @@ final class StoreCommand {
         Files.move(part.path(), file, StandardCopyOption.ATOMIC_MOVE);
         done(
             counted(exported.timers(), file),
-            "%,d timers written to %s".formatted(exported.timers(), file));
+            "%,d timers exported to %s".formatted(exported.timers(), file));
         return exported.exitCode();
       }
     }
   }
 
-  /** {@return whether it takes what is written to it, and must not be replaced by a file} */
+  /** {@return whether the file is a pipe or a device, which must not be replaced by a file} */
   private static boolean isStream(Path file) {
     return Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file);
   }
 
   private record Exported(long timers, int exitCode) {}
 
-  /** Of a damaged store, what can be read is worth keeping. */
+  /** Exports a store. If the store is damaged, the readable timers are exported. */
   private Exported export(RocksTimerStore store, OutputStream out) {
     try {
       return new Exported(store.exportTo(out), ExitCode.DONE);
@@ -274,17 +275,19 @@ final class StoreCommand {
 
   @Command(
       name = "import",
-      description = "Takes timers from lines of JSON; the newer version wins.")
-  int importFrom(@Parameters(paramLabel = "FILE", description = "- is standard input.") Path file)
+      description = "Import timers from lines of JSON; the newer version wins.")
+  int importFrom(
+      @Parameters(paramLabel = "FILE", description = "File to import (-: standard input).")
+          Path file)
       throws IOException {
     if (database() != null) {
       throw onlyADirectory("import", "use the tools of the database");
     }
-    // Of a file that cannot be read no store remains, and so it is opened first.
+    // The file is opened before the store is created: if it cannot be read, no empty store remains.
     try (InputStream in = input(file);
         RocksTimerStore store = open()) {
       long timers = store.importFrom(new CountingInput(in, new Progress(globals().err(), 0)));
-      done(counted(timers, file), "%,d timers taken from %s".formatted(timers, file));
+      done(counted(timers, file), "%,d timers imported from %s".formatted(timers, file));
     }
     return ExitCode.DONE;
   }
@@ -293,7 +296,7 @@ final class StoreCommand {
     if (file.toString().equals("-")) {
       return System.in;
     }
-    if (Files.isDirectory(file)) { // which can be opened, and not read
+    if (Files.isDirectory(file)) { // Java opens a directory without an error, but cannot read it
       throw new CommandException(ExitCode.FAILED, file + " is a directory");
     }
     return Files.newInputStream(file);
@@ -303,7 +306,7 @@ final class StoreCommand {
     return ApiClient.JSON.createObjectNode().put("timers", timers).put("file", file.toString());
   }
 
-  /** Says what was done, as a line or as JSON. */
+  /** Prints the result, as a line or as JSON. */
   private void done(ObjectNode result, String line) {
     Printer printer = globals().printer();
     if (printer.isJson()) {
@@ -333,7 +336,7 @@ final class StoreCommand {
         .sum();
   }
 
-  /** A line to the terminal now and then, when it takes long. */
+  /** Prints the progress of a long command to the terminal. */
   private static final class Progress {
     private final PrintWriter err;
     private final long total;

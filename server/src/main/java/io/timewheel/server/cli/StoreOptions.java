@@ -11,12 +11,12 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** The store of a server. */
+/** The options for the store of a server. */
 public final class StoreOptions {
   @Option(
       names = "--data",
       paramLabel = "DIR",
-      description = "Where the timers are kept (${DEFAULT-VALUE}).",
+      description = "Store timers in this directory (default: ${DEFAULT-VALUE}).",
       defaultValue = "./timewheel-data")
   private Path data = Path.of("timewheel-data");
 
@@ -26,17 +26,17 @@ public final class StoreOptions {
   @Option(
       names = "--observe",
       description =
-          "Own no shards and call no URLs; serve the API and console (needs --store). Queues work.")
+          "Own no shards and call no URLs (needs --store).")
   private boolean observe;
 
   @Option(
       names = "--store-timeout",
       paramLabel = "DURATION",
-      description = "Answer 503 if the store takes longer (default: PT10S, PT1S to PT5M).",
+      description = "Answer 503 after this time (default: PT10S, min: PT1S, max: PT5M).",
       converter = StoreTimeoutConverter.class)
   private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
 
-  /** {@return the place of the timers} */
+  /** {@return the location of the timers} */
   public StoreLocation location() {
     return new StoreLocation(data, database.database());
   }
@@ -46,12 +46,12 @@ public final class StoreOptions {
     return observe;
   }
 
-  /** {@return the time after which a request to the store is answered 503} */
+  /** {@return the time after which a request that waits for the store is answered 503} */
   Duration timeout() {
     return storeTimeout;
   }
 
-  /** Reads the store timeout. */
+  /** Parses the store timeout. */
   private static final class StoreTimeoutConverter implements ITypeConverter<Duration> {
     private static final Duration MIN = Duration.ofSeconds(1);
     private static final Duration MAX = Duration.ofMinutes(5);
@@ -64,7 +64,7 @@ public final class StoreOptions {
           return timeout;
         }
       } catch (DateTimeParseException e) {
-        // refused below, as any other
+        // refused below, like a value out of range
       }
       throw new TypeConversionException(text + " (expected: " + MIN + " to " + MAX + ")");
     }

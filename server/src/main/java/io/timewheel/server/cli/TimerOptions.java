@@ -18,7 +18,7 @@ import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Option;
 import tools.jackson.core.JacksonException;
 
-/** A timer as the options of a command describe it. */
+/** The options that describe a timer. */
 final class TimerOptions {
   @ArgGroup(multiplicity = "1")
   private When when = new When();
@@ -26,7 +26,10 @@ final class TimerOptions {
   @ArgGroup(multiplicity = "1")
   private Where where = new Where();
 
-  @Option(names = "--zone", paramLabel = "ZONE", description = "The zone of --cron (UTC).")
+  @Option(
+      names = "--zone",
+      paramLabel = "ZONE",
+      description = "Time zone of --cron (default: UTC).")
   private @Nullable String zone;
 
   @Option(
@@ -38,77 +41,113 @@ final class TimerOptions {
   @Option(
       names = "--secret",
       paramLabel = "NAME",
-      description = "Secret that signs webhook requests.")
+      description = "Sign webhook requests by this secret.")
   private @Nullable String secret;
 
   @Option(
       names = "--target-header",
       paramLabel = "NAME=VALUE",
-      description = "Send this header with requests to --url.")
+      description = "Send this header to --url; repeatable.")
   private Map<String, String> targetHeaders = new LinkedHashMap<>();
 
   @Option(
       names = "--target-header-secret",
       paramLabel = "NAME=SECRET",
-      description = "Send a secret of the server, by its name.")
+      description = "Send this header with a secret's value; repeatable.")
   private Map<String, String> secretHeaders = new LinkedHashMap<>();
 
-  @Option(names = "--timeout", paramLabel = "DURATION", description = "Of a call of --url.")
+  @Option(
+      names = "--timeout",
+      paramLabel = "DURATION",
+      description = "Limit webhook requests (default: 10s, max: 1m).")
   private @Nullable Duration timeout;
 
   @ArgGroup private @Nullable Payload payload;
 
-  @Option(names = "--header", paramLabel = "NAME=VALUE", description = "Comes with each firing.")
+  @Option(
+      names = "--header",
+      paramLabel = "NAME=VALUE",
+      description = "Add this header to each firing; repeatable.")
   private Map<String, String> headers = new LinkedHashMap<>();
 
-  @Option(names = "--max-attempts", paramLabel = "N")
+  @Option(
+      names = "--max-attempts",
+      paramLabel = "N",
+      description = "Limit attempts of a run (default: 5, max: 1000).")
   private @Nullable Integer maxAttempts;
 
-  @Option(names = "--backoff", paramLabel = "DURATION")
+  @Option(
+      names = "--backoff",
+      paramLabel = "DURATION",
+      description = "Delay the second attempt; doubles afterwards (default: 1s).")
   private @Nullable Duration backoff;
 
-  @Option(names = "--max-backoff", paramLabel = "DURATION")
+  @Option(
+      names = "--max-backoff",
+      paramLabel = "DURATION",
+      description = "Limit the delay between attempts (default: 1m).")
   private @Nullable Duration maxBackoff;
 
   @Option(
       names = "--missed",
       paramLabel = "RULE",
-      description = "fire_once, fire_all or skip: what becomes of runs that were missed.")
+      description = "Handle missed runs: fire_once, fire_all or skip (default: fire_once).")
   private @Nullable String missed;
 
-  @Option(names = "--grace", paramLabel = "DURATION", description = "Later than this is missed.")
+  @Option(
+      names = "--grace",
+      paramLabel = "DURATION",
+      description = "Treat later runs as missed.")
   private @Nullable Duration grace;
 
-  /** The schedule. */
+  /** The options of the schedule. */
   static final class When {
-    @Option(names = "--after", paramLabel = "DURATION", description = "From now, as PT30M.")
+    @Option(
+        names = "--after",
+        paramLabel = "DURATION",
+        description = "Fire after this delay, such as 30m.")
     private @Nullable Duration after;
 
-    @Option(names = "--at", paramLabel = "INSTANT", description = "As 2026-12-01T09:00:00Z.")
+    @Option(
+        names = "--at",
+        paramLabel = "INSTANT",
+        description = "Fire at this instant, such as 2026-12-01T09:00:00Z.")
     private @Nullable Instant at;
 
-    @Option(names = "--every", paramLabel = "DURATION", description = "At a fixed rate.")
+    @Option(
+        names = "--every",
+        paramLabel = "DURATION",
+        description = "Fire at a fixed rate (min: 100ms).")
     private @Nullable Duration every;
 
-    @Option(names = "--cron", paramLabel = "CRON", description = "As '0 9 * * MON-FRI'.")
+    @Option(
+        names = "--cron",
+        paramLabel = "CRON",
+        description = "Fire by a schedule, such as '0 9 * * MON-FRI'.")
     private @Nullable String cron;
   }
 
-  /** The target. */
+  /** The options of the target. */
   static final class Where {
-    @Option(names = "--queue", paramLabel = "QUEUE", description = "Consumers claim it there.")
+    @Option(
+        names = "--queue",
+        paramLabel = "QUEUE",
+        description = "Fire into this queue, for consumers.")
     private @Nullable String queue;
 
-    @Option(names = "--url", paramLabel = "URL", description = "It is posted there.")
+    @Option(names = "--url", paramLabel = "URL", description = "Post firings to this URL.")
     private @Nullable String url;
   }
 
-  /** The payload. */
+  /** The options of the payload. */
   static final class Payload {
-    @Option(names = "--payload", paramLabel = "JSON")
+    @Option(names = "--payload", paramLabel = "JSON", description = "Set the payload (max: 64 KB).")
     private @Nullable String text;
 
-    @Option(names = "--payload-file", paramLabel = "FILE", description = "- is standard input.")
+    @Option(
+        names = "--payload-file",
+        paramLabel = "FILE",
+        description = "Read the payload from this file (-: standard input).")
     private @Nullable Path file;
   }
 
@@ -151,7 +190,7 @@ final class TimerOptions {
                 : Files.readString(payload.file);
       }
       String json = text == null ? "null" : text;
-      var unused = ApiClient.JSON.readTree(json); // or it is refused here
+      var unused = ApiClient.JSON.readTree(json); // invalid JSON is refused here
       return new RawJson(json);
     } catch (IOException e) {
       throw globals.usage("--payload-file: cannot be read: " + Timewheel.reason(e));

@@ -19,10 +19,10 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Looks at timers and changes them. */
+/** Shows timers and changes them. */
 @Command(
     name = "timers",
-    description = "Makes timers, looks at them, and changes them.",
+    description = "Create, show and change timers.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel timers create shop order-42 --after 30m --queue unpaid",
@@ -40,12 +40,18 @@ final class TimersCommand {
     return Timewheel.globalsOf(root);
   }
 
-  /** Where a timer is moved to. */
+  /** The new time of a timer. */
   static final class To {
-    @Option(names = "--at", paramLabel = "INSTANT", description = "As 2026-12-01T09:00:00Z.")
+    @Option(
+        names = "--at",
+        paramLabel = "INSTANT",
+        description = "Fire at this instant, such as 2026-12-01T09:00:00Z.")
     private @Nullable Instant at;
 
-    @Option(names = "--after", paramLabel = "DURATION", description = "From now, as PT30M.")
+    @Option(
+        names = "--after",
+        paramLabel = "DURATION",
+        description = "Fire after this delay, such as 30m.")
     private @Nullable Duration after;
   }
 
@@ -60,8 +66,9 @@ final class TimersCommand {
         "      --secret shop --payload '{\"kind\":\"daily\"}'"
       })
   int create(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id,
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id,
       @Mixin TimerOptions options) {
     return print(put(namespace, id, options).withHeader("If-None-Match", "*"));
   }
@@ -75,8 +82,9 @@ final class TimersCommand {
         "  timewheel timers put shop report --every 1h --queue reports --if-version 7"
       })
   int put(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id,
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id,
       @Mixin TimerOptions options,
       @Option(
               names = "--if-version",
@@ -97,42 +105,69 @@ final class TimersCommand {
     return ExitCode.DONE;
   }
 
-  @Command(name = "get", description = "Shows a timer with its attempts.")
+  @Command(name = "get", description = "Show a timer with its attempts.")
   int get(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id) {
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id) {
     return print(Call.get(ApiClient.timer(namespace, id)));
   }
 
-  @Command(name = "list", description = "Lists timers; unfinished ones, unless --state says so.")
+  @Command(name = "list", description = "List timers (default: unfinished ones).")
   int list(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Option(names = "--state", paramLabel = "STATE") @Nullable String state,
-      @Option(names = "--prefix", paramLabel = "TEXT", description = "The beginning of the id.")
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Option(
+              names = "--state",
+              paramLabel = "STATE",
+              description = "List only these states, or all (default: unfinished).")
+          @Nullable String state,
+      @Option(
+              names = "--prefix",
+              paramLabel = "TEXT",
+              description = "List only IDs with this prefix.")
           @Nullable String prefix,
-      @Option(names = "--due-from", paramLabel = "INSTANT") @Nullable String dueFrom,
-      @Option(names = "--due-to", paramLabel = "INSTANT") @Nullable String dueTo,
-      @Option(names = "--handler", paramLabel = "NAME") @Nullable String handler,
-      @Option(names = "--queue", paramLabel = "QUEUE", description = "Only timers of this queue.")
+      @Option(
+              names = "--due-from",
+              paramLabel = "INSTANT",
+              description = "List only timers due from this instant on.")
+          @Nullable String dueFrom,
+      @Option(
+              names = "--due-to",
+              paramLabel = "INSTANT",
+              description = "List only timers due before this instant.")
+          @Nullable String dueTo,
+      @Option(
+              names = "--handler",
+              paramLabel = "NAME",
+              description = "List only timers of this handler.")
+          @Nullable String handler,
+      @Option(
+              names = "--queue",
+              paramLabel = "QUEUE",
+              description = "List only timers of this queue.")
           @Nullable String queue,
       @Option(
               names = "--target",
               paramLabel = "KIND",
-              description = "Only this kind: queue or url.")
+              description = "List only this kind of target: queue, url.")
           @Nullable String target,
       @Option(
               names = "--order-by",
               paramLabel = "FIELD",
               description = "Sort by created, due or id (default: id).")
           @Nullable String orderBy,
-      @Option(names = "--order", paramLabel = "ORDER", description = "asc or desc (default: asc).")
+      @Option(
+              names = "--order",
+              paramLabel = "ORDER",
+              description = "Sort asc or desc (default: asc).")
           @Nullable String order,
-      @Option(names = "--payload", description = "With the payloads.") boolean payload,
+      @Option(names = "--payload", description = "Show payloads.") boolean payload,
       @Option(
               names = "--limit",
               paramLabel = "N",
               defaultValue = "100",
-              description = "How many at most (${DEFAULT-VALUE}); 0 for all.")
+              description = "List at most this many (default: ${DEFAULT-VALUE}, 0: all).")
           int limit) {
     if (limit < 0) {
       throw globals().usage("--limit: " + limit + " (expected: 0 or more)");
@@ -177,55 +212,65 @@ final class TimersCommand {
 
   @Command(
       name = "cancel",
-      description = "Cancels a timer, or all that a filter finds.",
+      description = "Cancel a timer, or all that match a filter.",
       footerHeading = "%nExamples:%n",
       footer = {
         "  timewheel timers cancel shop order-42",
         "  timewheel timers cancel shop --prefix cart- --expect 12"
       })
   int cancel(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID", arity = "0..1") @Nullable String id,
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
+          @Nullable String id,
       @Mixin BulkOptions options) {
     Call one = id == null ? null : Call.of("DELETE", ApiClient.timer(namespace, id));
     return change(namespace, one, "cancel", options);
   }
 
-  @Command(name = "move", description = "Moves a timer to another time.")
+  @Command(name = "move", description = "Move a timer to another time.")
   int move(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id,
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id,
       @ArgGroup(multiplicity = "1") To to) {
     return verb(namespace, id, "move", new MoveRequest(to.at, to.after));
   }
 
-  @Command(name = "run", description = "Runs a timer now; a series keeps its times.")
+  @Command(name = "run", description = "Run a timer now; a recurring timer keeps its schedule.")
   int run(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID") String id) {
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id) {
     return verb(namespace, id, "run", Map.of());
   }
 
-  @Command(name = "pause", description = "Pauses a timer, or all that a filter finds.")
+  @Command(name = "pause", description = "Pause a timer, or all that match a filter.")
   int pause(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID", arity = "0..1") @Nullable String id,
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
+          @Nullable String id,
       @Mixin BulkOptions options) {
     return verb(namespace, id, "pause", options);
   }
 
-  @Command(name = "resume", description = "Resumes a timer, or all that a filter finds.")
+  @Command(name = "resume", description = "Resume a timer, or all that match a filter.")
   int resume(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID", arity = "0..1") @Nullable String id,
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
+          @Nullable String id,
       @Mixin BulkOptions options) {
     return verb(namespace, id, "resume", options);
   }
 
-  @Command(name = "retry", description = "Retries a failed timer, or all that a filter finds.")
+  @Command(name = "retry", description = "Retry a failed timer, or all that match a filter.")
   int retry(
-      @Parameters(paramLabel = "NAMESPACE") String namespace,
-      @Parameters(paramLabel = "ID", arity = "0..1") @Nullable String id,
+      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+          String namespace,
+      @Parameters(paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
+          @Nullable String id,
       @Mixin BulkOptions options) {
     return verb(namespace, id, "retry", options);
   }
@@ -235,7 +280,7 @@ final class TimersCommand {
     return change(namespace, one, verb, options);
   }
 
-  /** Changes one timer, or without it all that the options find. */
+  /** Changes one timer or, without an ID, all timers that match the options. */
   private int change(String namespace, @Nullable Call one, String verb, BulkOptions options) {
     String fault = one == null ? options.faultWithoutId() : options.faultWithId();
     if (fault != null) {

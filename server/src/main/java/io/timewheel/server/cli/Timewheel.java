@@ -35,7 +35,7 @@ import picocli.CommandLine.TypeConversionException;
     mixinStandardHelpOptions = true,
     scope = CommandLine.ScopeType.INHERIT,
     versionProvider = Version.class,
-    description = "Durable timers: a server, and its command line.",
+    description = "Run a server of durable timers, or call one.",
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
       TimersCommand.class,
@@ -70,10 +70,10 @@ public final class Timewheel implements Runnable {
 
   @Mixin private Globals globals = new Globals();
 
-  /** For the command line alone. */
+  /** Creates the root command. Only the command line calls this. */
   public Timewheel() {}
 
-  /** {@return what the line says for all commands; for a command that picocli has made} */
+  /** {@return the global options of the line; for a command that picocli has created} */
   static Globals globalsOf(@Nullable Timewheel root) {
     if (root == null) {
       throw new IllegalStateException("not on a command line");
@@ -89,10 +89,11 @@ public final class Timewheel implements Runnable {
   }
 
   /**
-   * Makes the command line. An error is one line; only wrong usage is followed by a hint.
+   * Creates the command line. An error is one line. Only an error of usage is followed by a pointer
+   * to the help.
    *
-   * @param more commands that are no clients, in the order of the help
-   * @return what executes a line
+   * @param more commands that are not clients, in the order of the help
+   * @return the command line
    */
   public static CommandLine commandLine(Object... more) {
     CommandLine line = new CommandLine(new Timewheel());
@@ -103,7 +104,7 @@ public final class Timewheel implements Runnable {
     line.registerConverter(Duration.class, text -> parsed(text, Durations::parse, "15m, or PT15M"));
     line.registerConverter(
         Instant.class, text -> parsed(text, ApiJson::parseInstant, "2026-12-01T09:00:00Z"));
-    line.setExpandAtFiles(false); // an id or a payload may begin with @
+    line.setExpandAtFiles(false); // an ID or a payload may begin with @
     line.setExecutionExceptionHandler(
         (error, command, parsed) -> {
           PrintWriter err = command.getErr();
@@ -124,7 +125,10 @@ public final class Timewheel implements Runnable {
     return line;
   }
 
-  /** Of an option that is given twice, the library shows the options of its group instead. */
+  /**
+   * Returns the error of an option that is given twice. Picocli would list the options of its group
+   * instead.
+   */
   private static String wrongUsage(ParameterException error, String[] arguments) {
     if (error instanceof MaxValuesExceededException) {
       Set<String> given = new HashSet<>();
@@ -148,9 +152,9 @@ public final class Timewheel implements Runnable {
   }
 
   /**
-   * Lets the commands of a store take the options of a shared database.
+   * Adds the options of a shared database to the commands of a store.
    *
-   * @param line what executes a line
+   * @param line the command line
    * @param database the options
    */
   public static void addSharedStore(CommandLine line, DatabaseOptions database) {
@@ -162,10 +166,10 @@ public final class Timewheel implements Runnable {
   }
 
   /**
-   * Says why something failed. What is foreseen has a message that says it; of anything else the
-   * class is named too.
+   * Returns the reason of a failure. An expected exception explains itself in its message. For any
+   * other exception, the name of its class is added.
    *
-   * @param error what was thrown
+   * @param error the exception
    * @return the reason
    */
   public static String reason(Throwable error) {
@@ -177,7 +181,7 @@ public final class Timewheel implements Runnable {
     if (message == null) {
       return error.toString();
     }
-    if (error instanceof FileSystemException file && file.getReason() == null) { // a mere path
+    if (error instanceof FileSystemException file && file.getReason() == null) { // only a path
       return error instanceof NoSuchFileException
           ? message + ": there is no such file"
           : error instanceof AccessDeniedException

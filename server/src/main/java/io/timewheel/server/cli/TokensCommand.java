@@ -21,7 +21,7 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** The tokens of a server. */
+/** Manages the tokens of a server. */
 @Command(
     name = "tokens",
     description = "Create tokens for callers.",
@@ -36,7 +36,7 @@ public final class TokensCommand implements Runnable {
     }
   }
 
-  /** Makes a token. Its line in the file is its permission: without the line it is unknown. */
+  /** Creates a token. A token is valid as long as the file contains its line. */
   @Command(
       name = "create",
       description = "Create a token, print it once, append its hash to a file.",

@@ -3,7 +3,7 @@ package io.timewheel.server.cli;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** The version of the jar, and of what it runs on. */
+/** Prints the version of the jar, of Java and of the operating system. */
 final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() {

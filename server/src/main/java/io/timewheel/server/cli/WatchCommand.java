@@ -13,7 +13,7 @@ import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
-/** A live view of the server, drawn again each second. Ctrl-C ends it. */
+/** Shows a live view of the server, refreshed each second. Ctrl-C ends it. */
 @Command(name = "watch", description = "Show firings and problems live; Ctrl-C ends it.")
 final class WatchCommand implements Callable<Integer> {
   private static final String HOME = "\u001b[H\u001b[2J";
@@ -28,7 +28,7 @@ final class WatchCommand implements Callable<Integer> {
       names = "--count",
       paramLabel = "N",
       defaultValue = "0",
-      description = "Number of views (default: 0, no limit).")
+      description = "Stop after this many views (default: 0, no limit).")
   private long count;
 
   @Override
@@ -54,7 +54,7 @@ final class WatchCommand implements Callable<Integer> {
     }
   }
 
-  /** The wheel is an ornament here: a server without it is watched all the same. */
+  /** Reads the wheel. The view works without it, if the server cannot return it. */
   private static JsonNode wheel(ApiClient client) {
     try {
       return client.call(Call.get("/v1/wheel"));
@@ -66,7 +66,7 @@ final class WatchCommand implements Callable<Integer> {
     }
   }
 
-  /** A line for a log or a pipe. */
+  /** Returns a line for a log or a pipe. */
   static String line(JsonNode stats) {
     return "%s  fired %s/s  failed %s/s  scheduled %s/s  lag p99 %s  overdue %s"
         .formatted(
@@ -78,7 +78,7 @@ final class WatchCommand implements Callable<Integer> {
             text(stats, "overdue"));
   }
 
-  /** The whole screen. */
+  /** Returns the whole screen. */
   static String screen(JsonNode stats, JsonNode wheel) {
     StringBuilder screen = new StringBuilder();
     screen.append(BOLD).append("Timewheel").append(PLAIN).append("  ").append(text(stats, "now"));
@@ -108,7 +108,9 @@ final class WatchCommand implements Callable<Integer> {
     return screen.toString();
   }
 
-  /** A bar for each slot, 60 at most: the slots of a longer level are added up. */
+  /**
+   * Returns a bar for each slot, at most 60: in a longer level, neighbouring slots are added up.
+   */
   private static String bars(JsonNode counts) {
     int width = Math.min(60, counts.size());
     long[] sums = new long[width];

@@ -16,14 +16,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** The webhooks that a server calls, and the events about failed timers. */
+/** The options for webhooks, and for events about failed timers. */
 public final class WebhookOptions {
   @Option(
       names = "--webhook-secrets",
       paramLabel = "FILE",
-      description =
-          "Secrets that sign webhook requests and fill their headers, one per line; without it no"
-              + " URL is called.")
+      description = "Read webhook secrets from this file (without: call no URL).")
   private @Nullable Path webhookSecrets;
 
   @Option(
@@ -47,7 +45,7 @@ public final class WebhookOptions {
   private @Nullable String failedSecret;
 
   /**
-   * {@return the secrets that sign calls of URLs; null if none are called}
+   * {@return the secrets that sign webhook requests; null if the server sends none}
    *
    * @throws IOException if the file cannot be used
    */
@@ -55,7 +53,7 @@ public final class WebhookOptions {
     return webhookSecrets == null ? null : WebhookSecrets.open(webhookSecrets);
   }
 
-  /** {@return the addresses that may be called} */
+  /** {@return the addresses that webhook requests may connect to} */
   public AddressPolicy addressPolicy() {
     return AddressPolicy.admitting(allowedTargets);
   }
@@ -71,7 +69,7 @@ public final class WebhookOptions {
       return null;
     }
     if (failedWebhook == null || failedSecret == null) {
-      throw new IOException("--failed-webhook and --failed-secret need each other");
+      throw new IOException("--failed-webhook and --failed-secret must be set together");
     }
     WebhookTarget target;
     try {

@@ -2,13 +2,13 @@
 
 /**
  * The command line. All commands except {@code serve}, {@code config} and {@code store} are clients
- * of the HTTP API, so that any other program can do the same. The entry is {@link
- * io.timewheel.server.cli.Timewheel}, which makes the command line.
+ * of the HTTP API, so any other client can do the same. The entry is {@link
+ * io.timewheel.server.cli.Timewheel}, which creates the command line.
  *
  * <p>Read {@code Globals} (options of all commands), {@code ApiClient} and {@code Printer} first,
  * then {@code TimersCommand} as an example of a client. {@code StoreCommand} works on {@code Data},
- * the store itself or a copy of it. {@code ServeOptions} has the settings of a server in groups,
- * such as {@code NetworkOptions}; {@code ConfigCommand} shows them.
+ * the store itself or a copy of it. {@code ServeOptions} contains the settings of a server in
+ * groups, such as {@code NetworkOptions}; {@code ConfigCommand} shows them.
  */
 @NullMarked
 package io.timewheel.server.cli;

@@ -16,11 +16,11 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes of the store and the shards that they fire. A shared store is asked for them; of an
- * embedded store, this node has all.
+ * Describes the nodes of the store and the shards that they own. A shared store is asked for them.
+ * With an embedded store, this node owns all shards.
  */
 public final class ClusterView {
-  /** With their ids of up to 300 bytes, and those of the owners of 1,024 shards, 2 MB. */
+  /** With IDs of up to 300 bytes each, and the IDs of the owners of 1,024 shards, about 2 MB. */
   private static final int MAX_NODES = 1_000;
 
   /** Up to 3 bytes each. */
@@ -44,7 +44,7 @@ public final class ClusterView {
     return answer(store == null ? null : store.name(), shared != null, members);
   }
 
-  /** {@return the members, of which nodes and names of handlers are left out beyond the limits} */
+  /** {@return the members; nodes and names of handlers beyond the limits are left out} */
   ClusterAnswer answer(@Nullable String store, boolean shared, Membership members) {
     List<Membership.Node> shown = shown(members.nodes());
     List<ClusterAnswer.Node> nodes = new ArrayList<>();
@@ -66,7 +66,7 @@ public final class ClusterView {
     return new ClusterAnswer(store, shared, truncated, nodes, shards);
   }
 
-  /** Leaves out the nodes that were lost first, and then those that came last. */
+  /** Leaves out the nodes that were lost first, and then the nodes that are last in the list. */
   private static List<Membership.Node> shown(List<Membership.Node> nodes) {
     List<Membership.Node> shown = new ArrayList<>();
     int excess = nodes.size() - MAX_NODES;
@@ -86,13 +86,16 @@ public final class ClusterView {
     return handlers;
   }
 
-  /** {@return the store itself, if nodes share it; null if it is embedded, or not there yet} */
+  /** {@return the store itself, if nodes share it; null if it is embedded, or not open yet} */
   public @Nullable JdbcTimerStore shared() {
     WatchedStore store = node.store();
     return store == null ? null : store.shared();
   }
 
-  /** One at a time: it takes a connection of those that the node lives by. */
+  /**
+   * Reads the members, one request at a time: each read takes one of the connections that the node
+   * needs for its own work.
+   */
   private synchronized Membership members(JdbcTimerStore shared) {
     return shared.membership();
   }
@@ -117,7 +120,7 @@ public final class ClusterView {
 
   private ClusterAnswer.Node node(
       Membership.Node each, List<String> handlers, List<Membership.Shard> shards, boolean shared) {
-    boolean self = each.self(); // the others do not tell
+    boolean self = each.self(); // other nodes do not report it
     return new ClusterAnswer.Node(
         each.id(),
         self,

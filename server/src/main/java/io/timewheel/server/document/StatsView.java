@@ -20,9 +20,9 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The figures of this node, and the counts of the timers that a caller may see. */
+/** Returns the figures of this node, and the counts of the timers that a caller may see. */
 public final class StatsView {
-  /** Figures are sent once a second to each stream. */
+  /** Each event stream receives the figures once a second. */
   private static final int MAX_PAUSED = 100;
 
   private final Node node;
@@ -31,7 +31,7 @@ public final class StatsView {
     this.node = node;
   }
 
-  /** What only the store knows. */
+  /** The figures that only the store can return. */
   private record Counted(Map<TimerState, Long> states, List<String> paused, long overdue) {}
 
   /** {@return the figures} */
@@ -67,7 +67,7 @@ public final class StatsView {
             : traffic.minutes().stream().map(StatsView::minute).toList());
   }
 
-  /** Asks the store; null if it does not answer, which is a figure too. */
+  /** Asks the store. Returns null if the store does not answer, which the figures report. */
   private static @Nullable Counted count(StoreReads reads, Scope scope, Instant now) {
     try {
       Map<TimerState, Long> states = new EnumMap<>(TimerState.class);
@@ -77,7 +77,7 @@ public final class StatsView {
       List<String> paused =
           reads.ask(DurableTimer::paused).stream()
               .filter(name -> name.isEmpty() || scope.sees(name))
-              .sorted() // everything comes first
+              .sorted() // the global pause is first
               .limit(MAX_PAUSED)
               .map(name -> name.isEmpty() ? "*" : name)
               .toList();

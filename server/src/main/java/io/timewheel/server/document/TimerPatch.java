@@ -16,7 +16,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Applies a JSON merge patch (RFC 7396) to a timer: null removes a field, and an object is merged
+ * Applies a JSON merge patch (RFC 7396) to a timer. Null removes a field, and an object is merged
  * into the present one. A new kind of time, or of target, replaces the present one.
  */
 public final class TimerPatch {
@@ -25,7 +25,7 @@ public final class TimerPatch {
   private static final String HANDLER = "handler";
   private static final List<String> TIMES = List.of("after", "at", "every", "cron");
 
-  /** Only returned, and unknown in a request. */
+  /** Fields of answers only, which are unknown in a request. */
   private static final List<String> RETURNED = List.of("fixedDelay", "payloadBase64", PAYLOAD);
 
   private TimerPatch() {}
@@ -33,7 +33,7 @@ public final class TimerPatch {
   /**
    * {@return the request for the patched timer}
    *
-   * @param timer the timer as it is
+   * @param timer the present timer
    * @param text the patch
    * @param secrets the secrets that targets may name
    * @param now the present time
@@ -48,7 +48,7 @@ public final class TimerPatch {
     merge(document, patch);
     if (document.path(TARGET).has(HANDLER)) {
       throw Problem.invalid(
-              TARGET, "target: a handler of a program (expected: a queue or a url in its place)")
+              TARGET, "target: a handler of an application (expected: a queue or a url instead)")
           .failure();
     }
     TimerRequest request = JsonReader.read(document.toString(), TimerRequest.class);

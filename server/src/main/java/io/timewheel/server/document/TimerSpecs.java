@@ -27,7 +27,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Turns a timer that a client sends into a request to the engine. */
+/** Converts a timer that a client sends to a request to the engine. */
 public final class TimerSpecs {
   private static final int MAX_PAYLOAD = 64 * 1024;
 
@@ -44,7 +44,7 @@ public final class TimerSpecs {
     return unfinished(namespace, id, timer, secrets, now).evenIfFinished();
   }
 
-  /** {@return the same request, which takes no finished timer for present} */
+  /** {@return the same request, which ignores a finished timer of the same ID} */
   static TimerSpec unfinished(
       String namespace, String id, TimerRequest timer, SecretSource secrets, Instant now) {
     TimerSpec spec = TimerSpec.of(namespace, id);
@@ -56,8 +56,8 @@ public final class TimerSpecs {
   }
 
   /**
-   * {@return a timer with this schedule, for its runs alone} The offset of a jitter depends on the
-   * key, so a schedule with a jitter needs one.
+   * {@return a timer with this schedule, of which only the runs are computed} The offset of a
+   * jitter depends on the key. So a schedule with a jitter needs one.
    */
   public static TimerSpec schedule(PreviewRequest schedule, Instant now) {
     TimerSpec spec =
@@ -89,7 +89,7 @@ public final class TimerSpecs {
     }
     if (jitter != null) {
       throw Problem.invalid(
-              field, field + ": none (expected with jitter: that of the timer, for its offset)")
+              field, field + ": none (expected: that of the timer, for the offset of its jitter)")
           .failure();
     }
     return "preview";
@@ -121,7 +121,7 @@ public final class TimerSpecs {
       ZoneId zone = zone(timer.zone());
       checked("cron", () -> spec.cron(cron, zone));
     } else if (timer.zone() != null) {
-      throw Problem.invalid("zone", "zone: only a cron has one").failure();
+      throw Problem.invalid("zone", "zone: only allowed with cron").failure();
     } else if (after != null) {
       spec.after(checkedAfter(after, now));
     } else if (at != null) {
@@ -139,7 +139,7 @@ public final class TimerSpecs {
       return;
     }
     if (timer.every() == null && timer.cron() == null) {
-      throw Problem.invalid("jitter", "jitter: only every and cron have one").failure();
+      throw Problem.invalid("jitter", "jitter: only allowed with every or cron").failure();
     }
     if (timer.every() != null && jitter.compareTo(timer.every()) <= 0) {
       checkEndsInTime("every", timer.every().plus(jitter), now);
@@ -148,7 +148,7 @@ public final class TimerSpecs {
   }
 
   /**
-   * {@return a delay from now}
+   * {@return the delay, checked}
    *
    * @throws Problem.Failure if it is negative, or ends after the year 9999
    */
@@ -168,7 +168,10 @@ public final class TimerSpecs {
     }
   }
 
-  /** The engine names its argument, which is not always that of the request. */
+  /**
+   * Runs a check of the engine, and replaces the argument in its message with the field of the
+   * request.
+   */
   private static void checked(String field, Runnable setting) {
     try {
       setting.run();
@@ -186,7 +189,10 @@ public final class TimerSpecs {
     }
   }
 
-  /** A timer that fires once misses no run: a rule for them is checked, and has no effect. */
+  /**
+   * Checks the rule for missed runs. For a timer that fires once, the rule has no effect, because
+   * it misses no run.
+   */
   private static void missedRuns(TimerSpec spec, TimerRequest timer) {
     MissedRuns missed = missed(timer.missed());
     Duration grace = timer.grace();
@@ -240,14 +246,14 @@ public final class TimerSpecs {
     return headers;
   }
 
-  /** Sets target and headers, which share a place in the store. */
+  /** Sets the target and the headers, which the store keeps together. */
   private static void target(
       TimerSpec spec,
       TimerRequest.@Nullable Target target,
       Map<String, String> userHeaders,
       SecretSource secrets) {
     if (target == null) {
-      throw Problem.invalid("target", "target: none (expected: a queue or a url)").failure();
+      throw Problem.invalid("target", "target: is missing (expected: a queue or a url)").failure();
     }
     Map<String, String> webhook = webhook(target);
     String queue = target.queue();
@@ -310,7 +316,7 @@ public final class TimerSpecs {
     return target;
   }
 
-  /** Without the name that was sent: it may be the secret itself. */
+  /** Returns the problem without the name that was sent, because that may be the secret itself. */
   private static Problem.Failure noSecret(String field) {
     return Problem.invalid(
             field,

@@ -20,12 +20,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Timers and firings as answers. */
+/** Converts timers and firings to answers. */
 public final class TimerView {
   private static final int NEXT_RUNS = 5;
   private static final byte[] NOTHING = {};
 
-  /** How the text of an exception begins. */
+  /** Matches the name of the class at the start of the text of an exception. */
   private static final Pattern THROWN =
       Pattern.compile("(?:[a-z_][\\w]*\\.)+[A-Z][\\w$]*(?::\\s+|$)");
 
@@ -42,7 +42,7 @@ public final class TimerView {
   }
 
   private static TimerAnswer answer(TimerInfo timer, boolean withPayload, boolean whole) {
-    // As it was sent, except a delay, which comes back as the time that it ended at.
+    // Returned as it was sent. A delay is returned as the time at which it ends.
     String recurrence = timer.recurrence();
     String rest = recurrence.substring(recurrence.indexOf(' ') + 1);
     boolean cron = recurrence.startsWith("cron ");
@@ -79,7 +79,7 @@ public final class TimerView {
         whole ? timer.attempts().stream().map(each -> attempt(timer, each)).toList() : null);
   }
 
-  /** {@return the next runs, without those that no instant of the API can express} */
+  /** {@return the next runs, except those beyond the last instant of the API} */
   private static List<Instant> next(TimerInfo timer) {
     return timer.next(NEXT_RUNS).stream().filter(ApiJson::isAccepted).toList();
   }
@@ -103,8 +103,8 @@ public final class TimerView {
   }
 
   /**
-   * {@return an error without the name of a class} The engine records what a handler of a program
-   * throws as {@code java.io.IOException: no luck}. Errors of consumers are returned as they came.
+   * {@return an error without the name of a class} The engine records the exception of a handler as
+   * {@code java.io.IOException: no luck}. Errors from consumers are returned unchanged.
    */
   public static @Nullable String error(TimerInfo timer, @Nullable String recorded) {
     if (recorded == null || timer.queue().isPresent()) {
@@ -118,7 +118,7 @@ public final class TimerView {
     return message.isBlank() ? "the handler failed, and gave no reason" : message;
   }
 
-  /** A payload that is not JSON did not come by this API. */
+  /** Returns a payload that is not JSON in Base64. Such a payload did not come through this API. */
   private static @Nullable String base64(byte[] payload, @Nullable RawJson json) {
     return json != null || payload.length == 0 ? null : Base64.getEncoder().encodeToString(payload);
   }

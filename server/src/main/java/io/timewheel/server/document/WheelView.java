@@ -20,18 +20,18 @@ import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 
 /**
- * When timers fire, as levels of slots: what the console draws as a wheel.
+ * Counts timers by their time, as levels of slots. The console draws them as a wheel.
  *
- * <p>To count a level is to read all that it holds, which takes seconds where there are millions.
- * So one is counted at a time, whoever asks waits for it without a thread, and it is good for
- * twenty times as long as the counting took: the wheel costs a twentieth of a processor at most,
- * however many look at it.
+ * <p>A count of a level reads all of its timers, which takes seconds if there are millions. So one
+ * level is counted at a time, and requests wait for it without a thread. A count stays valid for
+ * twenty times as long as it took. So the wheel costs at most a twentieth of a processor, for any
+ * number of viewers.
  */
 public final class WheelView {
   private static final long WORTH = 20;
   private static final long LEAST_NANOS = Duration.ofMillis(100).toNanos();
 
-  /** Levels that are kept, of all scopes. */
+  /** The number of levels that are kept, of all scopes. */
   private static final int MAX_KEPT = 1_000;
 
   private final Node node;
@@ -67,7 +67,7 @@ public final class WheelView {
       return Instant.ofEpochMilli(Math.floorDiv(now.toEpochMilli(), slotMillis) * slotMillis);
     }
 
-    /** A day is a unit of dates, which Duration does not know. */
+    /** Returns the ISO length of a slot. A day is a unit of dates, which Duration lacks. */
     private String length() {
       return this == YEAR ? "P1D" : slot.toString();
     }
@@ -76,15 +76,15 @@ public final class WheelView {
   private record Key(Scope scope, Level level) {}
 
   /**
-   * A level, counted.
+   * A counted level.
    *
-   * @param level which
-   * @param asOf when
-   * @param from where its first slot begins
-   * @param counts how many timers each slot has
-   * @param before how many are due before the first slot, if this is the finest level
-   * @param beyond how many are due after the last slot, if this is the coarsest level
-   * @param staleNanos until when this will do
+   * @param level the level
+   * @param asOf the time of the count
+   * @param from the start of the first slot
+   * @param counts the number of timers in each slot
+   * @param before the number of timers due before the first slot, if this is the finest level
+   * @param beyond the number of timers due after the last slot, if this is the coarsest level
+   * @param staleNanos the time until which the count is valid
    */
   @SuppressWarnings("ArrayRecordComponent") // never compared
   private record Counted(
@@ -103,11 +103,11 @@ public final class WheelView {
   }
 
   /**
-   * A view.
+   * Creates a view.
    *
    * @param node the node whose store is counted
-   * @param executor counts, one level at a time
-   * @param nanoTime how long it took
+   * @param executor runs the counts, one level at a time
+   * @param nanoTime measures the time of a count
    */
   public WheelView(Node node, Executor executor, LongSupplier nanoTime) {
     this.node = node;

@@ -7,7 +7,7 @@ import io.timewheel.server.node.ChangeFeed;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 
-/** One server-sent event as bytes. */
+/** Encodes a server-sent event as bytes. */
 final class EventMessage {
   private EventMessage() {}
 

@@ -11,18 +11,17 @@ import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one client is told, and how far it has come in the feed. It holds a place in the feed, the
- * latest figures, and one chunk that is being written; so a client that does not read costs that
- * much and no more.
+ * The state of one client's event stream: its position in the feed, the latest figures, and the
+ * chunk that is being written. So a client that does not read costs no more memory than that.
  *
- * <p>A client is sent {@link #BURST} changes at once, and {@link #PER_SECOND} a second in the long
- * run. What is more, and what has left the feed before the client could take it, is dropped, which
- * it is told once a second.
+ * <p>A client receives up to {@link #BURST} changes at once, and {@link #PER_SECOND} per second in
+ * the long run. Further changes are dropped, and so are changes that left the feed before the
+ * client could take them. The stream reports dropped changes once a second.
  *
- * <p>Its time is that of {@link #pulse}, ten times a second.
+ * <p>{@link #pulse}, called ten times a second, measures the time.
  */
 public final class EventStream {
-  /** What there is to be told. */
+  /** The kinds of events that a client may ask for. */
   public enum Topic {
     STATS,
     TIMER,
@@ -32,10 +31,10 @@ public final class EventStream {
 
   /** The connection, as this class needs it. */
   public interface Out {
-    /** Writes a chunk; not called before the one before was written. */
+    /** Writes a chunk. Not called before the previous chunk was written. */
     void write(byte[] chunk, Callback written);
 
-    /** Ends the answer well, once all is written. */
+    /** Ends the answer normally, once all is written. */
     void end();
 
     /** Closes the connection at once. */
@@ -67,13 +66,13 @@ public final class EventStream {
   private int pulsesSinceDropped = PULSES_PER_SECOND;
 
   /**
-   * A stream that begins now, or where another one ended.
+   * Creates a stream that begins now, or after the last event of another stream.
    *
-   * @param scope whose timers it tells of
-   * @param types what it tells
+   * @param scope the namespaces whose timers are reported
+   * @param types the kinds of events
    * @param feed the changes
    * @param out the connection
-   * @param lastId the id of the last event that the client has; null to begin now
+   * @param lastId the ID of the last event that the client has; null to begin now
    */
   public EventStream(
       Scope scope, Set<Topic> types, ChangeFeed feed, Out out, @Nullable String lastId) {
@@ -89,7 +88,7 @@ public final class EventStream {
       cursor = Math.max(resumeAt, feed.oldest());
       droppedUnknown = resumeAt < cursor;
     }
-    // What a client missed while it was away is not held against it.
+    // Changes that a client missed while it was disconnected do not count against its allowance.
     allowance = BURST + (int) (next - cursor);
   }
 
@@ -101,17 +100,17 @@ public final class EventStream {
     return types.contains(type);
   }
 
-  /** Sends figures with the next chunk, in place of older ones. */
+  /** Sends figures with the next chunk, in place of older figures. */
   public synchronized void stats(byte[] json) {
     stats = json;
   }
 
-  /** Sends the state of the cluster with the next chunk, in place of an older one. */
+  /** Sends the state of the cluster with the next chunk, in place of an older state. */
   public synchronized void cluster(byte[] json) {
     cluster = json;
   }
 
-  /** Begins the answer, unless a pulse has, so that the client knows that it listens. */
+  /** Begins the answer, unless a pulse did, so that the client sees an open stream. */
   public synchronized void begin() {
     if (!writing && !ended) {
       byte[] chunk = chunk(new FeedSlices(feed));
@@ -119,7 +118,7 @@ public final class EventStream {
     }
   }
 
-  /** A tenth of a second has passed. */
+  /** Sends new events. Called every tenth of a second. */
   public synchronized void pulse(FeedSlices slices) {
     allowance = Math.max(allowance, Math.min(BURST, allowance + PER_SECOND / PULSES_PER_SECOND));
     pulsesSinceDropped++;
@@ -160,7 +159,7 @@ public final class EventStream {
 
   private void changes(FeedSlices slices, ByteArrayOutputStream chunk) {
     long oldest = feed.oldest();
-    if (cursor < oldest) { // how many of those were for this client, nobody knows any more
+    if (cursor < oldest) { // it is unknown how many of those were for this client
       droppedUnknown |= !scope.equals(Scope.ALL);
       dropped += oldest - cursor;
       cursor = oldest;
@@ -176,7 +175,7 @@ public final class EventStream {
     }
   }
 
-  /** Each event says how far in the feed its client is, so that it can resume after any. */
+  /** Adds an event. Its ID is a position in the feed, so a client can resume after any event. */
   private void message(ByteArrayOutputStream chunk, Topic type, byte[] data) {
     chunk.writeBytes(EventMessage.of(feed.id(cursor - 1), Json.name(type), data));
   }
@@ -194,7 +193,7 @@ public final class EventStream {
     }
   }
 
-  /** Ends the stream in good order; a chunk that is being written goes out first. */
+  /** Ends the stream normally, after the chunk that is being written. */
   public synchronized void end() {
     if (!ended) {
       ended = true;
@@ -204,7 +203,7 @@ public final class EventStream {
     }
   }
 
-  /** The connection is lost. */
+  /** Ends the stream after the connection was lost. */
   public synchronized void abort(Throwable failure) {
     ended = true;
     out.abort(failure);

@@ -8,8 +8,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Parts of the feed as they go out, made once for all streams that are at the same place. Good for
- * one pulse, and not thread-safe.
+ * Encoded parts of the feed, shared by all streams at the same position. Valid for one pulse, and
+ * not thread-safe.
  */
 public final class FeedSlices {
   private static final byte[] NOTHING = {};
@@ -24,8 +24,8 @@ public final class FeedSlices {
    * A part of the feed.
    *
    * @param messages its changes as messages
-   * @param count how many those are
-   * @param next where the feed goes on
+   * @param count the number of messages
+   * @param next the position after this part
    */
   @SuppressWarnings("ArrayRecordComponent") // never compared
   record Slice(byte[] messages, int count, long next) {}
@@ -35,7 +35,7 @@ public final class FeedSlices {
     end = feed.next();
   }
 
-  /** {@return the changes of a scope from a place on, up to some number} */
+  /** {@return the changes of a scope from a position on, up to a limit} */
   Slice slice(Scope scope, long from, int limit) {
     if (from >= end) {
       return new Slice(NOTHING, 0, from);
@@ -59,7 +59,7 @@ public final class FeedSlices {
     return new Slice(messages.toByteArray(), count, end);
   }
 
-  /** {@return what is left of a scope from a place on, without its messages} */
+  /** {@return the rest of the changes of a scope from a position on, without their messages} */
   Slice rest(Scope scope, long from) {
     if (from >= end) {
       return new Slice(NOTHING, 0, from);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Streams of server-sent events; no class here knows a connection. The entry is {@link
+ * Streams of server-sent events. No class here depends on a connection. The entry is {@link
  * io.timewheel.server.event.EventStream}, the state of one client. {@code FeedSlices} shares
- * encoded changes between streams, and {@code EventMessage} is one event as bytes.
+ * encoded changes between streams, and {@code EventMessage} encodes one event.
  */
 @NullMarked
 package io.timewheel.server.event;

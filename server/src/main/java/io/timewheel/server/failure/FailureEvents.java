@@ -46,13 +46,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Posts an event for each timer that becomes failed, at least once, in batches and at a limited
- * rate. Each failure is a timer in the queue {@value #QUEUE} of the namespace {@value #NAMESPACE},
- * whose ID is made of the failure: so a failure that is found twice is kept once, and those that
- * wait survive the process.
+ * Posts an event for each timer that fails, at least once, in batches and at a limited rate. Each
+ * failure is a timer in the queue {@value #QUEUE} of the namespace {@value #NAMESPACE}. Its ID is
+ * derived from the failure, so a failure that is found twice is stored once. Events that wait
+ * survive a restart of the process.
  *
- * <p>A process that dies between a failure and its timer leaves a gap. The scan at the start of a
- * server closes it, and where nodes share a store, a scan every ten minutes.
+ * <p>If a process dies between a failure and its timer, the event is missing. The scan at the start
+ * of a server adds it. If nodes share a store, a scan every ten minutes adds it too.
  */
 public final class FailureEvents implements AutoCloseable {
   /** The namespace of the timers that hold failures. */
@@ -67,15 +67,15 @@ public final class FailureEvents implements AutoCloseable {
   private static final Duration LEASE = Duration.ofMinutes(1);
   private static final Duration WAIT = Duration.ofSeconds(20);
 
-  /** The least time between two events. */
+  /** The shortest time between two events. */
   private static final Duration PACE = Duration.ofSeconds(1);
 
-  /** Younger than a finished timer that is still retained, so that none is posted again. */
+  /** Younger than any purged timer, so that no event is posted twice. */
   private static final Duration SCANNED = Duration.ofHours(23);
 
   private static final Duration SCAN_EVERY = Duration.ofMinutes(10);
 
-  /** About forty days. */
+  /** Retries for about forty days. */
   private static final RetryPolicy RETRY =
       new RetryPolicy(1_000, Duration.ofSeconds(1), Duration.ofHours(1));
 
@@ -100,7 +100,7 @@ public final class FailureEvents implements AutoCloseable {
     this.clock = clock;
   }
 
-  /** {@return the store to make the timer with: it notices failures} */
+  /** {@return the store to build the timer with, which reports failures} */
   public TimerStore watch(TimerStore store) {
     return new FailureWatch(store, this::noticed);
   }
@@ -109,15 +109,15 @@ public final class FailureEvents implements AutoCloseable {
     if (!record.key().namespace().equals(NAMESPACE)
         && !noticed.offer(
             new Noticed(record.key(), record.version(), record.changedAt(), record.attempt()))) {
-      scanPending = true; // it finds what did not fit
+      scanPending = true; // the scan finds failures that did not fit
     }
   }
 
   /**
-   * Begins to keep failures.
+   * Starts to store and post failures.
    *
    * @param timer the timer
-   * @param client posts the events; null if other nodes do
+   * @param client posts the events; null if other nodes post them
    * @param shared whether nodes share the store
    */
   public void start(DurableTimer timer, @Nullable WebhookClient client, boolean shared) {
@@ -141,11 +141,11 @@ public final class FailureEvents implements AutoCloseable {
       work.run();
     } catch (RuntimeException e) {
       LOG.warn(
-          "failed timers cannot be recorded for --failed-webhook; tried again: {}", e.toString());
+          "failed timers cannot be recorded for --failed-webhook; retrying: {}", e.toString());
     }
   }
 
-  // Keeping failures
+  // Storing failures
 
   private void keep(DurableTimer timer) {
     List<Noticed> taken = new ArrayList<>();
@@ -305,7 +305,7 @@ public final class FailureEvents implements AutoCloseable {
             : answer.describe(target.host());
     if (!done) {
       LOG.warn(
-          "--failed-webhook: {} failed timers are sent again later: {}", firings.size(), error);
+          "--failed-webhook: {} failed timers will be sent again later: {}", firings.size(), error);
     }
     Duration wait = answer == null ? null : answer.retryAfter();
     for (QueueFiring each : firings) {
@@ -316,7 +316,7 @@ public final class FailureEvents implements AutoCloseable {
     }
   }
 
-  /** Stops posting; failures that are claimed are posted again after their claim lease. */
+  /** Stops posting. Claimed failures are posted again after their claim lease. */
   @Override
   public void close() {
     closed = true;

@@ -10,7 +10,7 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** A store that passes on each record that a commit has left failed. */
+/** A store that reports each record that a commit leaves failed. */
 final class FailureWatch extends ForwardingTimerStore {
   private final Consumer<TimerRecord> failed;
 

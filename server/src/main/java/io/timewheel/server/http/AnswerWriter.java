@@ -19,8 +19,8 @@ import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes a large answer part by part, and frees each part that is written. A client that takes no
- * part for too long loses its connection: others need the memory.
+ * Writes a large answer in parts, and frees each part after it is written. A client that accepts no
+ * part for too long loses its connection, because others need the memory.
  */
 final class AnswerWriter extends IteratingCallback {
   /** The JDK copies each part into direct memory, and each thread keeps its largest copy. */
@@ -33,7 +33,7 @@ final class AnswerWriter extends IteratingCallback {
   private final ByteBudget.Reservation reserved;
   private final Callback written;
 
-  /** False for a single part: it waits no longer than a connection may be idle. */
+  /** False for a single part, which the idle timeout of the connection limits. */
   private final boolean watched;
 
   private int writing;
@@ -42,10 +42,10 @@ final class AnswerWriter extends IteratingCallback {
   /**
    * Prepares to write.
    *
-   * @param content in parts of at most {@link #MAX_PART_BYTES}
-   * @param reserved its bytes
-   * @param maxStall how long a client may take no part
-   * @param written is told the end
+   * @param content the content in parts of at most {@link #MAX_PART_BYTES}
+   * @param reserved the reserved bytes of the content
+   * @param maxStall the longest time in which a client accepts no part
+   * @param written called at the end
    */
   AnswerWriter(
       Request request,
@@ -63,7 +63,7 @@ final class AnswerWriter extends IteratingCallback {
     watched = content.size() > 1;
   }
 
-  /** {@return content in parts that are freed one by one} */
+  /** {@return content in parts, each of which can be freed} */
   static List<ByteBuffer> parts(byte[] content) {
     if (content.length <= MAX_PART_BYTES) {
       return List.of(ByteBuffer.wrap(content));
@@ -98,7 +98,7 @@ final class AnswerWriter extends IteratingCallback {
     connection
         .getConnection()
         .getEndPoint()
-        .close(new TimeoutException("the client took nothing of an answer for " + maxStall));
+        .close(new TimeoutException("the client read nothing of an answer for " + maxStall));
   }
 
   @Override

@@ -4,12 +4,12 @@ package io.timewheel.server.http;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The path in front of all paths of the API.
+ * The prefix of all paths of the API.
  *
  * @param prefix the path, such as {@code /timers}; empty for none
  */
 record BasePath(String prefix) {
-  /** {@return the rest of a path, which may be empty; null if the path begins differently} */
+  /** {@return the rest of a path, which may be empty; null if the path has another prefix} */
   @Nullable String strip(@Nullable String path) {
     String sent = path == null ? "" : path;
     if (!sent.startsWith(prefix)) {
@@ -19,12 +19,12 @@ record BasePath(String prefix) {
     return prefix.isEmpty() || rest.isEmpty() || rest.startsWith("/") ? rest : null;
   }
 
-  /** {@return whether a stripped path is the one of the console, with or without its slash} */
+  /** {@return whether a stripped path is the path of the console, with or without its slash} */
   boolean isConsole(@Nullable String stripped) {
     return stripped != null && (stripped.equals("/") || isRoot(stripped));
   }
 
-  /** {@return whether a path lacks the slash that the relative addresses of the console need} */
+  /** {@return whether a path lacks the final slash that the relative URLs of the console need} */
   boolean isRoot(String stripped) {
     return stripped.isEmpty() && !prefix.isEmpty();
   }

@@ -17,10 +17,11 @@ import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the body of a request to its end, and keeps it unless it is too large.
+ * Reads the body of a request completely, and keeps it unless it is too large.
  *
- * <p>A connection that is closed while its client still writes is reset, and the client never sees
- * the answer: so what is refused is read nevertheless, unless it is large or waits to be asked for.
+ * <p>If the server closes a connection while its client still writes, the connection is reset and
+ * the client never sees the answer. So a refused body is read too, unless it is large or its client
+ * waits for {@code 100 Continue}.
  */
 final class BodyReader {
   private static final long MAX_DISCARDED_BYTES = 64L << 20;
@@ -53,7 +54,7 @@ final class BodyReader {
                 TimeUnit.MILLISECONDS);
   }
 
-  /** Refuses a request whose body is not of a type of JSON, in UTF-8. */
+  /** Refuses a request whose body is not JSON in UTF-8. */
   static void checkMediaType(Request request, String expected) {
     String type = request.getHeaders().get(HttpHeader.CONTENT_TYPE);
     String[] parts =
@@ -71,12 +72,12 @@ final class BodyReader {
   }
 
   /**
-   * Reads the body. The bytes that have arrived are reserved, and no others: a client may announce
-   * more than it sends.
+   * Reads the body. Only bytes that have arrived are reserved: a client may announce more than it
+   * sends.
    *
-   * @param reserved takes the bytes; the caller releases them
-   * @return the body, once it is there; it fails with the problem if it is too large or broken, or
-   *     if there is no memory for it
+   * @param reserved holds the bytes; the caller releases them
+   * @return the body, when it is complete; fails with a problem if it is too large or broken, or if
+   *     there is no memory for it
    */
   static CompletableFuture<byte[]> read(
       Request request, int maxBytes, Duration limit, ByteBudget.Reservation reserved) {
@@ -88,7 +89,7 @@ final class BodyReader {
     return body.all;
   }
 
-  /** Reads what is left of a body that is refused, then answers. */
+  /** Reads the rest of a refused body, then answers. */
   static void discard(Request request, Duration limit, Runnable answer) {
     if (request.getLength() > MAX_DISCARDED_BYTES
         || request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {

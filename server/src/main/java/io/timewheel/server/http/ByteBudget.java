@@ -6,8 +6,8 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Limits the memory of bodies, or of answers: of all callers together and, if there are tokens, of
- * each caller to a half. Thread-safe.
+ * Limits the memory of bodies or of answers. If there are tokens, each caller may use half of it.
+ * Thread-safe.
  */
 final class ByteBudget {
   private final long maxBytes;
@@ -59,14 +59,14 @@ final class ByteBudget {
       this.caller = caller;
     }
 
-    /** {@return false if there is no memory for so many more bytes; then nothing is reserved} */
+    /** {@return false if there is no memory for the additional bytes; then nothing is reserved} */
     synchronized boolean reserve(long more) {
       boolean reserved = add(caller, more);
       bytes += reserved ? more : 0;
       return reserved;
     }
 
-    /** Releases some of the bytes, as far as they are reserved. */
+    /** Releases some of the bytes, at most the reserved ones. */
     synchronized void release(long some) {
       long released = Math.min(some, bytes);
       bytes -= released;

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Finds the address of a client behind trusted proxies.
  *
  * <p>Each proxy appends the address of its own client to {@code X-Forwarded-For}. So the list is
- * read from its end, and only for as long as the address before it is a trusted proxy. Everything
- * further to the left may have been made up by the client.
+ * read from its end, as long as each address is that of a trusted proxy. The client may have
+ * invented all entries before that.
  */
 final class ClientAddress {
   private final List<Cidr> trustedProxies;
@@ -23,7 +23,7 @@ final class ClientAddress {
     this.trustedProxies = trustedProxies;
   }
 
-  /** {@return the address, as logs show it} */
+  /** {@return the address, in the form of the logs} */
   String of(Request request) {
     InetAddress peer =
         request.getConnectionMetaData().getRemoteSocketAddress() instanceof InetSocketAddress socket
@@ -35,7 +35,7 @@ final class ClientAddress {
             .getHostAddress();
   }
 
-  /** {@return the last address that no trusted proxy has} */
+  /** {@return the last address that does not belong to a trusted proxy} */
   InetAddress find(InetAddress peer, List<String> forwarded) {
     String[] hops = String.join(",", forwarded).split(",", -1);
     InetAddress found = peer;
@@ -53,7 +53,7 @@ final class ClientAddress {
     return trustedProxies.stream().anyMatch(block -> block.contains(address));
   }
 
-  /** Some proxies write the port too: {@code 192.0.2.1:443} or {@code [2001:db8::1]:443}. */
+  /** Parses an address that may have a port: {@code 192.0.2.1:443} or {@code [2001:db8::1]:443}. */
   private static @Nullable InetAddress address(String hop) {
     int colon = hop.lastIndexOf(':');
     if (hop.startsWith("[")) {

@@ -11,25 +11,25 @@ import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.util.thread.Scheduler;
 
 /**
- * Bounds what connections may take. Those above the number that there may be are answered 429.
+ * Limits connections and the time of their requests. Connections above the limit are answered 429.
  *
- * <p>Jetty closes a connection that is silent, and every byte counts as a word. So one that is sent
- * byte by byte would hold its place for ever: a sweep now and then finds the connections whose next
- * request has been on its way for too long, and closes them. A request that has arrived may take
- * its time, and a connection without one may be silent for as long as Jetty lets it.
+ * <p>Jetty closes an idle connection, but each byte ends the idle time. So a request that arrives
+ * byte by byte would hold its connection forever. A periodic sweep closes connections whose next
+ * request has taken too long to arrive. The sweep limits neither a request that has arrived nor a
+ * connection without a request.
  */
 public final class Connections implements Connection.Listener {
   public static final long SWEEP_SECONDS = 5;
   public static final long MAX_HEAD_SECONDS = 30;
   private static final long SURPLUS_IDLE_MILLIS = 5_000;
 
-  /** The protocol of a session of TLS until the handshake is over. */
+  /** The protocol of a TLS session before the end of the handshake. */
   private static final String NO_PROTOCOL = "NONE";
 
   private final int max;
   private final Map<Connection, Head> heads = new ConcurrentHashMap<>();
 
-  /** The next request of a connection, as the last sweep found it. */
+  /** The state of a connection's next request at the last sweep. */
   private static final class Head {
     private final boolean surplus;
     private long requests = -1;
@@ -43,7 +43,7 @@ public final class Connections implements Connection.Listener {
       this.surplus = surplus;
     }
 
-    /** {@return whether it has been on its way for too long} */
+    /** {@return whether the next request has taken too long to arrive} */
     boolean isSlow(Connection connection, long nowNanos) {
       long requestsNow = connection.getMessagesIn();
       long bytesNow = connection.getBytesIn();
@@ -65,7 +65,7 @@ public final class Connections implements Connection.Listener {
     }
   }
 
-  /** {@return whether the handshake of TLS is not over, so that no request can begin} */
+  /** {@return whether the TLS handshake is not complete, so that no request can begin} */
   private static boolean isShakingHands(Connection connection) {
     return connection.getEndPoint() instanceof SslConnection.SslEndPoint endPoint
         && endPoint
@@ -83,7 +83,7 @@ public final class Connections implements Connection.Listener {
   @Override
   public void onOpened(Connection connection) {
     if (connection instanceof SslConnection) {
-      return; // it carries another one, which counts
+      return; // it wraps another connection, which counts
     }
     boolean surplus = heads.size() >= max;
     heads.put(connection, new Head(surplus));
@@ -101,18 +101,18 @@ public final class Connections implements Connection.Listener {
     return heads.size();
   }
 
-  /** Refuses to work for a connection that was opened when there were as many as may be. */
+  /** Refuses requests of a connection that was opened above the limit. */
   void check(Connection connection) {
     Head head = heads.get(connection);
     if (head != null && head.surplus) {
-      throw Problem.of(429, "too_many_connections", "there are as many connections as may be")
+      throw Problem.of(429, "too_many_connections", "too many connections (limit: " + max + ")")
           .header("Retry-After", "1")
           .header("Connection", "close")
           .failure();
     }
   }
 
-  /** Sweeps from now on, for as long as the scheduler runs. */
+  /** Sweeps from now on, until the scheduler stops. */
   void watch(Scheduler scheduler) {
     scheduler.schedule(
         () -> {
@@ -123,7 +123,7 @@ public final class Connections implements Connection.Listener {
         TimeUnit.SECONDS);
   }
 
-  /** Called by one thread at a time. */
+  /** Closes slow connections. Called by one thread at a time. */
   public synchronized void sweep(long nowNanos) {
     heads.forEach(
         (connection, head) -> {
@@ -132,7 +132,7 @@ public final class Connections implements Connection.Listener {
                 .getEndPoint()
                 .close(
                     new TimeoutException(
-                        "a request took more than " + MAX_HEAD_SECONDS + " s to begin"));
+                        "a request took more than " + MAX_HEAD_SECONDS + " s to arrive"));
           }
         });
   }

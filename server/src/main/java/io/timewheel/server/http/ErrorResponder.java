@@ -12,13 +12,13 @@ import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.server.handler.ErrorHandler;
 import org.eclipse.jetty.util.Callback;
 
-/** Answers what never reached a route, such as a request that is not HTTP. */
+/** Answers requests that reach no route, such as a request that is not HTTP. */
 final class ErrorResponder extends ErrorHandler {
   private static final Map<Integer, String> DETAILS =
       Map.of(
           414, "the path is too long",
           431, "the headers are too large",
-          400, "the request is not HTTP as it should be");
+          400, "the request is not valid HTTP");
 
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
@@ -29,7 +29,7 @@ final class ErrorResponder extends ErrorHandler {
     response.getHeaders().put(HttpHeader.CONTENT_LENGTH, body.length);
     response.getHeaders().put("X-Content-Type-Options", "nosniff");
     response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
-    if (status == HttpStatus.SERVICE_UNAVAILABLE_503) { // it drains
+    if (status == HttpStatus.SERVICE_UNAVAILABLE_503) { // the server drains
       response.getHeaders().put(HttpHeader.RETRY_AFTER, 1);
     }
     response.write(true, ByteBuffer.wrap(body), callback);

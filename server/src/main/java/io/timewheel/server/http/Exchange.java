@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** One request, and the way to answer it: once, and from any thread. */
+/** One request and its answer. Any thread may answer, once. */
 public final class Exchange {
   static final String REQUEST_ID = "X-Request-Id";
 
@@ -42,7 +42,7 @@ public final class Exchange {
 
   private static final Logger LOG = LoggerFactory.getLogger(Exchange.class);
 
-  /** Answers up to this size are not refused for lack of memory. */
+  /** Answers up to this size are never refused for lack of memory. */
   private static final int SMALL_BYTES = 4 * 1024;
 
   private final Shared shared;
@@ -65,15 +65,15 @@ public final class Exchange {
   /**
    * The parts of a server that all its requests share.
    *
-   * @param authenticator knows the callers
+   * @param authenticator finds callers
    * @param bodies the memory of bodies
-   * @param maxBodyTime how long a client may take to send a body
+   * @param maxBodyTime the longest time for a client to send a body
    * @param answers the memory of answers
-   * @param maxStall how long a client may take no part of an answer
-   * @param queues for work that may block
+   * @param maxStall the longest time in which a client accepts no part of an answer
+   * @param queues the queues for work that may block
    * @param storeTimeout the time within which the store must answer
    * @param auditLog the audit log
-   * @param metrics the time of requests
+   * @param metrics measures the time of requests
    * @param quotas the quotas of tokens and namespaces
    */
   record Shared(
@@ -118,7 +118,7 @@ public final class Exchange {
     caller = by;
   }
 
-  /** {@return by what name the logs know this request: its client's, or one of our own} */
+  /** {@return the ID of this request in the logs: from its client, or generated} */
   String id() {
     return id;
   }
@@ -142,9 +142,7 @@ public final class Exchange {
     return caller;
   }
 
-  /**
-   * {@return whether the caller may still ask; for an answer that comes long after the question}
-   */
+  /** {@return whether the caller still has permission; for an answer long after the request} */
   public boolean isStillAdmitted() {
     return shared.authenticator.authenticate(credentials(request)).isBy(caller);
   }
@@ -162,7 +160,7 @@ public final class Exchange {
     return PercentDecoder.decode(name, requireNonNull(variables.get(name), name));
   }
 
-  /** {@return the namespace in the path, which the caller may use} */
+  /** {@return the namespace in the path; throws if the caller may not use it} */
   public String namespace() {
     return Names.checked("ns", path("ns"));
   }
@@ -182,27 +180,27 @@ public final class Exchange {
     return request.getHeaders().get(name);
   }
 
-  /** {@return the parameters of the query; one that is not among these is refused} */
+  /** {@return the parameters of the query; refuses a parameter with any other name} */
   public Query query(String... names) {
     return Query.of(request.getHttpURI().getQuery(), names);
   }
 
   /**
-   * Reads the body and goes on with it; with an empty text if there is none.
+   * Reads the body and continues with it; with an empty text if there is none.
    *
-   * @param maxBytes how large it may be
-   * @param then goes on; what it throws is answered
+   * @param maxBytes the largest size of the body
+   * @param then continues; an exception is answered
    */
   public void body(int maxBytes, Consumer<String> then) {
     body(maxBytes, Json.MEDIA_TYPE, then);
   }
 
   /**
-   * Reads the body and goes on with it; with an empty text if there is none.
+   * Reads the body and continues with it; with an empty text if there is none.
    *
-   * @param maxBytes how large it may be
+   * @param maxBytes the largest size of the body
    * @param type its media type
-   * @param then goes on; what it throws is answered
+   * @param then continues; an exception is answered
    */
   public void body(int maxBytes, String type, Consumer<String> then) {
     long length = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
@@ -214,7 +212,7 @@ public final class Exchange {
     if (length > maxBytes) {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
-    stopDeadline(); // the client has a time of its own to send the body
+    stopDeadline(); // a separate limit holds for the time to send the body
     body = shared.bodies.of(caller);
     on(
         BodyReader.read(request, maxBytes, shared.maxBodyTime, body),
@@ -224,7 +222,7 @@ public final class Exchange {
         });
   }
 
-  /** Does a step that may block, when it is its turn; what it throws is answered. */
+  /** Runs a step that may block, when it is its turn. An exception is answered. */
   void work(Runnable step) {
     WorkQueue queue = shared.queues.get(requireNonNull(route, "route").work());
     if (queue == null) {
@@ -234,7 +232,7 @@ public final class Exchange {
     }
   }
 
-  /** {@return whether it was answered, be it with a problem} */
+  /** {@return whether the request was answered, even with a problem} */
   public boolean isAnswered() {
     return answered.get();
   }
@@ -242,10 +240,10 @@ public final class Exchange {
   // The deadline
 
   /**
-   * Starts the time for the answer: the store timeout, and more for a request that may wait longer.
-   * If it ends, the answer is 503, though the store may still be at work on the request.
+   * Starts the deadline of the answer: the store timeout and additional time. At the deadline, the
+   * answer is 503, although the store may still work on the request.
    *
-   * @param more the time besides the store timeout
+   * @param more the time in addition to the store timeout
    */
   public void expectAnswer(Duration more) {
     stopDeadline();
@@ -261,7 +259,7 @@ public final class Exchange {
     }
   }
 
-  /** Lets the answer take any time, as that of a request whose work is long. */
+  /** Removes the deadline, for a request with long work. */
   public void stopDeadline() {
     Scheduler.Task task = deadline;
     if (task != null) {
@@ -282,7 +280,7 @@ public final class Exchange {
 
   // For the audit log
 
-  /** {@return the names in the path that can be read} */
+  /** {@return the valid names in the path} */
   Map<String, String> names() {
     Map<String, String> names = new TreeMap<>();
     variables.forEach(
@@ -290,20 +288,20 @@ public final class Exchange {
           try {
             names.put(name.equals("ns") ? "namespace" : name, PercentDecoder.decode(name, text));
           } catch (Problem.Failure e) {
-            // the path shows it as it came
+            // the path shows the raw name
           }
         });
     return names;
   }
 
-  /** Adds to the audit log what the path does not say. */
+  /** Adds a fact to the audit log that the path does not contain. */
   public void note(String name, @Nullable Object value) {
     if (value != null) {
       notes.put(name, value);
     }
   }
 
-  /** Nothing was changed, and the audit log need not know. */
+  /** Marks a request that changed nothing, so that it needs no line in the audit log. */
   public void uneventful() {
     uneventful = true;
   }
@@ -326,7 +324,7 @@ public final class Exchange {
 
   // The answer
 
-  /** Goes on with a result; whatever goes wrong is answered. */
+  /** Continues with a result. Any failure is answered. */
   public <T> void on(CompletionStage<T> stage, Consumer<T> then) {
     var unused =
         stage.whenComplete(
@@ -342,7 +340,7 @@ public final class Exchange {
             });
   }
 
-  /** Answers what a step throws. */
+  /** Runs a step, and answers its exception. */
   public void run(Runnable step) {
     try {
       step.run();
@@ -351,7 +349,7 @@ public final class Exchange {
     }
   }
 
-  /** {@return the problem of an item of a batch; the log gets its cause if it was not expected} */
+  /** {@return the problem of an item of a batch; an unexpected cause is logged} */
   public Problem logged(@Nullable String item, Problem problem) {
     if (problem.cause() != null) {
       LOG.error(
@@ -388,7 +386,7 @@ public final class Exchange {
                 Callback.NOOP));
   }
 
-  /** Answers with another path on this server. */
+  /** Redirects to another path on this server. */
   void redirect(String path) {
     response.getHeaders().put(HttpHeader.LOCATION, path);
     send(308, "text/plain", new byte[0]);
@@ -406,8 +404,8 @@ public final class Exchange {
   /**
    * Answers, unless there is no memory for the answer.
    *
-   * @param content in parts of at most 64 KB
-   * @param written told whether the whole answer went out
+   * @param content the content in parts of at most 64 KB
+   * @param written called with the result after the whole answer was sent
    */
   public void send(int status, String type, List<ByteBuffer> content, Callback written) {
     send(status, type, content, Map.of(), written);
@@ -425,7 +423,7 @@ public final class Exchange {
       written.failed(new EofException("there is no memory for the answer"));
       problem(
           Problem.busy(
-              "too many bytes of answers wait for their clients (limit: %d); a change is done"
+              "too many bytes of answers wait for their clients (limit: %d); a requested change was made"
                   .formatted(shared.answers.maxBytes())));
     } else if (!begin(status)) {
       reserved.release();
@@ -442,7 +440,7 @@ public final class Exchange {
     }
   }
 
-  /** Writes a part of an answer that goes on for a while, if there is memory for it. */
+  /** Writes a part of a streamed answer, if there is memory for it. */
   public void write(byte[] part, Callback written) {
     ByteBudget.Reservation reserved = shared.answers.of(caller);
     if (reserved.reserve(part.length)) {
@@ -453,7 +451,7 @@ public final class Exchange {
     }
   }
 
-  /** Begins an answer that goes on for a while. */
+  /** Begins a streamed answer. */
   public boolean begin(int status) {
     if (!answered.compareAndSet(false, true)) {
       return false;
@@ -472,7 +470,7 @@ public final class Exchange {
     return callback;
   }
 
-  /** Adds the version of a timer to the answer, unless it is a problem. */
+  /** Adds the version of a timer to the answer, unless the answer is a problem. */
   public void etag(long version) {
     etag = version;
   }

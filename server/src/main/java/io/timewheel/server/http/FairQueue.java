@@ -9,7 +9,9 @@ import java.util.Queue;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** A queue in which owners take turns, whatever the number of their elements. Not thread-safe. */
+/**
+ * A queue in which owners take turns, independent of the number of their elements. Not thread-safe.
+ */
 public final class FairQueue<T> {
   private final Map<String, Queue<T>> byOwner = new LinkedHashMap<>();
   private int size;
@@ -19,7 +21,7 @@ public final class FairQueue<T> {
     size++;
   }
 
-  /** {@return the first element of the owner whose turn it is; null if there is none} */
+  /** {@return the first element of the next owner; null if there is none} */
   public @Nullable T poll() {
     Iterator<Map.Entry<String, Queue<T>>> owners = byOwner.entrySet().iterator();
     if (!owners.hasNext()) {
@@ -31,13 +33,13 @@ public final class FairQueue<T> {
     owners.remove();
     T element = elements.remove();
     if (!elements.isEmpty()) {
-      byOwner.put(owner, elements); // behind the others
+      byOwner.put(owner, elements); // behind the other owners
     }
     size--;
     return element;
   }
 
-  /** {@return an element that fits; null if there is none} */
+  /** {@return an element that matches; null if there is none} */
   public @Nullable T find(Predicate<T> fits) {
     return byOwner.values().stream().flatMap(Queue::stream).filter(fits).findFirst().orElse(null);
   }

@@ -12,15 +12,15 @@ import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 
 /**
- * Notices that a client hangs up while its request waits. Jetty does not read a connection of
- * HTTP/1 between the end of a request and its answer, so it would learn of it from a failed write
- * only, and the first write to a closed connection does not fail.
+ * Detects that a client closes its connection while its request waits. In HTTP/1, Jetty does not
+ * read a connection between the end of a request and its answer. So Jetty would detect it only by a
+ * failed write, and the first write to a closed connection does not fail.
  *
- * <p>Until {@link #release}, reading is done here and never there; what a client sends ahead is
- * handed over to Jetty.
+ * <p>Until {@link #release}, only this class reads the connection. Data that the client sends early
+ * is passed to Jetty.
  */
 public final class HangupWatch implements Callback {
-  /** No more than the buffer of a connection, which drops what it has no room for. */
+  /** The size of a connection's buffer. Data beyond it would be lost. */
   private static final int AHEAD_BYTES = HttpListener.INPUT_BUFFER_BYTES;
 
   private final Connection connection;
@@ -41,7 +41,7 @@ public final class HangupWatch implements Callback {
     }
   }
 
-  /** From now on, the connection is Jetty's again. */
+  /** Returns the connection to Jetty. */
   public void release() {
     synchronized (this) {
       released = true;
@@ -51,7 +51,7 @@ public final class HangupWatch implements Callback {
     }
   }
 
-  /** There is something to read, or an end. */
+  /** Reads the connection when there is data, or when it was closed. */
   @Override
   public void succeeded() {
     boolean gone;
@@ -72,7 +72,7 @@ public final class HangupWatch implements Callback {
 
   /**
    * Reads into the buffer from which Jetty takes the next request, as far as there is room. The
-   * rest stays in the socket, so that the client has to wait; then a hang-up is not noticed.
+   * rest stays in the socket, so the client has to wait. Then a closed connection is not detected.
    *
    * @return false at the end of the connection
    */

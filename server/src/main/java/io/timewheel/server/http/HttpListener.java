@@ -17,17 +17,17 @@ import org.eclipse.jetty.server.handler.GracefulHandler;
 import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.jspecify.annotations.Nullable;
 
-/** The port of a server. Accepts connections, and gives each request to the pipeline. */
+/** Opens the port of a server, accepts connections, and passes each request to the pipeline. */
 public final class HttpListener {
   private static final int MAX_HEADER_BYTES = 16 * 1024;
 
   /** The smallest buffer of the pool. */
   static final int INPUT_BUFFER_BYTES = 4_096;
 
-  /** Connections above the limit are answered 429, up to this number; more are not accepted. */
+  /** The number of connections above the limit that are answered 429. Others are not accepted. */
   private static final int REFUSED_CONNECTIONS = 1_000;
 
-  /** Longer than a claim may wait. */
+  /** Longer than the longest wait of a claim. */
   private static final Duration IDLE = Duration.ofSeconds(75);
 
   private final Server jetty;
@@ -36,7 +36,7 @@ public final class HttpListener {
   private final @Nullable TlsContext tls;
 
   /**
-   * Makes a listener.
+   * Creates a listener.
    *
    * @throws IOException if the certificate of the port cannot be used
    */
@@ -47,7 +47,7 @@ public final class HttpListener {
     this.connections = connections;
     QueuedThreadPool threads = new QueuedThreadPool(config.work().threads(), 4);
     threads.setName("timewheel-http");
-    threads.setStopTimeout(1_000); // requests under way had their time before that
+    threads.setStopTimeout(1_000); // requests in progress had their time before
     jetty = new Server(threads);
     HttpConnectionFactory http = new HttpConnectionFactory(http());
     connector =
@@ -71,16 +71,16 @@ public final class HttpListener {
     HttpConfiguration http = new HttpConfiguration();
     http.setSendServerVersion(false);
     http.setRequestHeaderSize(MAX_HEADER_BYTES);
-    // Paths are split as they were sent, so that an encoded slash belongs to an id.
+    // Paths are split in their encoded form, so that an encoded slash is part of an ID.
     http.setUriCompliance(UriCompliance.UNSAFE);
-    // A waiting claim keeps the buffer of its body: thousands of them fit in the heap, but not in
-    // the remaining memory for direct buffers.
+    // A waiting claim keeps the buffer of its body. Thousands of them fit into the heap, but not
+    // into the remaining memory for direct buffers.
     http.setUseInputDirectByteBuffers(false);
     http.setInputBufferSize(INPUT_BUFFER_BYTES);
     return http;
   }
 
-  /** Listens from now on. */
+  /** Opens the port. */
   public void start() throws IOException {
     try {
       connector.open();
@@ -106,13 +106,13 @@ public final class HttpListener {
     return jetty.getThreadPool();
   }
 
-  /** Accepts no more requests, and waits this long for those under way. */
+  /** Accepts no more requests, and waits this long for those in progress. */
   public void stop(Duration patience) {
     jetty.setStopTimeout(Math.max(1, patience.toMillis()));
     try {
       jetty.stop();
     } catch (Exception e) {
-      throw new IllegalStateException("the server did not stop in good order", e);
+      throw new IllegalStateException("the server did not stop cleanly", e);
     }
   }
 }

@@ -13,11 +13,11 @@ import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code Idempotency-Key} of a request, as the store keeps it. A key is good for one operation
- * on one timer. It is stored as a hash, together with a hash of the content.
+ * The {@code Idempotency-Key} of a request, in the form that the store keeps. A key is valid for
+ * one operation on one timer. The store keeps its hash, together with a hash of the content.
  */
 public final class IdempotencyKey {
-  /** A collision of two keys needs 2^64 requests for one timer within a day. */
+  /** A collision of two keys would need 2^64 requests for one timer within a day. */
   private static final int HASH_BYTES = 16;
 
   private final String operation;
@@ -40,17 +40,17 @@ public final class IdempotencyKey {
   }
 
   /**
-   * Returns what the store recognises a repetition by.
+   * Returns the request ID by which the store recognises a repeated request.
    *
    * @param key the key; null if the request has none
-   * @param content the content of the request, which a repetition must have too
+   * @param content the content of the request, which a repeated request must have too
    * @return null if the request has no key
    */
   public static @Nullable RequestId requestOf(@Nullable IdempotencyKey key, String content) {
     return key == null ? null : key.request(content);
   }
 
-  /** {@return what the store recognises a repetition with this content by} */
+  /** {@return the request ID by which the store recognises a repeated request with this content} */
   public RequestId request(String content) {
     return new RequestId(hash(operation + "\n" + key), hash(content));
   }
@@ -67,7 +67,7 @@ public final class IdempotencyKey {
           .withoutPadding()
           .encodeToString(Arrays.copyOf(hash, HASH_BYTES));
     } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError(e); // every JDK has it
+      throw new AssertionError(e); // every JDK supports it
     }
   }
 }

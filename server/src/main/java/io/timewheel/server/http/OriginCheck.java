@@ -12,12 +12,12 @@ import org.eclipse.jetty.server.Request;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses requests that foreign web pages have a browser send.
+ * Refuses requests that foreign web pages cause a browser to send.
  *
- * <p>A foreign domain name may resolve to this server, so a name must be a loopback name or a
- * configured one. An address cannot be bound to another server in this way: every address is
- * admitted. Writes from another origin are refused, and requests from another site altogether,
- * except for a link that opens the console.
+ * <p>A foreign domain name may resolve to this server. So the host of a request must be a loopback
+ * name, a configured name or an address. Any address is allowed, because an attacker cannot point
+ * it to another server. Writes from another origin are refused. Requests from another site are
+ * refused too, except a link that opens the console.
  */
 final class OriginCheck {
   static final String API_POLICY = "default-src 'none'; frame-ancestors 'none'";
@@ -35,7 +35,7 @@ final class OriginCheck {
    * Checks a request.
    *
    * @param request the request
-   * @param isConsole whether its path is that of the console
+   * @param isConsole whether its path is the path of the console
    */
   void check(Request request, boolean isConsole) {
     String host = request.getHeaders().get(HttpHeader.HOST);

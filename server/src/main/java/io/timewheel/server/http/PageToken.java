@@ -6,15 +6,15 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.util.Base64;
 import org.jspecify.annotations.Nullable;
 
-/** The tokens of pages of lists that are in the order of a name. */
+/** Encodes the page tokens of lists that are ordered by name. */
 public final class PageToken {
   private PageToken() {}
 
   /**
-   * Makes a token.
+   * Creates a token.
    *
-   * @param list names the list
-   * @param last the last name of the page before
+   * @param list the name of the list
+   * @param last the last name of the previous page
    */
   public static String of(String list, String last) {
     String text = list + ":" + last;
@@ -22,9 +22,9 @@ public final class PageToken {
   }
 
   /**
-   * {@return the name behind which a page begins; empty for the first page}
+   * {@return the name after which a page begins; empty for the first page}
    *
-   * @param list names the list; a token of another one is refused
+   * @param list the name of the list; a token of another list is refused
    */
   public static String parse(String list, @Nullable String token) {
     if (token == null) {

@@ -10,7 +10,7 @@ import java.nio.charset.StandardCharsets;
 final class PercentDecoder {
   private PercentDecoder() {}
 
-  /** Decodes a segment of a path; a plus is a plus. */
+  /** Decodes a segment of a path, in which a plus stays a plus. */
   static String decode(String what, String encoded) {
     ByteBuffer bytes = ByteBuffer.allocate(encoded.length());
     for (int i = 0; i < encoded.length(); i++) {

@@ -14,13 +14,14 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * If-Match and If-None-Match. The engine compares one version in the very step that it takes; what
- * names several is settled by a look at the timer first, and then compared likewise.
+ * Evaluates If-Match and If-None-Match. The engine compares one version atomically with the change.
+ * If the header lists several versions, this class reads the timer first and passes its version to
+ * the engine.
  */
 public final class Preconditions {
   private static final Pattern TAGS = Pattern.compile("\\G\\s*+(W/)?\"([^\"]*+)\"\\s*+(,|$)");
 
-  /** Longer than a header may be; the field of a batch has no other limit. */
+  /** Longer than any header may be. The field of a batch has no other limit. */
   private static final int MAX_LENGTH = 16 * 1024;
 
   private final boolean absent;
@@ -60,7 +61,7 @@ public final class Preconditions {
     int end = 0;
     while (matcher.find()) {
       end = matcher.end();
-      // A weak tag never matches, nor does one that this server never gave.
+      // A weak tag never matches, nor does a tag that this server never returned.
       if (matcher.group(1) == null && matcher.group(2).matches("[1-9][0-9]{0,17}")) {
         versions.add(Long.valueOf(matcher.group(2)));
       }
@@ -75,18 +76,23 @@ public final class Preconditions {
     return Problem.malformed(header + " (expected: " + expected + ")").at(header).failure();
   }
 
-  /** Refuses a request without If-Match, which could undo a change that its client has not seen. */
+  /**
+   * Refuses a request without If-Match, which could overwrite a change that its client has not
+   * seen.
+   */
   public Preconditions required() {
     if (!given) {
       throw Problem.of(
-              412, "precondition_required", "If-Match: none (expected: the ETag of the timer)")
+              412,
+              "precondition_required",
+              "If-Match: is missing (expected: the ETag of the timer)")
           .at("If-Match")
           .failure();
     }
     return this;
   }
 
-  /** Asks a schedule for what was asked for here. */
+  /** Adds the precondition to a schedule request. */
   public void apply(TimerSpec spec, Supplier<Optional<TimerInfo>> current) {
     if (absent) {
       spec.onlyIfAbsent();
@@ -95,9 +101,7 @@ public final class Preconditions {
     }
   }
 
-  /**
-   * {@return the version that an operation is for; 0 for any, also of a timer that is not there}
-   */
+  /** {@return the version that an operation requires; 0 for any, also if the timer is absent} */
   public long version(Supplier<Optional<TimerInfo>> current) {
     if (absent) {
       throw wrong("If-None-Match", "not here");
@@ -112,7 +116,7 @@ public final class Preconditions {
     long version =
         any || !versions.isEmpty() ? current.get().map(TimerInfo::version).orElse(0L) : 0;
     if (version == 0 || !(any || versions.contains(version))) {
-      throw Problem.of(412, "precondition_failed", "the timer has another version, or none")
+      throw Problem.of(412, "precondition_failed", "the timer has another version, or is absent")
           .failure();
     }
     return version;

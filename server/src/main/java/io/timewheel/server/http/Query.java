@@ -29,7 +29,7 @@ public final class Query {
     return new Query(values);
   }
 
-  /** Reads a query; a plus is a blank, as forms have it. */
+  /** Parses a query. A plus is a blank, as in forms. */
   private static Map<String, List<String>> parse(@Nullable String query) {
     Map<String, List<String>> values = new LinkedHashMap<>();
     if (query == null || query.isEmpty()) {
@@ -46,7 +46,7 @@ public final class Query {
     return values;
   }
 
-  /** {@return the values of a parameter, also those in one list with commas} */
+  /** {@return the values of a parameter, which may be repeated or separated by commas} */
   public List<String> list(String name) {
     return values.getOrDefault(name, List.of()).stream()
         .flatMap(value -> List.of(value.split(",")).stream())
@@ -56,7 +56,7 @@ public final class Query {
   public @Nullable String text(String name) {
     List<String> all = values.getOrDefault(name, List.of());
     if (all.size() > 1) {
-      throw Problem.malformed(name + ": comes twice").at(name).failure();
+      throw Problem.malformed(name + ": is given twice").at(name).failure();
     }
     return all.isEmpty() ? null : all.get(0);
   }
@@ -72,7 +72,7 @@ public final class Query {
         return number;
       }
     } catch (NumberFormatException e) {
-      // said below
+      // refused below
     }
     throw wrong(name, text, "1 to " + max);
   }

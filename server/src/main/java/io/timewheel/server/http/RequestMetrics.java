@@ -24,7 +24,7 @@ final class RequestMetrics {
   RequestMetrics(MeterRegistry registry) {
     requests =
         Timer.builder("timewheel.http.requests")
-            .description("Time until the answer of a request began")
+            .description("Time until the answer of a request begins")
             .serviceLevelObjectives(BOUNDS)
             .withRegistry(registry);
   }
@@ -32,7 +32,7 @@ final class RequestMetrics {
   void answered(@Nullable Route route, int status, long nanos) {
     requests
         .withTags(
-            "method", route == null ? "none" : route.method(), // what strangers send is unbounded
+            "method", route == null ? "none" : route.method(), // not unbounded
             "route", route == null ? "none" : route.pattern(),
             "status", Integer.toString(status))
         .record(Duration.ofNanos(nanos));

@@ -21,10 +21,7 @@ import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 
-/**
- * Takes each request through its steps in their order. Every failure of a step is answered as a
- * problem.
- */
+/** Runs the steps of each request in order. Every failure of a step is answered as a problem. */
 public final class RequestPipeline extends Handler.Abstract {
 
   private final Router router;
@@ -73,7 +70,7 @@ public final class RequestPipeline extends Handler.Abstract {
     atATime.forEach(
         (work, count) ->
             queues.put(work, new WorkQueue(count, limits.maxWaiting(), limits.maxWait())));
-    // A request of each connection may come at once, and waits for a moment.
+    // Each connection may have one request in this queue, which waits briefly.
     queues.put(
         Work.SHORT,
         new WorkQueue(limits.shortAtATime(), config.maxConnections(), limits.maxWait()));
@@ -103,7 +100,7 @@ public final class RequestPipeline extends Handler.Abstract {
     Authentication authentication = authenticator.authenticate(Exchange.credentials(request));
     Router.Match match = path == null ? null : router.match(request.getMethod(), path);
     if (match == null) {
-      var unused = authentication.orThrow(); // strangers do not learn which paths exist
+      var unused = authentication.orThrow(); // paths stay unknown to strangers
       throw router.noMatch(path == null ? "" : path).failure();
     }
     exchange.route(match.route(), match.variables());
@@ -114,13 +111,13 @@ public final class RequestPipeline extends Handler.Abstract {
     if (match.route().method().equals("GET")) {
       exchange.work(() -> act(exchange, match.action()));
     } else {
-      act(exchange, match.action()); // what follows the body waits for its turn
+      act(exchange, match.action()); // the step after the body waits for its turn
     }
   }
 
   /**
-   * Refuses a transfer coding that the server does not decode, such as {@code gzip, chunked}: a
-   * proxy may see another end of the body. Jetty looks at the last coding alone.
+   * Refuses a transfer coding that the server does not decode, such as {@code gzip, chunked}. A
+   * proxy may see another end of the body. Jetty checks only the last coding.
    */
   private static void checkFraming(Request request) {
     List<String> codings = request.getHeaders().getValuesList(HttpHeader.TRANSFER_ENCODING);
@@ -132,7 +129,7 @@ public final class RequestPipeline extends Handler.Abstract {
     }
   }
 
-  /** Checks each request here alone, so that no route can forget it. */
+  /** Checks the permission of each request here, so that no route can omit it. */
   private void authorise(Exchange exchange, Route route, Authentication authentication) {
     if (!route.isOpen()) {
       connections.check(exchange.request().getConnectionMetaData().getConnection());

@@ -9,25 +9,25 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One operation of the API. Paths are compared as they were sent: what is encoded belongs to a
- * name, so that no name can reach another route.
+ * One operation of the API. Paths are matched in their encoded form: an encoded character is part
+ * of a name, so no name can reach another route.
  *
  * @param method the method; GET serves HEAD too
- * @param pattern the path, with variables in braces and perhaps a verb behind a colon
+ * @param pattern the path, with variables in braces and an optional verb after a colon
  * @param segments the parts of the pattern
  * @param roles the roles of which a caller needs one; none if the route is open to everyone
- * @param work the work that it takes
+ * @param work the kind of work
  */
 public record Route(
     String method, String pattern, List<String> segments, Set<Role> roles, Work work) {
-  /** {@return a route; one that is open never blocks, others read many timers or change a few} */
+  /** {@return a route; an open route never blocks, others do long or short work} */
   public static Route of(String method, String pattern, Role... roles) {
     Work work = method.equals("GET") ? Work.LONG : Work.SHORT;
     return new Route(
         method, pattern, split(pattern), Set.of(roles), roles.length == 0 ? Work.PROMPT : work);
   }
 
-  /** {@return the same route for other work} */
+  /** {@return the same route for another kind of work} */
   public Route with(Work other) {
     return new Route(method, pattern, segments, roles, other);
   }
@@ -37,14 +37,14 @@ public record Route(
     return roles.isEmpty();
   }
 
-  /** {@return whether it writes timers, which quotas count; ends of claims do not} */
+  /** {@return whether the route writes timers, which quotas count; ends of claims do not count} */
   boolean isWrite() {
     return isChange()
         && !roles.contains(Role.READ)
         && (roles.contains(Role.PRODUCE) || roles.contains(Role.OPERATE));
   }
 
-  /** {@return whether it may change something} */
+  /** {@return whether the route may change something} */
   boolean isChange() {
     return !isOpen() && !method.equals("GET");
   }
@@ -53,7 +53,7 @@ public record Route(
     return List.of(path.split("/", -1));
   }
 
-  /** {@return the variables of a path that has this pattern, not decoded; null if it has not} */
+  /** {@return the encoded variables of a path that matches; null if it does not} */
   @Nullable Map<String, String> match(List<String> path) {
     int last = segments.size() - 1;
     if (path.size() != segments.size()) {

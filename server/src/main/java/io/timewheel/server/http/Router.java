@@ -8,18 +8,18 @@ import java.util.Map;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** The routes of the API. Finds the one that a request is for. */
+/** The routes of the API. Finds the route of a request. */
 public final class Router {
   private final List<Entry> entries = new ArrayList<>();
 
   private record Entry(Route route, Action action) {}
 
   /**
-   * The route of a request.
+   * A matched route.
    *
    * @param route the route
    * @param action answers the request
-   * @param variables the variables of the path, not decoded
+   * @param variables the encoded variables of the path
    */
   record Match(Route route, Action action, Map<String, String> variables) {}
 
@@ -54,7 +54,7 @@ public final class Router {
       }
     }
     if (allowed.isEmpty()) {
-      return Problem.of(404, "no_such_path", "there is nothing at this path");
+      return Problem.of(404, "no_such_path", "there is no operation at this path");
     }
     String methods = String.join(", ", allowed);
     return Problem.of(405, "method_not_allowed", "expected: " + methods).header("Allow", methods);

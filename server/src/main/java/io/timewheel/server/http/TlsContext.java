@@ -13,8 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The certificate of the port. A changed pair of files is served to new connections; an invalid
- * pair leaves the old one in force.
+ * The certificate of the port. After a change of the files, new connections use the new pair. If
+ * the new pair is invalid, the old pair stays in use.
  */
 final class TlsContext {
   private static final Logger LOG = LoggerFactory.getLogger(TlsContext.class);
@@ -42,7 +42,9 @@ final class TlsContext {
     return made;
   }
 
-  /** A reload that fails would leave the factory without a certificate. */
+  /**
+   * Checks the pair first, because a failed reload would leave the factory without a certificate.
+   */
   private static KeyStore checked(KeyStore keys) throws IOException {
     SslContextFactory.Server trial = factory(keys);
     try {
@@ -54,7 +56,7 @@ final class TlsContext {
     }
   }
 
-  /** Looks at the files from now on, for as long as the scheduler runs. */
+  /** Checks the files from now on, until the scheduler stops. */
   void watch(Scheduler scheduler) {
     scheduler.schedule(
         () -> {

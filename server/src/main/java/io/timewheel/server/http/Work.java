@@ -2,11 +2,11 @@
 package io.timewheel.server.http;
 
 /**
- * The work that a route takes. Requests with work of one kind have a limit of their own, so that
- * they cannot take the threads of the others.
+ * The kinds of work of a route. Each kind has its own limit, so that requests of one kind cannot
+ * take the threads of the others.
  */
 public enum Work {
-  /** Never blocks, and never waits: probes, claims and files. */
+  /** Never blocks or waits: probes, claims and files. */
   PROMPT,
   /** Reads the metrics. */
   SCRAPE,

@@ -11,12 +11,13 @@ import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the steps of requests that may block: some at a time, on the threads that bring them. Others
- * wait without a thread, and callers take turns. A request that finds the queue full, or waits for
- * too long, is answered 503. If there are tokens, each may fill half of the queue. Thread-safe.
+ * Runs the steps of requests that may block, a limited number at a time, on the threads of their
+ * requests. Other steps wait without a thread, and callers take turns. A request is answered 503 if
+ * the queue is full, or if it waits too long. If there are tokens, each caller may fill half of the
+ * queue. Thread-safe.
  *
- * <p>A request has its turn while a step runs, and no longer: a client that reads its answer slowly
- * keeps nobody out.
+ * <p>A request occupies a slot only while a step runs, so a client that reads its answer slowly
+ * blocks nobody.
  */
 final class WorkQueue {
   private final int atATime;
@@ -31,7 +32,7 @@ final class WorkQueue {
     this.maxWait = maxWait;
   }
 
-  /** A step that waits for its turn. */
+  /** A step that waits for a slot. */
   private static final class Waiting {
     final Exchange exchange;
     final Runnable step;
@@ -43,7 +44,7 @@ final class WorkQueue {
     }
   }
 
-  /** Runs a step, now or later. An exception of the step is answered. */
+  /** Runs a step, at once or later. An exception of the step is answered. */
   void run(Exchange exchange, Runnable step) {
     synchronized (this) {
       if (running == atATime) {
@@ -77,13 +78,13 @@ final class WorkQueue {
       expired = waiting.remove(step.exchange.caller().name(), step);
     }
     if (expired) {
-      step.exchange.problem(Problem.busy("the request had no turn within " + maxWait));
+      step.exchange.problem(Problem.busy("the request waited longer than " + maxWait));
     }
   }
 
   private void runInTurn(Exchange exchange, Runnable step) {
     try {
-      if (!exchange.isAnswered()) { // the store timeout may have ended
+      if (!exchange.isAnswered()) { // the store timeout may have passed
         exchange.run(step);
       }
     } finally {
@@ -108,7 +109,7 @@ final class WorkQueue {
     try {
       executor.execute(() -> runInTurn(step.exchange, step.step));
     } catch (RejectedExecutionException e) {
-      Problem down = Problem.unavailable("the server is going down");
+      Problem down = Problem.unavailable("the server is shutting down");
       runInTurn(step.exchange, () -> step.exchange.problem(down));
     }
   }

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Connections, and the steps of a request; no class here knows an operation of the API. The entry
- * is {@link io.timewheel.server.http.RequestPipeline}, which leads each request through accept,
- * authenticate, route, authorise, parse, engine and answer, in this order.
+ * Connections, and the steps of a request. No class here depends on an operation of the API. The
+ * entry is {@link io.timewheel.server.http.RequestPipeline}, which runs the steps of each request
+ * in this order: accept, authenticate, route, authorise, parse, engine and answer.
  *
  * <p>Read it in the order of the steps:
  *
  * <ol>
- *   <li>{@code HttpListener} and {@code Connections} accept connections and bound them, {@code
- *       TlsContext} renews the certificate; {@code OriginCheck} refuses foreign hosts and origins,
+ *   <li>{@code HttpListener} and {@code Connections} accept connections and limit them, {@code
+ *       TlsContext} reloads the certificate, {@code OriginCheck} refuses foreign hosts and origins,
  *       {@code ClientAddress} finds the client behind proxies, {@code ErrorResponder} answers
  *       requests that are not HTTP
- *   <li>{@code BasePath} is in front of all paths; {@code Router} finds the {@code Route} of a
- *       path, and the {@code Action} behind it
+ *   <li>{@code BasePath} is the prefix of all paths; {@code Router} finds the {@code Route} of a
+ *       path, and its {@code Action}
  *   <li>{@code Exchange} is one request with its answer; it checks the namespace in the path
  *   <li>{@code BodyReader}, {@code Query}, {@code PageToken}, {@code PercentDecoder} and {@code
  *       Preconditions} read the parts of a request
- *   <li>{@code WorkQueue} runs work that may block, some at a time, one queue for each kind of
- *       {@code Work}; in its {@code FairQueue} callers take turns
+ *   <li>{@code WorkQueue} runs work that may block, with one queue for each kind of {@code Work};
+ *       in its {@code FairQueue}, callers take turns
  *   <li>{@code AnswerWriter} writes large answers; {@code ByteBudget} limits the memory of bodies
  *       and of answers
- *   <li>{@code IdempotencyKey} is the key by which the store recognises a repeated request, {@code
- *       HangupWatch} notices that a waiting client has gone
+ *   <li>{@code IdempotencyKey} is the key by which the store recognises a repeated request; {@code
+ *       HangupWatch} detects that a waiting client has disconnected
  * </ol>
  */
 @NullMarked

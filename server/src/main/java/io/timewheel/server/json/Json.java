@@ -19,14 +19,14 @@ import tools.jackson.databind.ObjectWriter;
 import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ObjectNode;
 
-/** JSON as this server reads and writes it. */
+/** Reads and writes the JSON of this server. */
 public final class Json {
   public static final String MEDIA_TYPE = "application/json";
 
-  /** The type of a patch (RFC 7396). */
+  /** The media type of a patch (RFC 7396). */
   public static final String MERGE_PATCH = "application/merge-patch+json";
 
-  /** How deep objects and arrays may be nested. */
+  /** The deepest nesting of objects and arrays. */
   static final int MAX_DEPTH = 64;
 
   static final JsonMapper MAPPER =
@@ -43,12 +43,12 @@ public final class Json {
           .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
           .build();
 
-  /** For logs: no character can move a terminal's cursor, or pass for the end of a line. */
+  /** Writes JSON for logs. No character can move the cursor of a terminal, or end a line. */
   private static final ObjectWriter ASCII = MAPPER.writer().with(JsonWriteFeature.ESCAPE_NON_ASCII);
 
   private Json() {}
 
-  /** Strictly: text that is not UTF-8 is refused, and another encoding is not guessed. */
+  /** Decodes UTF-8 strictly. Other encodings are refused. */
   public static String decode(byte[] bytes) {
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();

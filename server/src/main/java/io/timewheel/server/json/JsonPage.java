@@ -10,14 +10,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A page of a list as JSON, which ends before it has more than {@link #MAX_BYTES}. Each element is
- * written alone, in parts that are small enough to be freed one by one. Not thread-safe.
+ * A page of a list as JSON, of at most {@link #MAX_BYTES}. Each element is encoded separately, in
+ * small parts that can be freed one by one. Not thread-safe.
  */
 public final class JsonPage {
-  /** The largest answer. */
+  /** The size of the largest answer. */
   public static final int MAX_BYTES = 4 << 20;
 
-  /** Room for the end of the object with a page token. */
+  /** Reserved for the end of the object with a page token. */
   private static final int END_BYTES = 4 * 1024;
 
   private static final byte[] COMMA = {','};
@@ -28,14 +28,14 @@ public final class JsonPage {
   /**
    * Begins a page.
    *
-   * @param name the field with the elements
+   * @param name the name of the field that contains the elements
    */
   public JsonPage(String name) {
     parts.write(("{\"" + name + "\":[").getBytes(US_ASCII));
   }
 
   /**
-   * Adds an element if there is room for it. The first one always has room.
+   * Adds an element if there is room for it. The first element always fits.
    *
    * @return false if the page ends before this element
    */
@@ -52,14 +52,14 @@ public final class JsonPage {
     return true;
   }
 
-  /** {@return the page, with the token of the next one unless this is the last} */
+  /** {@return the page, with the token of the next page unless this is the last} */
   public List<ByteBuffer> end(@Nullable String nextPageToken) {
     String next = nextPageToken == null ? "" : ",\"nextPageToken\":" + Json.text(nextPageToken);
     parts.write(("]" + next + "}").getBytes(UTF_8));
     return parts.end();
   }
 
-  /** Bytes in parts that grow up to a size, since G1 has trouble with large arrays. */
+  /** Bytes in parts that grow up to a maximum size, because G1 handles large arrays badly. */
   private static final class Parts {
     private static final int FIRST = 1024;
     private static final int LARGEST = 64 * 1024;

@@ -24,20 +24,21 @@ import tools.jackson.databind.exc.UnrecognizedPropertyException;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Reads one JSON document into a record, strictly: an unknown field, a duplicate field, or a value
- * of another type is refused, and the refusal names the field. A field that is null counts as
- * absent.
+ * Parses one JSON document into a record. An unknown field, a duplicate field or a value of another
+ * type is refused, and the problem names the field. A field that is null counts as absent.
  */
 public final class JsonReader {
   /** A document without fields. */
   private record Nothing() {}
 
-  /** No record has more fields. A short name takes far more memory than its text has bytes. */
+  /**
+   * More fields than any record has. A short name takes far more memory than its text has bytes.
+   */
   static final int MAX_NAMES = 100;
 
   private JsonReader() {}
 
-  /** Reads a document that is an object. No object in it may have more than 100 fields. */
+  /** Parses a document that is an object. No object in it may have more than 100 fields. */
   public static <T> T read(String text, Class<T> type) {
     return read(text, type, MAX_NAMES);
   }
@@ -67,35 +68,35 @@ public final class JsonReader {
             .withAttribute(ApiJson.DOCUMENT, text)
             .readValue(parser);
     if (parser.nextToken() != null) {
-      throw Problem.malformed("something follows the JSON object").failure();
+      throw Problem.malformed("text follows the JSON object").failure();
     }
     return value;
   }
 
-  /** Reads an object as a tree. Numbers keep their digits. */
+  /** Parses an object as a tree. Numbers keep their digits. */
   public static ObjectNode tree(String text) {
     return read(text, ObjectNode.class, Integer.MAX_VALUE);
   }
 
-  /** Reads a document that may be missing, which counts as an object without fields. */
+  /** Parses a document that may be missing, which counts as an object without fields. */
   public static <T> T readOptional(String text, Class<T> type) {
     return read(text.isEmpty() ? "{}" : text, type);
   }
 
-  /** Reads the body of a request that needs none: nothing, or an object without fields. */
+  /** Checks the body of a request that needs none: empty, or an object without fields. */
   public static void empty(String text) {
     var unused = readOptional(text, Nothing.class);
   }
 
   /**
-   * {@return why a document is refused}
+   * {@return the reason why a document is refused}
    *
-   * @param parser stands at the fault
+   * @param parser the parser, positioned at the fault
    * @param root the context from which the path of the field counts; null for the document
    */
   static Problem problem(JacksonException e, JsonParser parser, @Nullable TokenStreamContext root) {
     Deque<String> path = new ArrayDeque<>();
-    if (e instanceof UnrecognizedPropertyException) { // which is noticed at the end of its object
+    if (e instanceof UnrecognizedPropertyException) { // reported at the end of its object
       e.getPath().stream()
           .map(JacksonException.Reference::getPropertyName)
           .filter(Objects::nonNull) // an index
@@ -112,13 +113,13 @@ public final class JsonReader {
     String field = path.isEmpty() ? null : String.join(".", path);
     String last = path.isEmpty() ? "the body" : path.getLast();
     if (e instanceof UniqueNamesParser.TooManyNamesException) {
-      path.pollLast(); // the name that is too many
+      path.pollLast(); // the first name above the limit
       String object = path.isEmpty() ? "the object" : path.getLast();
       return Problem.invalid(
           path.isEmpty() ? null : String.join(".", path),
           object + ": too many fields (expected: at most " + MAX_NAMES + ")");
     } else if (e instanceof UniqueNamesParser.DuplicateNameException) {
-      return Problem.malformed("field " + last + " comes twice").at(field);
+      return Problem.malformed("field " + last + " is given twice").at(field);
     } else if (e instanceof UnrecognizedPropertyException) {
       return Problem.malformed("unknown field " + last).at(field);
     } else if (e instanceof InputCoercionException) {

@@ -15,7 +15,7 @@ import tools.jackson.databind.ValueDeserializer;
 import tools.jackson.databind.exc.MismatchedInputException;
 
 /**
- * An element of an array that is read on its own: a value or the reason why it is refused.
+ * An element of an array that is parsed separately: a value, or the reason why it is refused.
  *
  * @param value the value; null if it is refused
  * @param id the ID of a refused element; null if it has none or there is a value
@@ -32,22 +32,22 @@ public record Parsed<T>(@Nullable T value, @Nullable String id, @Nullable Proble
     }
   }
 
-  /** Of each array, this number of elements is kept at most. */
+  /** The largest number of elements that is kept of each array. */
   public static final int MAX_ELEMENTS = 1_000;
 
   /**
-   * Reads an array. Only an element that is not JSON refuses the whole document. Elements after one
-   * more than {@link #MAX_ELEMENTS} are skipped: millions of small ones would fill the memory.
+   * Parses an array. A document is refused as a whole only if an element is not JSON. Elements
+   * beyond the first 1,001 are skipped, because millions of small ones would fill the memory.
    */
   public abstract static class Elements<T> extends ValueDeserializer<List<Parsed<T>>> {
     private final Class<T> type;
     private final String id;
 
     /**
-     * Makes the reader.
+     * Creates the parser of an array.
      *
      * @param type the type of an element
-     * @param id the field that has the ID of an element
+     * @param id the field that contains the ID of an element
      */
     protected Elements(Class<T> type, String id) {
       this.type = type;

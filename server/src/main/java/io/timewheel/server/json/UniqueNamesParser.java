@@ -14,8 +14,8 @@ import tools.jackson.core.sym.PropertyNameMatcher;
 import tools.jackson.core.util.JsonParserDelegate;
 
 /**
- * Refuses an object with a duplicate name, or with more names than memory should be spent on. The
- * parser does not look into values that are skipped: a payload is stored as it is.
+ * Refuses an object with a duplicate name, or with too many names. The parser does not check values
+ * that are skipped, because a payload is stored unchanged.
  */
 final class UniqueNamesParser extends JsonParserDelegate {
   /** The names so far of the object at each depth. */
@@ -23,7 +23,7 @@ final class UniqueNamesParser extends JsonParserDelegate {
 
   private final int maxNames;
 
-  /** More names than an object may have; the parser stands at the first of them. */
+  /** Thrown at the first name above the limit of an object. */
   static final class TooManyNamesException extends StreamReadException {
     private static final long serialVersionUID = 1;
 
@@ -32,7 +32,7 @@ final class UniqueNamesParser extends JsonParserDelegate {
     }
   }
 
-  /** A duplicate name; the parser stands at it. */
+  /** Thrown at a duplicate name. */
   static final class DuplicateNameException extends StreamReadException {
     private static final long serialVersionUID = 1;
 
@@ -42,9 +42,9 @@ final class UniqueNamesParser extends JsonParserDelegate {
   }
 
   /**
-   * Makes a parser.
+   * Creates a parser.
    *
-   * @param maxNames the number of names that an object may have
+   * @param maxNames the largest number of names of an object
    */
   UniqueNamesParser(JsonParser parser, int maxNames) {
     super(parser);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * JSON documents. The entry is {@link io.timewheel.server.json.JsonReader}, which reads a document
- * into a record of {@code io.timewheel.api}, strictly; {@code Json} writes records, {@code
+ * JSON documents. The entry is {@link io.timewheel.server.json.JsonReader}, which parses a document
+ * strictly into a record of {@code io.timewheel.api}. {@code Json} writes records, and {@code
  * JsonPage} writes a page of a list up to a size. {@code UniqueNamesParser} refuses duplicate
  * fields, and {@code Parsed} is an element of a batch that may be refused alone.
  */

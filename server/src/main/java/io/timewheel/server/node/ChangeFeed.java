@@ -9,8 +9,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * The latest changes of timers, numbered from 1. It keeps as many as it has room for, and nobody
- * waits for those who read it: a reader that is too slow finds that what it wanted is gone.
+ * The latest changes of timers, numbered from 1, up to a capacity. Writers never wait for readers:
+ * a slow reader finds that old changes were dropped.
  */
 public final class ChangeFeed {
   public static final int CAPACITY = 8_192;
@@ -25,21 +25,21 @@ public final class ChangeFeed {
   /**
    * A change of a timer.
    *
-   * @param number its place among all
-   * @param atMillis when it was made
+   * @param number its number in the feed
+   * @param atMillis the time of the change
    * @param key the timer
    * @param version its version after the change
    * @param state its state after the change
-   * @param what what was done
+   * @param what the kind of change
    */
   public record Change(
       long number, long atMillis, TimerKey key, long version, TimerState state, String what) {}
 
   /**
-   * An empty feed.
+   * Creates an empty feed.
    *
-   * @param startedAtMillis tells its ids from those of the process before
-   * @param capacity how many changes it keeps
+   * @param startedAtMillis the start of the process, which makes its IDs unique
+   * @param capacity the number of changes to keep
    */
   public ChangeFeed(long startedAtMillis, int capacity) {
     session = Long.toString(startedAtMillis, RADIX);
@@ -57,16 +57,16 @@ public final class ChangeFeed {
     return next;
   }
 
-  /** {@return the number of the oldest change that is kept, or of the next one} */
+  /** {@return the number of the oldest change that is kept; of the next change if there is none} */
   public synchronized long oldest() {
     return Math.max(1, next - ring.length);
   }
 
   /**
-   * Reads some changes in their order.
+   * Reads some changes in order.
    *
-   * @param from the number of the first
-   * @param until the number of the first that is not wanted any more
+   * @param from the number of the first change
+   * @param until the number after the last change
    * @return those that are still kept
    */
   public synchronized List<Change> read(long from, long until) {
@@ -78,12 +78,12 @@ public final class ChangeFeed {
     return changes;
   }
 
-  /** {@return the id of a change, for Last-Event-ID} */
+  /** {@return the ID of a change, for Last-Event-ID} */
   public String id(long number) {
     return session + '-' + Long.toString(number, RADIX);
   }
 
-  /** {@return the number of the change behind an id; 0 if this process never gave it out} */
+  /** {@return the number after the change with an ID; 0 if this process never returned that ID} */
   public long resumeAt(String id) {
     Matcher matcher = ID.matcher(id);
     if (!matcher.matches() || !matcher.group(1).equals(session)) {

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** This process, and what it has seen of its own work. */
+/** This process, and the statistics of its work. */
 public final class Node {
-  /** An embedded store has one node. */
+  /** The ID of the only node of an embedded store. */
   private static final String ONLY = "node-1";
 
   private final NamespaceTraffic traffic = new NamespaceTraffic();
@@ -52,7 +52,7 @@ public final class Node {
     return traffic;
   }
 
-  /** {@return how late the timers of a kind of target were} */
+  /** {@return the lag of the timers of a kind of target} */
   public TargetLag lag(Target target) {
     return requireNonNull(lags.get(target), "target");
   }
@@ -67,7 +67,7 @@ public final class Node {
     return store;
   }
 
-  /** {@return what the cluster calls it} */
+  /** {@return the ID of this node in the cluster} */
   public String id() {
     WatchedStore present = store;
     JdbcTimerStore shared = present == null ? null : present.shared();
@@ -78,12 +78,12 @@ public final class Node {
     return startedAt;
   }
 
-  /** {@return where it listens} */
+  /** {@return the address that this node listens on} */
   public String address() {
     return address.get();
   }
 
-  /** {@return the version of the jar; null if these are mere classes} */
+  /** {@return the version of the jar; null if the classes are not in a jar} */
   public static @Nullable String version() {
     return Node.class.getPackage().getImplementationVersion();
   }

@@ -10,8 +10,8 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * How late timers of one kind of target were since the start of the node, as counts in the buckets
- * of {@link LagHistogram}. Thread-safe.
+ * The lag of timers of one kind of target since the start of the node, as counts in the buckets of
+ * {@link LagHistogram}. Thread-safe.
  */
 public final class TargetLag {
   private final AtomicLongArray counts = new AtomicLongArray(LagHistogram.bounds().size() + 1);

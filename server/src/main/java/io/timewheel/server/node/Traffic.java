@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.stream.Stream;
 
 /**
- * What this node did within the last hour, minute by minute. Counters only grow, and any thread
- * adds to them; once a second {@link #sample} puts what came since into the running minute. It
- * reads no clock.
+ * The work of this node in the last hour, by minute. Any thread may add to the counters, which only
+ * grow. Once a second, {@link #sample} adds the increase to the current minute. This class reads no
+ * clock.
  */
 public final class Traffic {
   private static final int MINUTES = 60;
@@ -26,16 +26,16 @@ public final class Traffic {
   private static final long RATE_MILLIS = Duration.ofSeconds(10).toMillis();
   private static final int BUCKETS = LagHistogram.bounds().size() + 1;
 
-  /** Timers that were made or replaced. */
+  /** Timers that were created or replaced. */
   public final LongAdder scheduled = new LongAdder();
 
-  /** Attempts that have begun, of handlers and of queues. */
+  /** Attempts that have started, of handlers and of queues. */
   public final LongAdder fired = new LongAdder();
 
-  /** Attempts that ended well. */
+  /** Attempts that succeeded. */
   public final LongAdder succeeded = new LongAdder();
 
-  /** Attempts that failed, those included whose lease ran out. */
+  /** Attempts that failed, including those with an expired claim lease. */
   public final LongAdder failed = new LongAdder();
 
   /** Runs that failed. */
@@ -44,7 +44,7 @@ public final class Traffic {
   private final AtomicLongArray lags = new AtomicLongArray(BUCKETS);
   private final AtomicLong maxLagMillis = new AtomicLong();
 
-  /** Those of the last ten seconds, oldest first, and one before them. */
+  /** The samples of the last ten seconds, oldest first, and one before them. */
   private final ArrayDeque<Sample> samples = new ArrayDeque<>();
 
   private final ArrayDeque<Minute> minutes = new ArrayDeque<>();
@@ -52,7 +52,7 @@ public final class Traffic {
 
   private record Sample(long atMillis, long scheduled, long fired, long failed) {}
 
-  /** How many a second, of late. */
+  /** Recent rates, per second. */
   public record Rates(double scheduled, double fired, double failed) {
     Rates plus(Rates other) {
       return new Rates(
@@ -66,7 +66,7 @@ public final class Traffic {
     }
   }
 
-  /** How long timers were late, as counts in the buckets of {@link LagHistogram}. */
+  /** The lag of timers, as counts in the buckets of {@link LagHistogram}. */
   public static final class Lag {
     private final long[] counts = new long[BUCKETS];
     private long maxMillis;
@@ -90,7 +90,9 @@ public final class Traffic {
       return Duration.ofMillis(maxMillis);
     }
 
-    /** {@return the bound within which a share was; the longest if that is shorter} */
+    /**
+     * {@return the upper bound of the bucket of a percentile; the longest lag if that is shorter}
+     */
     public Duration percentile(int percent) {
       double wanted = count() * percent / 100.0;
       long within = 0;
@@ -105,7 +107,7 @@ public final class Traffic {
     }
   }
 
-  /** A minute of the clock; the last one is not over. */
+  /** A minute of the clock. The last one is not complete. */
   public static final class Minute {
     private final long atMillis;
     private long scheduled;
@@ -134,7 +136,7 @@ public final class Traffic {
       return scheduled == 0 && fired == 0 && failed == 0 && lag.count() == 0;
     }
 
-    /** {@return one minute for each time, oldest first} */
+    /** {@return the sums of the minutes with the same time, oldest first} */
     static List<Minute> sums(Stream<Minute> minutes) {
       Map<Long, Minute> sums = new TreeMap<>();
       minutes.forEach(minute -> sums.computeIfAbsent(minute.atMillis, Minute::new).add(minute));
@@ -162,19 +164,19 @@ public final class Traffic {
     }
   }
 
-  /** Counts how late a timer was when its attempt began, or when its queue had it. */
+  /** Counts the lag of a timer, when its attempt began or when it was ready in its queue. */
   void countLag(long lagMillis) {
     int found = Collections.binarySearch(LagHistogram.bounds(), Duration.ofMillis(lagMillis));
     lags.incrementAndGet(found >= 0 ? found : -found - 1);
     maxLagMillis.accumulateAndGet(lagMillis, Math::max);
   }
 
-  /** Takes what was counted since the last time. */
+  /** Adds the counts since the last call to the current minute. */
   public synchronized void sample(Instant now) {
     long nowMillis = now.toEpochMilli();
     Sample before = samples.isEmpty() ? new Sample(nowMillis, 0, 0, 0) : samples.getLast();
     Sample sample = new Sample(nowMillis, scheduled.sum(), fired.sum(), failed.sum());
-    if (nowMillis < before.atMillis) { // the clock went back
+    if (nowMillis < before.atMillis) { // the clock was set back
       samples.clear();
     }
     samples.add(sample);
@@ -199,7 +201,9 @@ public final class Traffic {
     return each.next().atMillis;
   }
 
-  /** The minute of a time, after those in which nothing was sampled; a clock may jump. */
+  /**
+   * Returns the minute of a time, after empty minutes for those without a sample. A clock may jump.
+   */
   private Minute running(long nowMillis) {
     long startMillis = nowMillis - Math.floorMod(nowMillis, MINUTE_MILLIS);
     if (!minutes.isEmpty()) {
@@ -235,14 +239,14 @@ public final class Traffic {
     return copies;
   }
 
-  /** {@return that of the minutes together} */
+  /** {@return the lag of all minutes together} */
   public synchronized Lag lag() {
     Lag sum = new Lag();
     minutes.forEach(minute -> sum.add(minute.lag));
     return sum;
   }
 
-  /** {@return those of the last ten seconds, to a tenth} */
+  /** {@return the rates of the last ten seconds, in tenths} */
   public synchronized Rates rates() {
     if (samples.size() < 2) {
       return new Rates(0, 0, 0);

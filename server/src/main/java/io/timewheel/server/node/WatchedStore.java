@@ -29,12 +29,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A store whose commits are noted: as {@link ChangeFeed.Change}s, and in the counts of {@link
- * Traffic}. All changes of this node come by here, once they are safe.
+ * A store that records its commits as {@link ChangeFeed.Change}s, and in the counts of {@link
+ * Traffic}. All changes of this node pass through this class, after they are committed.
  *
- * <p>How late a timer was is known where its record tells when it was to be looked at: when an
- * attempt of a handler begins. A record that has become ready for its queue tells when its run was
- * scheduled only; so a retry does not count, nor does what a person held back and let go.
+ * <p>When an attempt of a handler begins, the record contains the time at which it was due, so the
+ * lag is known. A record that becomes ready in its queue contains only the scheduled time of its
+ * run. So the lag of a retry does not count, nor does the lag of a timer that was paused and
+ * resumed.
  */
 public final class WatchedStore extends ForwardingTimerStore {
   /** More than a node commits within a millisecond. */
@@ -48,7 +49,7 @@ public final class WatchedStore extends ForwardingTimerStore {
   private final InstantSource clock;
   private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
 
-  /** The records that were noted last, oldest first. Guarded by itself. */
+  /** The last recorded states, oldest first. Guarded by itself. */
   private final Set<Noted> noted = new LinkedHashSet<>();
 
   private volatile HandlerNames handlers = HandlerNames.NONE;
@@ -70,7 +71,7 @@ public final class WatchedStore extends ForwardingTimerStore {
     this.clock = clock;
   }
 
-  /** {@return what kind of store it is} */
+  /** {@return the kind of store} */
   public String name() {
     return name;
   }
@@ -121,12 +122,12 @@ public final class WatchedStore extends ForwardingTimerStore {
     return leased;
   }
 
-  /** A state of a timer: its version and revision grow with every change. */
+  /** A state of a timer. Its version and revision grow with every change. */
   private record Noted(TimerKey key, long version, long revision) {}
 
   private void note(Change change, Outcome outcome) {
     TimerRecord record = outcome.record();
-    // A repeated answer contains the record as it is since.
+    // A repeated answer contains the present record.
     if (record == null || outcome.repeated() || record.changedAt() != change.now()) {
       return;
     }
@@ -194,7 +195,7 @@ public final class WatchedStore extends ForwardingTimerStore {
     lags.apply(Target.of(record.definition())).add(lagMillis);
   }
 
-  /** What a change did, in a word for clients; null if nothing that they care for. */
+  /** Returns the kind of a change, for clients; null if clients do not need it. */
   private static @Nullable String what(Change change, Answer answer, TimerState state) {
     return switch (answer) {
       case CREATED, REPLACED -> answer.name().toLowerCase(Locale.ROOT);
@@ -237,7 +238,7 @@ public final class WatchedStore extends ForwardingTimerStore {
         case GIVEN_BACK -> "given_back";
       };
     }
-    return null; // the extension of a lease
+    return null; // the extension of a claim lease
   }
 
   @Override

@@ -9,7 +9,10 @@ public final class Names {
 
   private Names() {}
 
-  /** {@return a text that was sent, as an answer may repeat it: cut, without control characters} */
+  /**
+   * {@return a received text in the form that an answer may repeat: cut, without control
+   * characters}
+   */
   public static String shown(String text, int maxLength) {
     String cut = text.length() > maxLength ? text.substring(0, maxLength) + "…" : text;
     StringBuilder shown = new StringBuilder(cut.length());
@@ -19,7 +22,7 @@ public final class Names {
     return shown.toString();
   }
 
-  /** {@return the name; throws a problem unless it may stand in a path} */
+  /** {@return the name; throws a problem if it may not be in a path} */
   public static String checked(String what, String name) {
     int bytes = name.getBytes(StandardCharsets.UTF_8).length;
     boolean control = name.chars().anyMatch(Character::isISOControl);

@@ -16,15 +16,15 @@ import org.eclipse.jetty.http.HttpStatus;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a request was not done, as RFC 9457 has it.
+ * The reason why a request failed, in the form of RFC 9457.
  *
  * @param status the HTTP status
- * @param code names the kind of problem, for programs
+ * @param code the kind of problem, for programs
  * @param detail the fault, and the values that are accepted
  * @param field the field at fault, such as {@code retry.backoff}; or null
  * @param more further members: texts and whole numbers
  * @param headers headers of the answer, such as Allow
- * @param cause what this program did not expect, for its log; or null
+ * @param cause an unexpected exception, for the log; or null
  */
 public record Problem(
     int status,
@@ -39,12 +39,12 @@ public record Problem(
   private static final String UNKNOWN_OUTCOME =
       "the change may have been made or not; repeat it with the same Idempotency-Key";
 
-  /** A batch of 1,000 items that are refused is answered with less than 4 MB. */
+  /** With it, the answer to a batch of 1,000 refused items is smaller than 4 MB. */
   private static final int MAX_DETAIL = 800;
 
   private static final int MAX_FIELD = 128;
 
-  /** Messages of the engine begin with the argument at fault. */
+  /** Matches the argument at fault, with which messages of the engine begin. */
   private static final Pattern NAMED =
       Pattern.compile("([a-z][A-Za-z.]*(?:headers\\.[^\\s:]+)?): ");
 
@@ -58,12 +58,12 @@ public record Problem(
     return new Problem(status, code, detail, null, Map.of(), Map.of(), null);
   }
 
-  /** The request cannot be read: its form is wrong. */
+  /** Returns the problem of a request with a wrong form. */
   public static Problem malformed(String detail) {
     return of(400, "malformed", detail);
   }
 
-  /** The request can be read, and asks for something that cannot be. */
+  /** Returns the problem of a well-formed request that asks for something impossible. */
   public static Problem invalid(@Nullable String field, String detail) {
     return of(422, "invalid", detail).at(field);
   }
@@ -73,10 +73,10 @@ public record Problem(
   }
 
   public static Problem notFound() {
-    return of(404, "not_found", "there is no such timer, and none is remembered");
+    return of(404, "not_found", "there is no such timer, not even a retained one");
   }
 
-  /** {@return what an exception of the engine or of this program means to a caller} */
+  /** {@return the problem that an exception of the engine or of the server means for a caller} */
   public static Problem of(Throwable error) {
     if (error instanceof Failure failure) {
       return failure.problem();
@@ -90,10 +90,10 @@ public record Problem(
             of(
                     422,
                     "rejected",
-                    "the store rejects it; nothing was done, and the server's log has why")
+                    "the store rejected the change; nothing was done, see the server's log")
                 .caused(error);
         case REQUEST_DIFFERS ->
-            of(422, "idempotency_key_reused", "the key belongs to a request of another content")
+            of(422, "idempotency_key_reused", "the key belongs to a request with other content")
                 .at("Idempotency-Key");
         case BUSY -> busy(detail);
         case STORE_UNAVAILABLE -> unavailable("the store does not answer; nothing was done");
@@ -102,24 +102,24 @@ public record Problem(
     } else if (error instanceof InvalidArgumentException e) {
       return argument(e);
     } else if (error instanceof TimerClosedException) {
-      return unavailable("the server is going down");
+      return unavailable("the server is shutting down");
     }
-    return of(500, "unexpected", "an error of the server; its log has it").caused(error);
+    return of(500, "unexpected", "internal error; see the server's log").caused(error);
   }
 
-  /** {@return the problem of a value that was sent} */
+  /** {@return the problem of an invalid value in the request} */
   public static Problem argument(IllegalArgumentException error) {
     String detail = String.valueOf(error.getMessage());
     Matcher named = NAMED.matcher(detail);
     return invalid(named.lookingAt() ? named.group(1) : null, detail);
   }
 
-  /** A read got no answer of the store in time. */
+  /** Returns the problem of a read that the store did not answer in time. */
   public static Problem storeTimeout(Duration limit) {
     return unavailable("the store has not answered within " + limit);
   }
 
-  /** A change got no answer of the store in time. */
+  /** Returns the problem of a change that the store did not answer in time. */
   public static Problem unknownOutcome(Duration limit) {
     return of(
             503,
@@ -171,7 +171,7 @@ public record Problem(
         more);
   }
 
-  /** Carries a problem to whoever answers. */
+  /** Thrown to answer a request with a problem. */
   public static final class Failure extends RuntimeException {
     private static final long serialVersionUID = 1;
     private final transient Problem problem;

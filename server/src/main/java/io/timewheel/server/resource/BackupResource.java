@@ -31,15 +31,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Copies the store while it is at work, into its own directory: whoever may ask over HTTP does not
- * thereby choose where this process writes. To carry the copy away is left to whom the directory
- * belongs.
+ * Copies the store while it is in use, into the store's own directory. So a caller over HTTP cannot
+ * choose where this process writes. The operator of the directory moves the copy elsewhere.
  */
 public final class BackupResource {
   private static final Logger LOG = LoggerFactory.getLogger(BackupResource.class);
   private static final int MAX_BODY = 1_024;
 
-  /** Names of 100 characters, with their times, are less than 4 MB. */
+  /** Names of 100 characters with their times need less than 4 MB. */
   private static final int MAX_LISTED = 10_000;
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,99}");
@@ -58,12 +57,12 @@ public final class BackupResource {
     router.add(Route.of("POST", "/v1/backups", Role.ADMIN).with(Work.BULK), this::backup);
   }
 
-  /** There is a store to copy from now on. */
+  /** Sets the store to copy from. */
   public void serve(Path data, RocksTimerStore store) {
     try {
       StoreCopies.deleteLeftovers(data);
     } catch (IOException e) {
-      LOG.warn("copies that killed processes left in {} stay, and take up room", data, e);
+      LOG.warn("copies of killed processes remain in {}, and use disk space", data, e);
     }
     embedded = new Embedded(data, store);
   }
@@ -71,7 +70,7 @@ public final class BackupResource {
   private Embedded embedded() {
     Embedded present = embedded;
     if (present == null) {
-      throw Problem.of(409, "no_directory", "the store is no directory: its database has backups")
+      throw Problem.of(409, "no_directory", "the store is a database: use its own backups")
           .failure();
     }
     return present;
@@ -93,7 +92,7 @@ public final class BackupResource {
                     .truncatedTo(SECONDS),
                 BackupSchedule.isAutomatic(name)));
       } catch (NoSuchFileException e) {
-        // deleted since
+        // deleted meanwhile
       }
     }
     exchange.json(200, new BackupsAnswer(backups));
@@ -113,16 +112,16 @@ public final class BackupResource {
           if (!NAME.matcher(name).matches() || !StoreCopies.isFree(name)) {
             throw Problem.invalid(
                     "name",
-                    "name: " + name + " (expected: " + NAME + ", no .tmp or .lock at its end)")
+                    "name: " + name + " (expected: " + NAME + ", not ending in .tmp or .lock)")
                 .failure();
           }
           exchange.note("backup", name);
-          exchange.stopDeadline(); // a copy takes its time
+          exchange.stopDeadline(); // a copy may take long
           exchange.json(201, new BackupAnswer(name, copy(name).toString()));
         });
   }
 
-  /** One at a time: of two with one name, the second is told so. */
+  /** Makes one copy at a time. If two have the same name, the second is refused. */
   public synchronized Path copy(String name) {
     Embedded present = embedded();
     Path target =
@@ -130,11 +129,11 @@ public final class BackupResource {
     if (!StoreCopies.isAwaited(target)) {
       throw Problem.invalid(
               "name",
-              "name: " + name + " is for a command, which is at work on the data of another server")
+              "name: " + name + " is reserved for a command, which uses the data of another server")
           .failure();
     }
     if (Files.exists(target)) {
-      throw Problem.of(409, "exists", "there is such a backup already").failure();
+      throw Problem.of(409, "exists", "there is a backup with this name").failure();
     }
     try {
       present.store.backup(target);

@@ -34,7 +34,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
-/** Many timers put in one request, each on its own. */
+/** Schedules many timers of one request, each independently. */
 public final class BatchResource {
   private static final int MAX_BODY = 16 << 20;
 
@@ -42,7 +42,7 @@ public final class BatchResource {
   private final SecretSource secrets;
 
   /**
-   * Makes the resource.
+   * Creates the resource.
    *
    * @param secrets the secrets that targets may name
    */
@@ -55,8 +55,8 @@ public final class BatchResource {
     router.add(Route.of("POST", TimerListResource.TIMERS + ":batch", Role.PRODUCE), this::batch);
   }
 
-  /** A batch as it is sent; each of its timers may be refused alone. */
-  /** No id is longer; one that is refused may be. */
+  /** A batch as it was sent. Each of its timers may be refused alone. */
+  /** The length of the longest valid ID. A refused ID may be longer. */
   private static final int MAX_SHOWN_ID = 256;
 
   private record Batch(
@@ -68,7 +68,7 @@ public final class BatchResource {
     }
   }
 
-  /** An item, and what became of it so far. */
+  /** An item, and its result so far. */
   private record Item(@Nullable String id, @Nullable TimerSpec spec, @Nullable Problem problem) {}
 
   private void batch(Exchange exchange) {
@@ -108,7 +108,8 @@ public final class BatchResource {
     List<Parsed<BatchItem>> timers =
         requireNonNullElse(JsonReader.read(body, Batch.class).timers, List.of());
     Parsed.checkSize("timers", timers);
-    // A timer that a batch names again is scheduled again, and not answered as the first time.
+    // If a batch contains a timer twice, the second is scheduled too, and does not count as a
+    // repeated request.
     Map<String, Integer> times = new HashMap<>();
     SecretSource allowed = TimerResource.secrets(exchange, secrets);
     return timers.stream()
@@ -130,7 +131,7 @@ public final class BatchResource {
     String id = timer.id();
     try {
       if (id == null) {
-        throw Problem.invalid("id", "id: none (expected: the id of the timer)").failure();
+        throw Problem.invalid("id", "id: is missing (expected: the id of the timer)").failure();
       }
       String checked = Names.checked("id", id);
       TimerSpec spec =

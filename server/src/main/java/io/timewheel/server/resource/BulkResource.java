@@ -35,8 +35,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One verb for all timers that a filter finds. They are counted first, and nothing is done if there
- * are not as many as the caller expects; then each is changed by itself, a page at a time.
+ * Applies one verb to all timers that match a filter. It counts them first, and changes nothing if
+ * the number differs from the expected one. Then it changes each timer separately, by page.
  */
 public final class BulkResource {
   private static final int MAX_BODY = 16 * 1024;
@@ -48,7 +48,7 @@ public final class BulkResource {
     this.reads = reads;
   }
 
-  /** Changes some timers, and tells how many of them it changed. */
+  /** Changes some timers, and returns the number of changed ones. */
   private interface Change {
     long apply(DurableTimer timer, List<TimerKey> keys, @Nullable RequestId request);
   }
@@ -71,7 +71,7 @@ public final class BulkResource {
   }
 
   private void bulk(Exchange exchange, Change change) {
-    var unused = reads.timer(); // 503 until it is there
+    var unused = reads.timer(); // fails with 503 until there is a timer
     String namespace = exchange.namespace();
     exchange.body(
         MAX_BODY,
@@ -98,9 +98,9 @@ public final class BulkResource {
   }
 
   /**
-   * Changes the timers once for each key. The count is kept before the first change, and the answer
-   * after the last. Each timer keeps the request with its change. So if a server was killed in
-   * between, a repetition goes on with the timers that are left.
+   * Changes the timers once for each key. The count is stored before the first change, and the
+   * answer after the last. Each timer stores the request with its change. So if the server was
+   * killed meanwhile, a repeated request continues with the remaining timers.
    */
   private BulkAnswer changeOnce(
       Exchange exchange,
@@ -151,12 +151,15 @@ public final class BulkResource {
     }
   }
 
-  /** A filter with a mistake, such as an empty one, must not change more timers than intended. */
+  /**
+   * Checks that the caller intends this change: a wrong filter, such as an empty one, must not
+   * change more timers than intended.
+   */
   private static void checkIntent(BulkRequest request) {
     boolean force = Boolean.TRUE.equals(request.force());
     if (request.expect() == null && !force) {
       throw Problem.invalid(
-              "expect", "expect: none (expected: the number of timers, or force: true)")
+              "expect", "expect: is missing (expected: the number of timers, or force: true)")
           .failure();
     }
     if (request.expect() != null && force) {
@@ -168,7 +171,8 @@ public final class BulkResource {
   private static TimerFilter filter(
       Exchange exchange, String namespace, BulkRequest.@Nullable Filter sent) {
     if (sent == null) {
-      throw Problem.invalid("filter", "filter: none (expected: one; {} is for all)").failure();
+      throw Problem.invalid("filter", "filter: is missing (expected: a filter; {} for all)")
+          .failure();
     }
     List<String> states =
         requireNonNullElse(sent.state(), List.<String>of()).stream()
@@ -204,7 +208,7 @@ public final class BulkResource {
     return count[0];
   }
 
-  /** Visits all pages; each has a deadline of its own. */
+  /** Visits all pages. Each has its own deadline. */
   private void pages(Exchange exchange, TimerFilter filter, Consumer<List<TimerKey>> each) {
     String next = null;
     do {

@@ -16,8 +16,8 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The files of the console. They hold no data, and a browser has no token when it asks for them, so
- * they are for everyone.
+ * Serves the files of the console to everyone. They contain no data, and a browser has no token
+ * when it requests them.
  */
 public final class ConsoleResource {
   static final String POLICY =
@@ -64,7 +64,7 @@ public final class ConsoleResource {
     }
   }
 
-  /** {@return a file, read once; null if there is none of that name} */
+  /** {@return a file, read once; null if there is none with that name} */
   private @Nullable File file(String name) throws IOException {
     File known = files.get(name);
     String type = TYPES.get(name.substring(name.lastIndexOf('.') + 1));

@@ -33,7 +33,7 @@ import org.eclipse.jetty.util.Callback;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Streams of server-sent events. None holds a thread: all are written by the pulse of one. */
+/** Serves streams of server-sent events. No stream holds a thread: one pulse writes them all. */
 public final class EventResource {
   private static final Logger LOG = LoggerFactory.getLogger(EventResource.class);
   private static final String MEDIA_TYPE = "text/event-stream";
@@ -46,7 +46,7 @@ public final class EventResource {
   private final Set<Connected> streams = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean counting = new AtomicBoolean();
 
-  /** As it was told last; touched by who counts alone. */
+  /** The last cluster state that was sent. Only the thread that counts uses it. */
   private byte[] lastCluster = {};
 
   private volatile boolean draining;
@@ -72,16 +72,16 @@ public final class EventResource {
     Query query = exchange.query("types", "namespace");
     Scope scope = Scope.of(exchange.caller(), query.text("namespace"));
     Set<Topic> types = types(query.list("types"));
-    var unused = reads.timer(); // 503 until it is there
+    var unused = reads.timer(); // fails with 503 until there is a timer
     if (draining) {
-      throw Problem.unavailable("the server is going down").failure();
+      throw Problem.unavailable("the server is shutting down").failure();
     }
     if (streams.size() >= maxStreams) {
-      throw Problem.of(429, "too_many_streams", "as many streams are open as may")
+      throw Problem.of(429, "too_many_streams", "too many open streams (limit: " + maxStreams + ")")
           .header("Retry-After", "5")
           .failure();
     }
-    exchange.response().getHeaders().put("X-Accel-Buffering", "no"); // nginx passes events on
+    exchange.response().getHeaders().put("X-Accel-Buffering", "no"); // no buffer in nginx
     if (exchange.request().getMethod().equals("HEAD")) {
       exchange.send(200, MEDIA_TYPE, new byte[0]);
     } else {
@@ -118,9 +118,9 @@ public final class EventResource {
       this.exchange = exchange;
       this.quota = quota;
       stream = new EventStream(scope, types, node.feed(), this, exchange.header("Last-Event-ID"));
-      // Not at once: HangupWatch must not wait for a stream that waits for it.
+      // Asynchronous: HangupWatch must not wait for a stream that waits for it.
       Executor executor = exchange.request().getComponents().getExecutor();
-      EofException left = new EofException("the client left");
+      EofException left = new EofException("the client disconnected");
       hangup =
           new HangupWatch(exchange.request(), () -> executor.execute(() -> stream.abort(left)));
     }
@@ -138,7 +138,7 @@ public final class EventResource {
       }
     }
 
-    /** {@return false if the request was answered otherwise, as after the store timeout} */
+    /** {@return false if the request was already answered, such as after the store timeout} */
     private boolean open() {
       try {
         if (stream.tells(Topic.STATS)) {
@@ -184,17 +184,16 @@ public final class EventResource {
     }
   }
 
-  /** Ten times a second: sends what is new. */
+  /** Sends new events. Called ten times a second. */
   public void pulse() {
     FeedSlices slices = new FeedSlices(node.feed());
     streams.forEach(each -> each.stream.pulse(slices));
   }
 
   /**
-   * Once a second: ends the streams of tokens that were struck out, and has the figures counted for
-   * those who want them.
+   * Ends the streams of removed tokens, and starts the count of the figures. Called once a second.
    *
-   * @param executor asks the store, which may take its time; the pulse must not wait for it
+   * @param executor asks the store, which may be slow; the pulse must not wait for it
    */
   public synchronized void second(Executor executor) {
     streams.stream()
@@ -216,7 +215,7 @@ public final class EventResource {
         }
       }
     } catch (RuntimeException e) {
-      LOG.warn("the figures for event streams cannot be had", e);
+      LOG.warn("the figures for event streams cannot be read", e);
     } finally {
       counting.set(false);
     }
@@ -231,7 +230,7 @@ public final class EventResource {
     try {
       nodes = Json.bytes(cluster.answer());
     } catch (StoreException e) {
-      return; // the figures say that the store does not answer
+      return; // the figures report that the store does not answer
     }
     if (!Arrays.equals(nodes, lastCluster)) {
       lastCluster = nodes;
@@ -242,7 +241,7 @@ public final class EventResource {
     }
   }
 
-  /** Ends all streams, and those to come. */
+  /** Ends all streams, present and future ones. */
   public void drain() {
     draining = true;
     streams.forEach(each -> each.stream.end());

@@ -9,7 +9,7 @@ import io.timewheel.server.problem.Problem;
 import io.timewheel.server.store.StoreProbe;
 import io.timewheel.server.store.StoreReads;
 
-/** The probes of a monitor: whether the process lives, and whether it is ready to serve. */
+/** Answers the probes of a monitor: whether the process runs, and whether it is ready to serve. */
 public final class HealthResource {
   private final StoreReads reads;
   private final StoreProbe probe;
@@ -25,14 +25,14 @@ public final class HealthResource {
     router.add(Route.of("GET", "/readyz"), this::ready);
   }
 
-  /** Answers from now on that the server is not ready. */
+  /** Reports the server as not ready from now on. */
   public void drain() {
     draining = true;
   }
 
   private void ready(Exchange exchange) {
     if (draining) {
-      throw Problem.unavailable("the server is going down").failure();
+      throw Problem.unavailable("the server is shutting down").failure();
     }
     if (!reads.timer().stats().storeAvailable() || !probe.isAnswering()) {
       throw Problem.unavailable("the store does not answer").failure();

@@ -35,14 +35,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.annotation.JsonDeserialize;
 
-/** Ends and extensions of claim leases, of one firing or of up to 1,000, each on its own. */
+/** Ends and extends claim leases, of one firing or of up to 1,000, each independently. */
 public final class LeaseResource {
   private static final String FIRINGS = "/v1/namespaces/{ns}/firings";
   private static final int MAX_BODY = 64 * 1024;
   private static final int MAX_BATCH_BODY = 16 << 20;
   private static final int MAX_ERROR = 4_000;
 
-  /** No fire ID is longer; one that is refused may be. */
+  /** The length of the longest fire ID. A refused ID may be longer. */
   private static final int MAX_SHOWN_ID = 720;
 
   private static final Pattern LEASE_TOKEN = Pattern.compile("[0-9a-f]{32}");
@@ -78,7 +78,7 @@ public final class LeaseResource {
         LeaseResource::extend);
   }
 
-  /** Makes the end of a lease, or its extension. */
+  /** Creates the end of a claim lease, or its extension. */
   private interface LeaseCall<T> {
     LeaseChange apply(DurableTimer timer, FireId fireId, T request, String leaseToken);
   }
@@ -108,10 +108,10 @@ public final class LeaseResource {
   }
 
   /**
-   * A client may use the fire ID as its key, and a fire ID has a lease for each attempt. So a key
-   * is good for one lease.
+   * Returns the change of a claim lease. A client may use the fire ID as its key, and a fire ID has
+   * a claim lease for each attempt. So a key is valid for one claim lease.
    *
-   * @return the change; null if no lease ever had this token
+   * @return the change; null if no claim lease ever had this token
    */
   private static <T extends LeaseRequest> @Nullable LeaseChange change(
       DurableTimer timer,
@@ -132,7 +132,7 @@ public final class LeaseResource {
   private static String leaseToken(@Nullable String token) {
     if (token == null) {
       throw Problem.invalid(
-              "leaseToken", "leaseToken: is missing (expected: the one of the firing)")
+              "leaseToken", "leaseToken: is missing (expected: the token of the firing)")
           .failure();
     }
     return token;
@@ -165,7 +165,10 @@ public final class LeaseResource {
             QueueResource.MAX_LEASE));
   }
 
-  /** A text that is no fire ID, or one of another namespace, names no firing here. */
+  /**
+   * Parses a fire ID. A text that is not a fire ID, or is one of another namespace, identifies no
+   * firing here.
+   */
   private static FireId fireId(String namespace, String text) {
     try {
       FireId fireId = FireId.parse(text);
@@ -173,7 +176,7 @@ public final class LeaseResource {
         return fireId;
       }
     } catch (IllegalArgumentException e) {
-      // said below
+      // refused below
     }
     throw Problem.of(404, "not_found", "there is no such firing").failure();
   }
@@ -257,7 +260,7 @@ public final class LeaseResource {
         });
   }
 
-  /** A firing of a batch: the change of its lease, or the reason why it is refused. */
+  /** A firing of a batch: the change of its claim lease, or the reason why it is refused. */
   private record Item(
       @Nullable String fireId, @Nullable LeaseChange change, @Nullable Problem problem) {}
 
@@ -276,7 +279,7 @@ public final class LeaseResource {
     String text = item.fireId();
     try {
       if (text == null) {
-        throw Problem.invalid("fireId", "fireId: is missing (expected: the one of the firing)")
+        throw Problem.invalid("fireId", "fireId: is missing (expected: the ID of the firing)")
             .failure();
       }
       FireId fireId = fireId(namespace, text);

@@ -54,15 +54,15 @@ import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The metrics of this node, for Prometheus. A scrape reads the counts of the store once; if the
- * store does not answer, the metrics that need it are absent.
+ * Serves the metrics of this node to Prometheus. A scrape reads the counts of the store once. If
+ * the store does not answer, the metrics that need it are absent.
  */
 public final class MetricsResource implements AutoCloseable {
   private static final String MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8";
   private static final String PREFIX = "timewheel.";
   private static final int QUEUE_PAGE = 10_000;
 
-  /** The number of queues with metrics: those that have been ready for longest. */
+  /** The number of queues with metrics. Queues that have been ready for longest come first. */
   static final int MAX_QUEUES = 200;
 
   private final StoreReads reads;
@@ -76,7 +76,7 @@ public final class MetricsResource implements AutoCloseable {
   private boolean bound;
 
   /**
-   * Makes the metrics of a node.
+   * Creates the metrics of a node.
    *
    * @param registry the registry, in which other parts of the server measure their own work
    * @param waitingClaims the number of claims that wait
@@ -90,7 +90,7 @@ public final class MetricsResource implements AutoCloseable {
         .config()
         .meterFilter(MeterFilter.denyNameStartsWith("system."))
         .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time")) // its unit is abbreviated
-        // These have their own metrics here, of queues too.
+        // This class has its own metrics for them, for queues too.
         .meterFilter(MeterFilter.denyNameStartsWith("timewheel.durable.lag"))
         .meterFilter(MeterFilter.denyNameStartsWith("timewheel.durable.timers"));
     List.of(
@@ -139,14 +139,14 @@ public final class MetricsResource implements AutoCloseable {
 
   private void attempts(String result, LongAdder count) {
     FunctionCounter.builder(PREFIX + "attempts", count, LongAdder::sum)
-        .description("Attempts that ended, by their result")
+        .description("Attempts that have ended, by result")
         .tag("result", result)
         .register(registry);
   }
 
   private void metrics(Exchange exchange) {
     exchange.query();
-    Authorization.checkAllNamespaces(exchange.caller()); // the queues of all are in it
+    Authorization.checkAllNamespaces(exchange.caller()); // it contains the queues of all namespaces
     exchange.send(200, MEDIA_TYPE, scrape().getBytes(StandardCharsets.UTF_8));
   }
 
@@ -176,7 +176,7 @@ public final class MetricsResource implements AutoCloseable {
     }
   }
 
-  /** {@return the queues with ready timers, the longest ready first} */
+  /** {@return the queues with ready timers; those that have been ready for longest first} */
   private List<QueueInfo> readyQueues() {
     List<QueueInfo> ready = new ArrayList<>();
     List<QueueInfo> page = List.of();
@@ -239,7 +239,7 @@ public final class MetricsResource implements AutoCloseable {
     HistogramSnapshot.Builder histogram =
         HistogramSnapshot.builder()
             .name("timewheel_lag_seconds")
-            .help("Time from due to the begin of an attempt, or until a queue has the timer");
+            .help("Time from due until an attempt starts, or until a timer is ready in its queue");
     Arrays.stream(TargetLag.Target.values())
         .forEach(
             target -> {
@@ -256,6 +256,6 @@ public final class MetricsResource implements AutoCloseable {
 
   @Override
   public void close() {
-    gc.close(); // it listens to the JVM
+    gc.close(); // stop listening to the JVM
   }
 }

@@ -17,7 +17,7 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The next runs of a schedule that is not stored. */
+/** Returns the next runs of a schedule that is not stored. */
 public final class PreviewResource {
   private static final int MAX_BODY = 16 * 1024;
   private static final int COUNT = 5;

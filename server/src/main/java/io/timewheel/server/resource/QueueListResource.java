@@ -23,14 +23,14 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** The state of the queues of a namespace, and pauses of queues and namespaces. */
+/** Lists the queues of a namespace, and pauses queues and namespaces. */
 public final class QueueListResource {
   private static final String NAMESPACE = "/v1/namespaces/{ns}";
   private static final String QUEUES = NAMESPACE + "/queues";
   private static final int MAX_BODY = 16 * 1024;
   private static final int PAGE = 1_000;
 
-  /** Names of 256 bytes, each of which JSON may write as six, are 4 MB in half of these. */
+  /** JSON may encode each of 256 bytes of a name as six, so half of these are 4 MB. */
   private static final int MAX_PAGE = 2_000;
 
   private final StoreReads reads;
@@ -85,7 +85,7 @@ public final class QueueListResource {
     String token = query.text("pageToken");
     TimerKey after = token == null ? null : parse(namespace, token);
     List<QueueInfo> queues =
-        reads.ask(timer -> timer.queues(namespace, after, pageSize + 1)); // one more if any
+        reads.ask(timer -> timer.queues(namespace, after, pageSize + 1)); // one more, if any
     boolean isLast = queues.size() <= pageSize;
     List<QueueInfo> page = isLast ? queues : queues.subList(0, pageSize);
     exchange.json(
@@ -118,7 +118,7 @@ public final class QueueListResource {
         return new TimerKey(namespace, name);
       }
     } catch (IllegalArgumentException e) {
-      // refused below, as any other
+      // refused below, like a number out of range
     }
     throw Query.wrong("pageToken", token, "the nextPageToken of this list");
   }
@@ -137,7 +137,7 @@ public final class QueueListResource {
         });
   }
 
-  /** How many timers consumers have claimed from a queue; from all of the namespace for null. */
+  /** Returns the number of claimed timers of a queue; of the whole namespace if it is null. */
   private long claimed(String namespace, @Nullable String queue) {
     return reads.ask(timer -> timer.claimed(namespace, queue));
   }

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
-/** Claims of firings, which wait without a thread. */
+/** Claims firings. Claims wait without a thread. */
 public final class QueueResource {
   private static final int MAX_BODY = 64 * 1024;
   private static final int MAX_CLAIM = 1_000;
@@ -59,7 +59,7 @@ public final class QueueResource {
     return waiting.size();
   }
 
-  /** Answers all waiting and all later calls with nothing. */
+  /** Answers all waiting and all later claims with an empty list. */
   public void drain() {
     draining = true;
     waiting.forEach(Claim::callOff);
@@ -67,7 +67,7 @@ public final class QueueResource {
 
   // Claims
 
-  /** A claim that waits, its connection watched. */
+  /** A claim that waits, with its connection watched. */
   private final class Claim {
     private final Exchange exchange;
     private final DurableTimer timer;
@@ -92,7 +92,7 @@ public final class QueueResource {
       var unused = firings.whenComplete(this::answer);
     }
 
-    /** What was claimed meanwhile goes back. */
+    /** Ends the claim. Firings that were claimed meanwhile are released. */
     void callOff() {
       firings.cancel(false);
     }
@@ -128,7 +128,7 @@ public final class QueueResource {
     timer.giveBack(firings.subList(fits, firings.size()));
     List<QueueFiring> sent = firings.subList(0, fits);
     exchange.note("ids", sent.stream().map(firing -> firing.firing().id()).toList());
-    // Nobody has them if the answer did not go out.
+    // If the answer was not sent, no consumer has the firings.
     exchange.send(
         200,
         Json.MEDIA_TYPE,
@@ -159,7 +159,8 @@ public final class QueueResource {
               between("leaseDuration", request.leaseDuration(), LEASE, MIN_LEASE, MAX_LEASE);
           Duration wait = between("wait", request.maxWait(), WAIT, Duration.ZERO, MAX_WAIT);
           if (waiting.size() >= maxWaiting) {
-            throw Problem.of(429, "too_many_claims", "as many claims wait as may")
+            throw Problem.of(
+                    429, "too_many_claims", "too many waiting claims (limit: " + maxWaiting + ")")
                 .header("Retry-After", "1")
                 .failure();
           }

@@ -37,7 +37,7 @@ import java.util.function.Predicate;
 import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
-/** Many timers: pages of them, and how many are due when. */
+/** Lists timers by page, and counts timers by their time. */
 public final class TimerListResource {
   static final String TIMERS = "/v1/namespaces/{ns}/timers";
 
@@ -46,7 +46,7 @@ public final class TimerListResource {
   private static final int BUCKETS = 60;
   private static final int MAX_BUCKETS = 10_000;
 
-  /** A lookup in a directory passes 10,000 timers at most. */
+  /** A lookup reads up to 10,000 timers of a directory. */
   private static final int MAX_LOOKUPS = 100;
 
   private static final long MAX_LOOKUP_NANOS = Duration.ofSeconds(1).toNanos();
@@ -56,10 +56,10 @@ public final class TimerListResource {
   private final LongSupplier nanoTime;
 
   /**
-   * Makes the resource.
+   * Creates the resource.
    *
-   * @param scans count timers by their time
-   * @param nanoTime limits the lookups for timers that a filter rarely finds
+   * @param scans counts timers by their time
+   * @param nanoTime measures the time of lookups, for a filter that few timers match
    */
   public TimerListResource(StoreReads reads, HistogramScans scans, LongSupplier nanoTime) {
     this.reads = reads;
@@ -104,7 +104,7 @@ public final class TimerListResource {
     String token = query.text("pageToken");
     Predicate<TimerInfo> shown =
         "url".equals(query.text("target"))
-            ? timer -> timer.headers().containsKey(StoredTarget.URL) // others are of handlers
+            ? timer -> timer.headers().containsKey(StoredTarget.URL) // others have handlers
             : timer -> true;
     list(exchange, payload ? filter : filter.withoutPayload(), shown, payload, pageSize, token);
   }
@@ -114,7 +114,7 @@ public final class TimerListResource {
     String queue = query.text("queue");
     if (queue != null) {
       if (query.text("handler") != null) {
-        throw Query.wrong("queue", queue, "no handler besides");
+        throw Query.wrong("queue", queue, "no handler together with a queue");
       }
       some = some.queue(Names.checked("queue", queue));
     }
@@ -126,7 +126,7 @@ public final class TimerListResource {
       throw Query.wrong("target", target, "queue or url");
     }
     if (queue != null && target.equals("url")) {
-      throw Query.wrong("target", target, "queue, as a queue is asked for");
+      throw Query.wrong("target", target, "queue, because the parameter queue is present");
     }
     return some.queues(target.equals("queue"));
   }
@@ -168,7 +168,7 @@ public final class TimerListResource {
           continue;
         }
         if (!page.add(TimerView.brief(timer, payload))) {
-          next = filter.pageAfter(requireNonNull(last)); // the first one has room
+          next = filter.pageAfter(requireNonNull(last)); // the first timer always fits
           left = 0;
           break;
         }
@@ -263,7 +263,7 @@ public final class TimerListResource {
     exchange.send(200, Json.MEDIA_TYPE, page.end(null), Callback.NOOP);
   }
 
-  /** Rounds up, as the engine does. */
+  /** Rounds up, like the engine. */
   private static long millis(Instant time) {
     long millis = time.toEpochMilli();
     return time.truncatedTo(ChronoUnit.MILLIS).equals(time) ? millis : millis + 1;

@@ -29,18 +29,18 @@ import io.timewheel.server.webhook.SecretSource;
 import java.util.Map;
 import java.util.Optional;
 
-/** One timer: made, changed, shown, cancelled. */
+/** Creates, changes, shows and cancels one timer. */
 public final class TimerResource {
   public static final String TIMER = "/v1/namespaces/{ns}/timers/{id}";
 
-  /** A payload and headers as large as they may be, escaped, and room for the rest. */
+  /** The largest payload and headers, escaped, and room for the rest. */
   private static final int MAX_BODY = 256 * 1024;
 
   private final StoreReads reads;
   private final SecretSource secrets;
 
   /**
-   * Makes the resource.
+   * Creates the resource.
    *
    * @param secrets the secrets that targets may name
    */
@@ -60,7 +60,9 @@ public final class TimerResource {
     return new TimerKey(exchange.namespace(), Names.checked("id", exchange.path("id")));
   }
 
-  /** {@return the secrets that a caller may name: without a host only as an administrator} */
+  /**
+   * {@return the secrets that a caller may name; only an administrator may name one without hosts}
+   */
   static SecretSource secrets(Exchange exchange, SecretSource secrets) {
     return exchange.caller().roles().contains(Role.ADMIN) ? secrets : secrets.boundToHosts();
   }

@@ -26,7 +26,7 @@ import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongFunction;
 
-/** Verb a person asks of one timer. */
+/** Applies a verb to one timer, such as pause or retry. */
 public final class TimerVerbResource {
   private static final Map<String, Verb> VERBS =
       Map.of(

@@ -28,7 +28,7 @@ import java.util.NavigableMap;
 import java.util.Set;
 import org.eclipse.jetty.util.Callback;
 
-/** How things stand: namespaces, figures, the wheel and the nodes. */
+/** Shows namespaces, figures, the wheel and the nodes. */
 public final class ViewResource {
   private static final String OPENAPI = "/io/timewheel/server/openapi.json";
 
@@ -96,7 +96,7 @@ public final class ViewResource {
 
   private void cluster(Exchange exchange) {
     exchange.query();
-    var unused = reads.timer(); // 503 until it is there
+    var unused = reads.timer(); // fails with 503 until there is a timer
     exchange.json(200, cluster.answer());
   }
 

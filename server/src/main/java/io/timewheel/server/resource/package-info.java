@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The operations of the API, one class for each kind. Each adds its routes to the router, turns a
- * request into calls of the engine, and its result into an answer. The entry is {@link
- * io.timewheel.server.resource.TimerResource}: create, read and cancel one timer.
+ * The operations of the API, one class for each kind. Each class adds its routes to the router,
+ * converts a request to calls of the engine, and the result to an answer. The entry is {@link
+ * io.timewheel.server.resource.TimerResource}, which creates, reads and cancels one timer.
  *
  * <p>Then read {@code TimerVerbResource} (pause, resume, run, retry, move), {@code
  * TimerListResource}, {@code BatchResource} (many timers in one request), {@code BulkResource} (one

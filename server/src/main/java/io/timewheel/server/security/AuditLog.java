@@ -14,16 +14,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The audit log: a line of JSON for each request that may change something, also for one that was
- * refused. It has names, counts and outcomes; no body, no query, no header, so nothing secret.
- * Texts of callers are escaped, so that a line is one line, and cut to the length of the longest
- * valid name.
+ * The audit log: one line of JSON for each request that may change something, even if it was
+ * refused. A line contains names, counts and outcomes. It contains no body, query or header, and so
+ * no secret. Texts from callers are escaped, so that a line stays one line, and cut to the length
+ * of the longest valid name.
  *
- * <p>A request without a valid token writes no names, and only 10 of them within 10 s write a line.
- * The next line of any request counts the others as {@code unlogged}.
+ * <p>The line of a request without a valid token contains no names, and at most 10 such lines are
+ * written within 10 s. The next line of any request counts the omitted ones as {@code unlogged}.
  *
- * <p>A line is written when the answer is known and before it is sent. A kill between the change
- * and the answer leaves a change without a line; its caller does not know that it was done either.
+ * <p>A line is written when the answer is known and before it is sent. If the process is killed
+ * between the change and the answer, the change has no line. Its caller received no answer either.
  */
 public final class AuditLog {
   private static final Logger LOG = LoggerFactory.getLogger(LogOutput.AUDIT);
@@ -31,7 +31,7 @@ public final class AuditLog {
   private static final int MAX_UNAUTHORIZED = 10;
   private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** The longest valid name, 256 bytes of UTF-8, is not longer when it is escaped. */
+  /** The escaped form of the longest valid name, 256 bytes of UTF-8, is not longer. */
   private static final int MAX_ESCAPED = 768;
 
   private static final int MAX_STRANGERS_PATH = 200;
@@ -43,7 +43,7 @@ public final class AuditLog {
   private long unlogged;
 
   /**
-   * Makes the log of a server.
+   * Creates the log of a server.
    *
    * @param nanoTime the clock of the limit for requests without a valid token
    */
@@ -53,7 +53,7 @@ public final class AuditLog {
   }
 
   /**
-   * A request that was answered.
+   * An answered request.
    *
    * @param caller the name of its caller
    * @param address the address of its client
@@ -118,7 +118,7 @@ public final class AuditLog {
     return note instanceof String text ? cut(text, MAX_ESCAPED) : note;
   }
 
-  /** {@return a text of which no more than this stands in the line} */
+  /** {@return a text, cut to this length in its escaped form} */
   private static String cut(String text, int maxEscaped) {
     int escaped = 0;
     for (int i = 0; i < text.length(); i++) {

@@ -24,7 +24,7 @@ public final class Authentication {
     return new Authentication(null, refusal);
   }
 
-  /** {@return whether the request is by a caller} */
+  /** {@return whether this caller sent the request} */
   public boolean isBy(Caller expected) {
     return caller != null && caller.mayAs(expected);
   }

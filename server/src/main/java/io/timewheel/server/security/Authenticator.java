@@ -16,7 +16,7 @@ public final class Authenticator {
   private final @Nullable Tokens tokens;
 
   /**
-   * Makes an authenticator.
+   * Creates an authenticator.
    *
    * @param tokens the tokens of this server; null if every request has all permissions
    */
@@ -24,7 +24,7 @@ public final class Authenticator {
     this.tokens = tokens;
   }
 
-  /** {@return the caller, or the refusal, of a request with these Authorization headers} */
+  /** {@return the caller, or the refusal, for these Authorization headers} */
   public Authentication authenticate(List<String> credentials) {
     if (tokens == null) {
       return Authentication.of(Caller.LOCAL);
@@ -50,7 +50,7 @@ public final class Authenticator {
   }
 
   public static Problem invalidToken() {
-    return unauthorized("the token is not one of this server", ", error=\"invalid_token\"");
+    return unauthorized("this server has no such token", ", error=\"invalid_token\"");
   }
 
   private static Problem unauthorized(String detail, String error) {

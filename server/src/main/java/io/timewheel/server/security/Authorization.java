@@ -10,7 +10,7 @@ import java.util.stream.Collectors;
 public final class Authorization {
   private Authorization() {}
 
-  /** Refuses a caller who has none of the roles that a route is open to. */
+  /** Refuses a caller that has none of the roles of a route. */
   public static void checkRole(Caller caller, Set<Role> roles) {
     if (caller.roles().stream().noneMatch(role -> role.isAnyOf(roles))) {
       throw forbidden(

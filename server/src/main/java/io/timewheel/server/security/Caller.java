@@ -9,16 +9,16 @@ import java.util.Set;
  *
  * @param name the name in the audit log
  * @param roles the permissions
- * @param namespaces the namespaces that they are for; empty for all
+ * @param namespaces the namespaces of the permissions; empty for all
  * @param quota the limits of the token
  */
 public record Caller(String name, Set<Role> roles, Set<String> namespaces, Quota quota) {
   public static final Caller NOBODY = new Caller("-", Set.of(), Set.of());
 
-  /** Of a server without tokens, which only its own machine reaches. */
+  /** The caller of a server without tokens, which only its own machine can reach. */
   public static final Caller LOCAL = new Caller("local", Set.of(Role.ADMIN), Set.of());
 
-  /** Makes a caller without limits. */
+  /** Creates a caller without limits. */
   public Caller(String name, Set<Role> roles, Set<String> namespaces) {
     this(name, roles, namespaces, Quota.NONE);
   }
@@ -29,7 +29,7 @@ public record Caller(String name, Set<Role> roles, Set<String> namespaces, Quota
     namespaces = Set.copyOf(namespaces);
   }
 
-  /** {@return whether a token still has the permissions that it had; its limits may differ} */
+  /** {@return whether a token has the same permissions as before; its limits may differ} */
   boolean mayAs(Caller before) {
     return name.equals(before.name)
         && roles.equals(before.roles)

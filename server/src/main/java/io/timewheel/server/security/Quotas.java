@@ -21,12 +21,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds tokens and namespaces to their quotas, which are of the whole cluster.
+ * Enforces the quotas of tokens and namespaces, which hold for the whole cluster.
  *
- * <p>Each live node gets its share: of a rate the same part, of a number a whole part, and the
- * first nodes by their IDs one more of the remainder. The shares add up to the limit. A limit below
- * the number of nodes leaves some nodes without a share of a number. The number of pending timers
- * needs no shares: the store counts it in the commit ({@link #maxPending}).
+ * <p>Each live node has a share. A rate is divided equally. A number is divided into whole parts,
+ * and the first nodes by their IDs get one more each until the remainder is used. The shares add up
+ * to the limit. If the limit of a number is smaller than the number of nodes, some nodes have no
+ * share. The number of pending timers needs no shares: the store counts it in the commit ({@link
+ * #maxPending}).
  */
 public final class Quotas {
   private static final int MAX_BUCKETS = 10_000;
@@ -39,14 +40,14 @@ public final class Quotas {
   private final Deque<Turn<?>> turns = new ArrayDeque<>();
   private volatile Share share = new Share(1, 0);
 
-  /** A token or a namespace, by its name. */
+  /** A token or a namespace, identified by its name. */
   private record Holder(boolean isToken, String name) {}
 
   /** A limit of a holder. */
   private record Limit(Holder holder, long value) {}
 
   /**
-   * The place of this node among the live ones.
+   * The share of this node among the live ones.
    *
    * @param nodes the number of live nodes
    * @param rank the number of live nodes before this one
@@ -57,14 +58,14 @@ public final class Quotas {
     }
   }
 
-  /** The writes that are left, as of a time; below zero after a large batch. */
+  /** The remaining writes at a time; negative after a large batch. */
   private static final class Bucket {
     private double left;
     private long atNanos;
   }
 
   /**
-   * Makes the quotas of a server.
+   * Creates the quotas of a server.
    *
    * @param namespaces the present quotas of namespaces, by name
    * @param nanoTime the clock of rates
@@ -74,12 +75,12 @@ public final class Quotas {
     this.nanoTime = nanoTime;
   }
 
-  /** {@return the place of this node among the live ones} */
+  /** {@return the share of this node among the live ones} */
   public Share share() {
     return share;
   }
 
-  /** Takes note of the live nodes. */
+  /** Sets the share of this node. */
   public void share(Share now) {
     share = now;
     refresh();
@@ -120,7 +121,7 @@ public final class Quotas {
 
   // Pending timers
 
-  /** {@return the number of unfinished timers that a namespace may have for a new one} */
+  /** {@return the limit on unfinished timers of a namespace, for a new one} */
   public long maxPending(Caller caller, String namespace) {
     return limits(caller, namespace, Quota::pendingTimers).stream()
         .mapToLong(Limit::value)
@@ -131,7 +132,7 @@ public final class Quotas {
   // Writes
 
   /**
-   * Counts writes, or refuses them. A batch may exceed the rate, and the next ones wait for it.
+   * Counts writes, or refuses them. A batch may exceed the rate; later writes then wait longer.
    *
    * @param count the number of timers that are written
    */
@@ -173,7 +174,7 @@ public final class Quotas {
 
   private Bucket bucket(Holder holder) {
     Bucket bucket = buckets.computeIfAbsent(holder, absent -> new Bucket());
-    if (buckets.size() > MAX_BUCKETS) { // the one that was not used for longest is full again
+    if (buckets.size() > MAX_BUCKETS) { // the bucket that was unused for longest is full again
       buckets.remove(buckets.keySet().iterator().next());
     }
     return bucket;
@@ -181,7 +182,7 @@ public final class Quotas {
 
   // Streams
 
-  /** {@return the end of a stream, to run once; refuses a stream over a quota} */
+  /** {@return the action that ends the stream, to be run once; refuses a stream over a quota} */
   public Runnable stream(Caller caller, @Nullable String namespace) {
     List<Limit> limits = limits(caller, namespace, Quota::streams);
     synchronized (streams) {
@@ -205,7 +206,7 @@ public final class Quotas {
 
   // Claims
 
-  /** A claim that has begun, or waits until others have ended. */
+  /** A claim that has started, or waits until others have ended. */
   private static final class Turn<T> {
     private final Caller caller;
     private final String namespace;
@@ -234,7 +235,7 @@ public final class Quotas {
       try {
         claimed =
             claim.apply(Duration.ofNanos(Math.max(0, endNanos - nowNanos))).toCompletableFuture();
-      } catch (RuntimeException e) { // the turns of others follow
+      } catch (RuntimeException e) { // the turns of other claims follow
         answer.completeExceptionally(e);
         return;
       }
@@ -260,12 +261,13 @@ public final class Quotas {
   }
 
   /**
-   * Claims, once the quotas allow it. A claim whose time is over before is answered as empty.
+   * Runs a claim as soon as the quotas allow it. A claim whose wait ends earlier returns the empty
+   * answer.
    *
-   * @param wait how long the claim waits
+   * @param wait the longest wait of the claim
    * @param empty the answer of a claim that had no turn
-   * @param claim claims, and waits no longer than this
-   * @param giveBack takes the firings of a claim that ended too late
+   * @param claim runs the claim, with the remaining wait
+   * @param giveBack releases the firings of a claim that ended too late
    */
   public <T> CompletableFuture<T> claim(
       Caller caller,
@@ -303,7 +305,7 @@ public final class Quotas {
     refresh();
   }
 
-  /** Begins the waiting claims that the present limits admit, in their order. */
+  /** Starts the waiting claims that the present limits admit, in order. */
   public void refresh() {
     List<Turn<?>> next = new ArrayList<>();
     synchronized (turns) {

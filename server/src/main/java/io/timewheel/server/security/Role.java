@@ -4,19 +4,19 @@ package io.timewheel.server.security;
 import java.util.EnumSet;
 import java.util.Set;
 
-/** A set of permissions. A token has one role or more, a route is open to one role or more. */
+/** A set of permissions. A token has one role or more. A route is open to one role or more. */
 public enum Role {
-  /** Scrapes the metrics. */
+  /** Reads the metrics. */
   METRICS,
-  /** Looks at everything. */
+  /** Reads everything. */
   READ(METRICS),
   /** Creates, changes and cancels timers. */
   PRODUCE,
   /** Claims firings and ends their claim leases. */
   CONSUME,
-  /** Looks at everything; pauses, resumes, runs, retries, changes and cancels timers. */
+  /** Reads everything; pauses, resumes, runs, retries, changes and cancels timers. */
   OPERATE(METRICS, READ),
-  /** All of that, and backups. */
+  /** Has all permissions, including backups. */
   ADMIN(METRICS, READ, PRODUCE, CONSUME, OPERATE);
 
   @SuppressWarnings("ImmutableEnumChecker") // an unmodifiable set
@@ -26,7 +26,7 @@ public enum Role {
     included = Set.of(others);
   }
 
-  /** {@return whether a caller of this role may use a route that is open to some roles} */
+  /** {@return whether a caller with this role may use a route for these roles} */
   public boolean isAnyOf(Set<Role> roles) {
     return roles.contains(this) || included.stream().anyMatch(roles::contains);
   }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public record Scope(@Nullable Set<String> namespaces) {
   public static final Scope ALL = new Scope(null);
 
-  /** {@return the part of a namespace that a caller may see; of all namespaces for null} */
+  /** {@return a namespace, if the caller may see it; for null, all namespaces of the caller} */
   public static Scope of(Caller caller, @Nullable String namespace) {
     if (namespace != null) {
       Authorization.checkNamespace(caller, Names.checked("namespace", namespace));
@@ -29,7 +29,7 @@ public record Scope(@Nullable Set<String> namespaces) {
     return namespaces == null || namespaces.contains(namespace);
   }
 
-  /** {@return what a map has of these namespaces, in the order of their names} */
+  /** {@return the entries of a map for these namespaces, ordered by name} */
   public <V> NavigableMap<String, V> of(Map<String, V> byNamespace) {
     NavigableMap<String, V> seen = new TreeMap<>(byNamespace);
     seen.keySet().removeIf(namespace -> !sees(namespace));

@@ -39,15 +39,15 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 
 /**
- * The tokens of a file, each a line of JSON: its name, its roles, its namespaces unless it is for
- * all, its expiry and its quota if it has them, and its SHA-256. The token itself is kept nowhere.
+ * The tokens of a file. Each line is JSON: a name, roles and a SHA-256, and optionally namespaces,
+ * an expiry and a quota. The token itself is stored nowhere.
  *
- * <p>A token is 256 random bits. Nobody guesses one from its hash, however fast the hash is: a slow
- * one, and salt, protect what people make up. What a caller shows is compared by its hash, with
- * every line and each in constant time, so that the time tells nothing about any token.
+ * <p>A token is 256 random bits, so nobody can guess it from its hash. A slow hash and salt protect
+ * only passwords that people choose. The hash of a received token is compared with every line, each
+ * in constant time, so the time reveals nothing about any token.
  *
- * <p>The file is {@linkplain WatchedFile looked at} with every request, so what is added or struck
- * out holds from the next one on.
+ * <p>The file is {@linkplain WatchedFile checked} at every request, so a change is effective from
+ * the next request on.
  */
 public final class Tokens {
   private static final int TOKEN_BYTES = 32;
@@ -67,24 +67,24 @@ public final class Tokens {
   }
 
   /**
-   * Opens a file of tokens, which must have one at least.
+   * Opens a file of tokens, which must contain at least one.
    *
-   * @throws IOException if it cannot be read, says what cannot be, or is open to others
+   * @throws IOException if it cannot be read, is malformed, or is readable for other users
    */
   public static Tokens open(Path file) throws IOException {
     return open(file, InstantSource.system());
   }
 
-  /** Opens a file of tokens, which expire by a clock. */
+  /** Opens a file of tokens, whose expiry is measured by a clock. */
   public static Tokens open(Path file, InstantSource clock) throws IOException {
     Tokens tokens = new Tokens(file, clock);
     if (tokens.file.content().isEmpty()) {
-      throw new IOException(file + ": no tokens (make one with: timewheel tokens create)");
+      throw new IOException(file + ": no tokens (create one with: timewheel tokens create)");
     }
     return tokens;
   }
 
-  /** {@return the caller that has a token; null if it is unknown or has expired} */
+  /** {@return the caller with a token; null if the token is unknown or has expired} */
   public @Nullable Caller caller(String token) {
     Entry entry = find(token);
     return entry == null || (entry.expires != null && !clock.instant().isBefore(entry.expires))
@@ -123,7 +123,7 @@ public final class Tokens {
       try {
         Entry entry = Line.read(line);
         if (!names.add(entry.caller.name())) {
-          throw Problem.malformed("name: " + entry.caller.name() + " comes twice").failure();
+          throw Problem.malformed("name: " + entry.caller.name() + " is given twice").failure();
         }
         entries.add(entry);
       } catch (Problem.Failure | IllegalArgumentException e) {
@@ -161,7 +161,10 @@ public final class Tokens {
           HexFormat.of().parseHex(line.sha256));
     }
 
-    /** Null is not absent here: a mistake must not admit a token to all namespaces. */
+    /**
+     * Parses the namespaces. Null does not count as absent: a mistake must not admit a token to all
+     * namespaces.
+     */
     private static Set<String> namespaces(@Nullable JsonNode sent) {
       if (sent == null) {
         return Set.of();
@@ -206,7 +209,7 @@ public final class Tokens {
   // A new token
 
   /**
-   * A token to make.
+   * A token to create.
    *
    * @param name the name of its holder in the audit log
    * @param roles its roles, one or more
@@ -221,7 +224,7 @@ public final class Tokens {
       @Nullable Duration life,
       Quota quota) {}
 
-  /** Makes a token without expiry and limits, with roles that commas separate. */
+  /** Creates a token without expiry and limits. Commas separate its roles. */
   public static String add(Path file, String name, String roles, Set<String> namespaces)
       throws IOException {
     NewToken made = new NewToken(name, Set.of(roles.split(",")), namespaces, null, Quota.NONE);
@@ -229,11 +232,11 @@ public final class Tokens {
   }
 
   /**
-   * Makes a token, and appends its line to the file, which is created if it is absent.
+   * Creates a token, and appends its line to the file, which is created if it is absent.
    *
-   * @return the token, which is shown this once
-   * @throws FileAlreadyExistsException if there is a token of that name
-   * @throws IOException if the file cannot be written or a line of it is wrong
+   * @return the token, which cannot be shown again
+   * @throws FileAlreadyExistsException if there is a token with that name
+   * @throws IOException if the file cannot be written, or one of its lines is malformed
    */
   public static String add(Path file, NewToken wanted, InstantSource clock) throws IOException {
     byte[] random = new byte[TOKEN_BYTES];
@@ -247,7 +250,7 @@ public final class Tokens {
     secret.check();
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      var unused = channel.lock(); // two may add at a time; ends with the channel
+      var unused = channel.lock(); // for concurrent commands; released with the channel
       String content = new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
       for (Entry entry : entries(secret, content)) {
         if (entry.caller.name().equals(made.caller.name())) {
@@ -286,7 +289,7 @@ public final class Tokens {
     try {
       return MessageDigest.getInstance("SHA-256").digest(token.getBytes(UTF_8));
     } catch (NoSuchAlgorithmException e) {
-      throw new AssertionError(e); // every JDK has it
+      throw new AssertionError(e); // every JDK supports it
     }
   }
 }

@@ -6,11 +6,11 @@ import java.net.UnknownHostException;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** A block of addresses: {@code 10.0.0.0/8}, {@code fc00::/7}, or a single address. */
+/** A block of addresses, such as {@code 10.0.0.0/8} or {@code fc00::/7}, or a single address. */
 public final class Cidr {
   private static final String OCTET = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 
-  /** Java asks a name server about four numbers that are not an address. */
+  /** Java sends four numbers that are not a valid address to a name server. */
   private static final Pattern IPV4 = Pattern.compile(OCTET + "(\\." + OCTET + "){3}");
 
   private static final Pattern IPV6 = Pattern.compile("[0-9a-fA-F:]*:[0-9a-fA-F:.]*");
@@ -27,11 +27,11 @@ public final class Cidr {
   }
 
   /**
-   * Reads a block. Never asks a name server.
+   * Parses a block without a name server.
    *
-   * @param text an address, and the length of the prefix if it is not a single address
+   * @param text an address, and the length of the prefix unless it is a single address
    * @return the block
-   * @throws IllegalArgumentException if that is not a block
+   * @throws IllegalArgumentException if the text is not a block
    */
   public static Cidr parse(String text) {
     int slash = text.indexOf('/');
@@ -44,7 +44,7 @@ public final class Cidr {
     for (int bit = bits; bit < 8 * address.length; bit++) {
       if (isSet(address, bit)) {
         throw new IllegalArgumentException(
-            "address block: " + text + " has bits set behind its prefix");
+            "address block: " + text + " has bits set after its prefix");
       }
     }
     return new Cidr(text, address, bits);
@@ -59,10 +59,10 @@ public final class Cidr {
   }
 
   /**
-   * Reads an address. Never asks a name server.
+   * Parses an address without a name server.
    *
    * @param text the address, without brackets and port
-   * @return the address; null if the text is something else, such as a name
+   * @return the address; null if the text is not an address, such as a name
    */
   public static @Nullable InetAddress address(String text) {
     if (!IPV4.matcher(text).matches() && !IPV6.matcher(text).matches()) {
@@ -81,10 +81,10 @@ public final class Cidr {
   }
 
   /**
-   * Whether an address is in this block.
+   * Returns whether this block contains an address.
    *
    * @param other the address
-   * @return true if it is
+   * @return true if it does
    */
   public boolean contains(InetAddress other) {
     byte[] bytes = other.getAddress();

@@ -8,23 +8,23 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way of a request to the server, through TLS and proxies.
+ * The path of requests to the server, through proxies and TLS.
  *
- * @param basePath the path in front of all others, such as {@code /timers}; empty for none
- * @param trustedProxies the addresses whose {@code X-Forwarded-For} header is honoured
- * @param tls the certificate of the port; null if it has none
+ * @param basePath the prefix of all paths, such as {@code /timers}; empty for none
+ * @param trustedProxies the addresses whose {@code X-Forwarded-For} header is trusted
+ * @param tls the certificate of the port; null for none
  */
 public record Ingress(String basePath, List<Cidr> trustedProxies, @Nullable TlsFiles tls) {
-  /** Only characters that no proxy encodes in another way. */
+  /** Accepts only characters that every proxy encodes in the same way. */
   private static final Pattern BASE_PATH = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*");
 
-  /** Without a path in front, without proxies and without TLS. */
+  /** No base path, no proxies and no TLS. */
   public static final Ingress DIRECT = new Ingress("", List.of(), null);
 
   /**
-   * Checks the path and copies the list.
+   * Checks the base path and copies the list.
    *
-   * @throws IllegalArgumentException if the path cannot be in front of others
+   * @throws IllegalArgumentException if the base path is malformed
    */
   public Ingress {
     requireNonNull(basePath, "basePath");

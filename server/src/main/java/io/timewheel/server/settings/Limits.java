@@ -54,8 +54,8 @@ public final class Limits {
   /**
    * A line as it was written.
    *
-   * @param name such as {@code queue shop/orders}
-   * @param text such as {@code rate=100/s concurrency=20}
+   * @param name the name, such as {@code queue shop/orders}
+   * @param text the limits, such as {@code rate=100/s concurrency=20}
    */
   public record Line(String name, String text) {}
 
@@ -69,7 +69,7 @@ public final class Limits {
     }
   }
 
-  /** {@return limits that limit nothing} */
+  /** {@return no limits} */
   public static Limits none() {
     return new Limits(null);
   }
@@ -130,7 +130,7 @@ public final class Limits {
           }
           if (!isNew) {
             throw new IllegalArgumentException(
-                words.get(0) + " " + words.get(1) + " is there twice");
+                words.get(0) + " " + words.get(1) + " is a duplicate");
           }
         } catch (IllegalArgumentException e) {
           throw new IOException("line " + number + ": " + e.getMessage(), e);
@@ -185,7 +185,7 @@ public final class Limits {
 
   private static double positive(double number, String word) {
     if (number == 0) {
-      throw new IllegalArgumentException(word + " is a pause (expected: more than 0)");
+      throw new IllegalArgumentException(word + " would be a pause (expected: more than 0)");
     }
     return number;
   }

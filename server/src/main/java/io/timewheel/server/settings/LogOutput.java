@@ -19,12 +19,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
-/** Directs the logs of a server; those of a client stay as {@code logback.xml} has them. */
+/** Configures the logs of a server. A client uses {@code logback.xml} unchanged. */
 public final class LogOutput {
   /** The logger of the audit log. */
   public static final String AUDIT = "timewheel.audit";
 
-  /** The size of all files of the audit log together, unless it is set. */
+  /** The default size of all files of the audit log together. */
   public static final String AUDIT_SIZE = "1GB";
 
   private static final long MIN_AUDIT_SIZE = FileSize.MB_COEFFICIENT;
@@ -32,17 +32,17 @@ public final class LogOutput {
 
   private LogOutput() {}
 
-  /** How the log on standard error is written. */
+  /** The format of the log on standard error. */
   public enum Form {
     text,
     json
   }
 
   /**
-   * Directs the logs.
+   * Configures the logs.
    *
-   * @param form how standard error is written
-   * @param audit where the audit log goes; null for standard error
+   * @param form the format of standard error
+   * @param audit the file of the audit log; null for standard error
    * @param auditSize the size of all its files together
    * @throws IOException if that file cannot be written
    */
@@ -106,7 +106,7 @@ public final class LogOutput {
     SizeBasedTriggeringPolicy<ILoggingEvent> full = new SizeBasedTriggeringPolicy<>();
     full.setContext(context);
     full.setMaxFileSize(new FileSize(size / FILES));
-    full.setCheckIncrement(Duration.buildByMilliseconds(0)); // with each line
+    full.setCheckIncrement(Duration.buildByMilliseconds(0)); // check at each line
     full.start();
     appender.setRollingPolicy(policy);
     appender.setTriggeringPolicy(full);

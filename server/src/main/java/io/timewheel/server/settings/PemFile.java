@@ -28,7 +28,7 @@ public final class PemFile {
   private static final Pattern BLOCK =
       Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----(.*?)-----END \\1-----", Pattern.DOTALL);
 
-  /** The kinds of keys, each with the signature that proves that two keys are a pair. */
+  /** The kinds of keys, each with the signature that verifies that two keys are a pair. */
   private static final Map<String, String> SIGNATURES =
       Map.of("RSA", "SHA256withRSA", "EC", "SHA256withECDSA", "EdDSA", "EdDSA");
 
@@ -48,8 +48,8 @@ public final class PemFile {
    * Reads the certificates of a file.
    *
    * @param file the file
-   * @return its certificates in their order, one at least
-   * @throws IOException if it cannot be read, or has no certificate or a damaged one
+   * @return its certificates in order, at least one
+   * @throws IOException if the file cannot be read, has no certificate, or has a damaged one
    */
   public static List<X509Certificate> certificates(Path file) throws IOException {
     List<X509Certificate> certificates = new ArrayList<>();
@@ -71,7 +71,7 @@ public final class PemFile {
     return certificates;
   }
 
-  /** A certificate is public, so anybody may read its file. */
+  /** Reads a file without a check of its permissions, because a certificate is public. */
   private static String text(Path file) throws IOException {
     try {
       return Files.readString(file);
@@ -177,13 +177,13 @@ public final class PemFile {
     return new FileSystemException(file.toString(), null, why);
   }
 
-  // The older formats lack the algorithm, which the public key of the certificate has
+  // The older formats lack the algorithm, which the certificate's public key contains
 
   private static byte[] pkcs8(byte[] key, PublicKey publicKey) {
     return der(SEQUENCE, VERSION, algorithm(publicKey.getEncoded()), der(OCTET_STRING, key));
   }
 
-  /** {@return the first part of a public key, which is its algorithm} */
+  /** {@return the algorithm, which is the first part of an encoded public key} */
   private static byte[] algorithm(byte[] publicKey) {
     int start = contentStart(publicKey, 0);
     int content = contentStart(publicKey, start);
@@ -194,7 +194,7 @@ public final class PemFile {
     return Arrays.copyOfRange(publicKey, start, content + length);
   }
 
-  /** {@return the position behind the tag and the length at a position} */
+  /** {@return the position after the tag and the length at a position} */
   private static int contentStart(byte[] der, int at) {
     int length = der[at + 1] & 0xff;
     return at + 2 + (length < 0x80 ? 0 : length & 0x7f);

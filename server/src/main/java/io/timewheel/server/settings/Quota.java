@@ -5,10 +5,10 @@ import com.fasterxml.jackson.annotation.JsonInclude;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Upper limits for a token or a namespace, of the whole cluster. An absent limit does not bound.
+ * The limits of a token or a namespace, for the whole cluster. An absent limit means no limit.
  *
  * @param pendingTimers the number of unfinished timers
- * @param claims the number of claims at a time; one above it waits for its turn
+ * @param claims the number of claims at a time; further claims wait
  * @param streams the number of event streams at a time
  * @param writesPerSecond the number of timers that are written each second
  */
@@ -18,10 +18,10 @@ public record Quota(
     @Nullable Long claims,
     @Nullable Long streams,
     @Nullable Long writesPerSecond) {
-  /** Bounds nothing. */
+  /** No limits. */
   public static final Quota NONE = new Quota(null, null, null, null);
 
-  /** The largest limit: far above any use, and safe in arithmetic. */
+  /** The largest limit: far above any use, and safe from overflow. */
   private static final long MAX = 1_000_000_000_000L;
 
   /**
@@ -45,7 +45,7 @@ public record Quota(
     }
   }
 
-  /** {@return these limits, with those of another quota where this one has none} */
+  /** {@return these limits, completed by those of another quota} */
   Quota or(Quota other) {
     return new Quota(
         pendingTimers == null ? other.pendingTimers : pendingTimers,

@@ -16,7 +16,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * A file with a secret in it: its group may read it, others may not, and its owner alone writes.
+ * A file that contains a secret. Its group may read it, other users may not, and only its owner may
+ * write it.
  */
 public final class SecretFile {
   private static final Set<PosixFilePermission> REFUSED =
@@ -28,9 +29,9 @@ public final class SecretFile {
   private final Path file;
 
   /**
-   * Names the file, without a look at it.
+   * Names the file, without access to it.
    *
-   * @param file where it is
+   * @param file its path
    */
   public SecretFile(Path file) {
     this.file = requireNonNull(file, "file");
@@ -40,7 +41,7 @@ public final class SecretFile {
    * Reads the file.
    *
    * @return its content
-   * @throws IOException if it cannot be read, or if others could
+   * @throws IOException if it cannot be read, or if other users could read it
    */
   public String read() throws IOException {
     check();
@@ -48,9 +49,9 @@ public final class SecretFile {
   }
 
   /**
-   * Checks that the file is there, and for whom.
+   * Checks that the file exists, and who may read it.
    *
-   * @throws IOException if it cannot be read, or if others could
+   * @throws IOException if it cannot be read, or if other users could read it
    */
   public void check() throws IOException {
     if (!Files.isReadable(file)) {
@@ -60,14 +61,14 @@ public final class SecretFile {
     PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
     if (view != null && !Collections.disjoint(view.readAttributes().permissions(), REFUSED)) {
       throw new FileSystemException(
-          file.toString(), null, "others may read or change it (expected: chmod 600, or 640)");
+          file.toString(), null, "other users may read or change it (expected: chmod 600, or 640)");
     }
   }
 
   /**
-   * Looks at the file from outside.
+   * Reads the attributes of the file.
    *
-   * @return what differs once the file was changed or replaced
+   * @return a value that changes when the file is changed or replaced
    * @throws IOException if there is no such file
    */
   public Object stamp() throws IOException {
@@ -77,9 +78,9 @@ public final class SecretFile {
   }
 
   /**
-   * Makes the file, empty and for its owner alone, unless it is there.
+   * Creates the file, empty and only for its owner, unless it exists.
    *
-   * @throws IOException if it cannot be made
+   * @throws IOException if it cannot be created
    */
   public void create() throws IOException {
     if (Files.notExists(file)) {
@@ -97,7 +98,7 @@ public final class SecretFile {
     return file.getFileSystem().supportedFileAttributeViews().contains("posix");
   }
 
-  /** {@return where it is} */
+  /** {@return its path} */
   @Override
   public String toString() {
     return file.toString();

@@ -11,13 +11,14 @@ import java.util.Set;
  *
  * @param listen the address to listen on
  * @param port the port; 0 for a free one
- * @param hosts what a request may name as its host, besides loopback names and {@code listen}
- * @param ingress the way of a request to the server
- * @param maxConnections how many connections there are at most; more are refused
- * @param maxWaitingClaims how many claims may wait at a time
- * @param maxStreams how many event streams may be open at a time
- * @param maxBodyBytes how many bytes of bodies may be in memory at a time
- * @param maxBodyTime how long a client may take to send a body
+ * @param hosts the accepted host names of requests, in addition to loopback names and {@code
+ *     listen}
+ * @param ingress the path of requests to the server
+ * @param maxConnections the largest number of connections; further ones are refused
+ * @param maxWaitingClaims the largest number of waiting claims
+ * @param maxStreams the largest number of open event streams
+ * @param maxBodyBytes the largest number of bytes of bodies in memory
+ * @param maxBodyTime the longest time for a client to send a body
  * @param work limits of the work for requests, and of their answers
  */
 public record ServerConfig(
@@ -32,7 +33,7 @@ public record ServerConfig(
     Duration maxBodyTime,
     WorkLimits work) {
 
-  /** The port unless another one is set. */
+  /** The default port. */
   public static final int DEFAULT_PORT = 7400;
 
   private static final long LEAST_BODY_BYTES = 64L << 20;
@@ -46,12 +47,12 @@ public record ServerConfig(
     hosts = Set.copyOf(hosts);
   }
 
-  /** {@return the address to listen on, as it stands in a URL} */
+  /** {@return the address to listen on, in the form of a URL} */
   public String urlHost() {
     return listen.contains(":") ? "[" + listen + "]" : listen;
   }
 
-  /** {@return the URL of the server with the port that it listens on} */
+  /** {@return the URL of the server with its open port} */
   public String url(int openPort) {
     return (ingress.tls() == null ? "http://" : "https://")
         + urlHost()
@@ -60,7 +61,7 @@ public record ServerConfig(
         + ingress.basePath();
   }
 
-  /** {@return the settings of a server that only this machine reaches} */
+  /** {@return the settings of a server that only its own machine can reach} */
   public static ServerConfig loopback(int port) {
     return new ServerConfig(
         "127.0.0.1",

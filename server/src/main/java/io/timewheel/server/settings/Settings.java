@@ -16,30 +16,34 @@ import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
 /**
- * What holds where the command line is silent: the environment, then a file of properties that
- * {@code TIMEWHEEL_CONFIG} names, then the default of the option. The option {@code --log-format}
- * is {@code TIMEWHEEL_LOG_FORMAT} in the environment, and {@code log-format} in the file.
+ * The settings that the command line does not contain. Precedence: environment, then a file of
+ * properties that {@code TIMEWHEEL_CONFIG} names, then the default of the option. The option {@code
+ * --log-format} is {@code TIMEWHEEL_LOG_FORMAT} in the environment, and {@code log-format} in the
+ * file.
  *
- * <p>No file is read that nobody named: one that lies in the working directory could send a token
- * to a stranger's server.
+ * <p>Only a configured file is read. A file in the working directory could otherwise send a token
+ * to a foreign server.
  */
 public final class Settings implements IDefaultValueProvider {
-  /** Names the file. */
+  /** The variable with the path of the file. */
   public static final String FILE = "TIMEWHEEL_CONFIG";
 
-  /** Holds the token of a client. */
+  /** The variable with the token of a client. */
   public static final String TOKEN = "TIMEWHEEL_TOKEN";
 
-  /** Holds the password of the store. */
+  /** The variable with the password of the store. */
   public static final String STORE_PASSWORD = "TIMEWHEEL_STORE_PASSWORD";
 
-  /** The highest port that there is. */
+  /** The highest port. */
   public static final int MAX_PORT = 65_535;
 
   private static final String TOKEN_FILE = "token-file";
   private static final String STORE_PASSWORD_FILE = "store-password-file";
 
-  /** A secret in the environment goes before a file of it that is named there, or in the file. */
+  /**
+   * Maps the setting of a secret to the setting of its file. In the environment, the secret takes
+   * precedence over a file in the environment or in the settings.
+   */
   private static final Map<String, String> SECRETS =
       Map.of(TOKEN_FILE, TOKEN, STORE_PASSWORD_FILE, STORE_PASSWORD);
 
@@ -93,9 +97,9 @@ public final class Settings implements IDefaultValueProvider {
   }
 
   /**
-   * A value, and where it came from.
+   * A value and its source.
    *
-   * @param value as it was written
+   * @param value the value as it was written
    * @param source the variable or the file
    */
   public record Found(String value, String source) {}
@@ -105,7 +109,7 @@ public final class Settings implements IDefaultValueProvider {
    *
    * @param environment the variables of the process
    * @return the settings
-   * @throws IOException if the file cannot be read, or holds a setting that there is not
+   * @throws IOException if the file cannot be read, or contains an unknown setting
    */
   public static Settings read(Map<String, String> environment) throws IOException {
     Settings settings = new Settings(environment);
@@ -130,10 +134,10 @@ public final class Settings implements IDefaultValueProvider {
   }
 
   /**
-   * Looks a setting up.
+   * Finds a setting.
    *
-   * @param name as the option has it, without its dashes
-   * @return what was found; null if nobody set it
+   * @param name the name of the option, without its dashes
+   * @return the value and its source; null if it is not set
    */
   public @Nullable Found find(String name) {
     if (!NAMES.contains(name) || variable(SECRETS.getOrDefault(name, "")) != null) {
@@ -160,7 +164,7 @@ public final class Settings implements IDefaultValueProvider {
   }
 
   /**
-   * Names an option as a setting.
+   * Returns the name of an option as a setting.
    *
    * @param option the option
    * @return its longest name, without dashes

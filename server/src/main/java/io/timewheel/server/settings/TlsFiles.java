@@ -14,18 +14,18 @@ import java.util.List;
 /**
  * The files of a server's certificate and private key.
  *
- * @param certificate the certificate, and after it those of the authorities in between
- * @param key the private key
+ * @param certificate the file of the certificate, followed by the intermediate certificates
+ * @param key the file of the private key
  */
 public record TlsFiles(Path certificate, Path key) {
-  /** Protects the key store in memory, which needs a password. */
+  /** The password of the key store in memory, which must have one. */
   public static final String PASSWORD = "in-memory";
 
   /**
    * Reads both files.
    *
    * @return a key store with the pair
-   * @throws IOException if a file cannot be used, or they do not belong together
+   * @throws IOException if a file cannot be used, or the two are not a pair
    */
   public KeyStore read() throws IOException {
     List<X509Certificate> chain = PemFile.certificates(certificate);
@@ -40,7 +40,8 @@ public record TlsFiles(Path certificate, Path key) {
       throw new FileSystemException(
           certificate.toString(),
           null,
-          "the certificates are no chain (expected: the server's first, each signed by the next)");
+          "the certificates are not a chain (expected: the server's first, each signed by the"
+              + " next)");
     }
   }
 }

@@ -11,10 +11,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a {@link SecretFile} holds. The file is looked at with every use, so a change holds from the
- * next one on. While it cannot be read, what it held before stays in force, and the log says why.
+ * The content of a {@link SecretFile}. The file is checked at every use, so a change is effective
+ * from the next use on. While the file cannot be read, the previous content stays in use, and the
+ * log contains the reason.
  *
- * @param <T> what is made of the text
+ * @param <T> the type of the parsed content
  */
 public final class WatchedFile<T> {
   private static final Logger LOG = LoggerFactory.getLogger(WatchedFile.class);
@@ -25,23 +26,26 @@ public final class WatchedFile<T> {
   private volatile Known<T> known;
 
   /**
-   * Makes something of a file; an error shows nothing secret, because it is logged.
+   * Parses a file. An error must not contain a secret, because it is logged.
    *
-   * @param <T> what is made
+   * @param <T> the type of the parsed content
    */
   public interface Reader<T> {
-    /** {@return what the file holds} */
+    /** {@return the parsed content of the file} */
     T read(SecretFile file) throws IOException;
   }
 
-  /** What the file held when it looked like this; the stamp is null if there was none. */
+  /**
+   * The content, with the stamp of the file when it was read; the stamp is null if there was no
+   * file.
+   */
   private record Known<T>(@Nullable Object stamp, T content) {}
 
   /**
    * Reads the file for the first time.
    *
-   * @param path where it is
-   * @param reader makes something of it
+   * @param path its path
+   * @param reader parses it
    * @throws IOException if it cannot be read
    */
   public WatchedFile(Path path, Reader<T> reader) throws IOException {
@@ -51,10 +55,10 @@ public final class WatchedFile<T> {
   /**
    * Reads the file for the first time.
    *
-   * @param path where it is
+   * @param path its path
    * @param alongside further files that the reader reads, and that may change
-   * @param reader makes something of them
-   * @throws IOException if it cannot be read
+   * @param reader parses them
+   * @throws IOException if the file cannot be read
    */
   public WatchedFile(Path path, List<Path> alongside, Reader<T> reader) throws IOException {
     this.file = new SecretFile(path);
@@ -64,7 +68,7 @@ public final class WatchedFile<T> {
     known = new Known<>(stamp, reader.read(file));
   }
 
-  /** {@return what it holds} */
+  /** {@return the present content} */
   public T content() {
     Object stamp = stamp();
     if (!Objects.equals(stamp, known.stamp)) {
@@ -80,9 +84,9 @@ public final class WatchedFile<T> {
     T content = known.content;
     try {
       content = reader.read(file);
-      LOG.info("{} was changed, and is in force", file);
+      LOG.info("The changed {} is in use", file);
     } catch (IOException | RuntimeException e) {
-      LOG.error("What {} held before stays in force: {}", file, e.toString());
+      LOG.error("The previous content of {} stays in use: {}", file, e.toString());
     }
     known = new Known<>(stamp, content);
   }

@@ -6,14 +6,14 @@ import static java.util.Objects.requireNonNull;
 import java.time.Duration;
 
 /**
- * Limits of the work for requests, and of the memory of their answers.
+ * The limits of the work for requests, and of the memory of their answers.
  *
  * @param longAtATime the number of requests that may read many timers at a time
  * @param shortAtATime the number of requests that may read or change a few timers at a time
  * @param maxWaiting the number of requests that may wait to read or change many timers
- * @param maxWait how long a request may wait for its turn
+ * @param maxWait the longest wait of a request for its turn
  * @param maxAnswerBytes the number of bytes of answers that may wait for their clients
- * @param maxStall how long a client may take nothing of a large answer
+ * @param maxStall the longest time in which a client accepts no part of a large answer
  * @param storeTimeout the time within which the store must answer a request
  */
 public record WorkLimits(
@@ -24,7 +24,7 @@ public record WorkLimits(
     long maxAnswerBytes,
     Duration maxStall,
     Duration storeTimeout) {
-  /** The store timeout unless another one is set. */
+  /** The default store timeout. */
   public static final Duration STORE_TIMEOUT = Duration.ofSeconds(10);
 
   /** The number of requests that may read the metrics at a time. */
@@ -45,12 +45,12 @@ public record WorkLimits(
     requireNonNull(storeTimeout, "storeTimeout");
   }
 
-  /** {@return the number of threads of which some are free whatever the others wait for} */
+  /** {@return the number of threads, some of which stay free even if all others are blocked} */
   public int threads() {
     return longAtATime + shortAtATime + SCRAPES + BULKS + FREE_THREADS;
   }
 
-  /** {@return the limits of a server whose requests read its own directory, or a database} */
+  /** {@return the limits for a server with a directory or a database} */
   public static WorkLimits standard() {
     return new WorkLimits(
         Math.max(4, Runtime.getRuntime().availableProcessors()),

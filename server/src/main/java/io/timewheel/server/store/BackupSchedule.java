@@ -14,8 +14,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes a backup each time that a period has passed since the last one, also across restarts, and
- * deletes its oldest ones. Backups that callers have made are not touched. Called by one thread.
+ * Makes a backup when a period has passed since the last one, even across restarts, and deletes its
+ * oldest backups. Backups that callers have made are kept. Called by one thread.
  */
 public final class BackupSchedule {
   private static final Logger LOG = LoggerFactory.getLogger(BackupSchedule.class);
@@ -36,7 +36,7 @@ public final class BackupSchedule {
    */
   public record Plan(Duration every, int keep) {}
 
-  /** Makes a backup of a name. */
+  /** Makes a backup with a name. */
   public interface Copy {
     void make(String name) throws IOException;
   }
@@ -69,7 +69,7 @@ public final class BackupSchedule {
     }
   }
 
-  /** Makes a backup if it is time, and deletes those above the number. */
+  /** Makes a backup if it is due, and deletes the oldest ones above the limit. */
   public void run() {
     Instant now = clock.instant();
     if (now.isBefore(notBefore)) {
@@ -87,7 +87,7 @@ public final class BackupSchedule {
       }
     } catch (IOException | RuntimeException e) {
       notBefore = now.plus(RETRY);
-      LOG.error("a scheduled backup has failed, and is tried again in a minute", e);
+      LOG.error("a scheduled backup failed; retrying in a minute", e);
     }
   }
 

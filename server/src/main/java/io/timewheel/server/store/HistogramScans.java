@@ -15,15 +15,15 @@ import java.util.stream.LongStream;
 
 /**
  * Counts the timers of a namespace by their time. A count reads each timer of its span, so requests
- * share scans: a request joins a scan of its namespace that waits and overlaps its span, and any
- * number of them costs one scan more than the one that runs. Each count is of a moment after its
- * request came. Requests wait without a thread, and callers take turns. Thread-safe.
+ * share scans. A request joins a waiting scan of its namespace that overlaps its span. So any
+ * number of requests costs at most one scan after the running one. Each count is newer than its
+ * request. Requests wait without a thread, and callers take turns. Thread-safe.
  */
 public final class HistogramScans {
-  /** The number of scans that run at a time. */
+  /** The number of concurrent scans. */
   public static final int AT_A_TIME = 2;
 
-  /** The number of scans that may wait. If there are tokens, each may have half of them. */
+  /** The number of scans that may wait. If there are tokens, each caller may have half of them. */
   private static final int MAX_WAITING = 256;
 
   /** The number of bounds of a scan: two histograms of 10,000 buckets, or many smaller ones. */
@@ -34,7 +34,7 @@ public final class HistogramScans {
   private final FairQueue<Scan> waiting = new FairQueue<>();
 
   /**
-   * Makes the scans.
+   * Creates the scans.
    *
    * @param reads reads the store
    * @param executor has {@link #AT_A_TIME} threads
@@ -47,12 +47,12 @@ public final class HistogramScans {
   /**
    * A span of time in buckets of equal length.
    *
-   * @param fromMillis its beginning
+   * @param fromMillis its start
    * @param toMillis its end, at least a millisecond later for each bucket
-   * @param buckets their number
+   * @param buckets the number of buckets
    */
   public record Span(long fromMillis, long toMillis, int buckets) {
-    /** {@return the beginning of a bucket, which is the end of the one before} */
+    /** {@return the start of a bucket, which is the end of the previous one} */
     public long bound(int bucket) {
       long length = toMillis - fromMillis;
       return fromMillis + length / buckets * bucket + length % buckets * bucket / buckets;
@@ -86,7 +86,7 @@ public final class HistogramScans {
     }
   }
 
-  /** A scan that waits. Guarded by the lock of the queue until it leaves that. */
+  /** A scan that waits. Guarded by the lock of the queue until it leaves the queue. */
   private static final class Scan {
     final String namespace;
     final List<Request> requests = new ArrayList<>();
@@ -98,7 +98,7 @@ public final class HistogramScans {
       this.namespace = namespace;
     }
 
-    /** A scan never reads what lies between spans. */
+    /** Returns whether the scan accepts a span. A scan never reads the time between two spans. */
     boolean takes(String other, Span span) {
       return namespace.equals(other)
           && span.fromMillis < toMillis

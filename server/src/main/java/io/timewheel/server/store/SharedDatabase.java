@@ -13,17 +13,17 @@ import java.util.regex.Pattern;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
-/** A database that nodes share, and the pools of its connections. */
+/** A database that nodes share, and its connection pools. */
 public final class SharedDatabase {
   private static final Pattern DATABASE = Pattern.compile("jdbc:(postgresql|mariadb):.*");
 
   /** The number of requests that may read the database at a time. */
   static final int READS = 8;
 
-  /** The number of connections that the store takes at a time for its own work. */
+  /** The number of connections that the store uses for its own work. */
   private static final int OWN_CONNECTIONS = 6;
 
-  /** A silent database is given up while there is time left to save the lease of the node. */
+  /** A silent connection is closed while there is time left to renew the node lease. */
   private static final Duration SILENCE = Duration.ofSeconds(8);
 
   private static final int POOL_PATIENCE_MILLIS = 3_000;
@@ -44,7 +44,7 @@ public final class SharedDatabase {
     this.password = password;
   }
 
-  /** {@return whether nodes can share the database that a URL of JDBC names} */
+  /** {@return whether nodes can share the database of a JDBC URL} */
   public static boolean canBeShared(String url) {
     return DATABASE.matcher(url).matches();
   }
@@ -60,8 +60,8 @@ public final class SharedDatabase {
   }
 
   /**
-   * Opens the store. Its pool ends with the process: closed with the store, it would end below what
-   * the timer still has to write.
+   * Opens the store. Its pool closes with the process: if it closed with the store, the last writes
+   * of the timer would fail.
    *
    * @throws IOException if the password cannot be read
    */
@@ -80,7 +80,7 @@ public final class SharedDatabase {
     try {
       return InetAddress.getLocalHost().getHostName();
     } catch (UnknownHostException e) {
-      return "unknown"; // its own name is in no DNS, as in some containers
+      return "unknown"; // in some containers, the host name is in no DNS
     }
   }
 
@@ -88,13 +88,13 @@ public final class SharedDatabase {
     return kind().equals("mariadb");
   }
 
-  /** {@return the pool of a command, whose statements may take their time} */
+  /** {@return the pool of a command, whose statements may take long} */
   public HikariConfig smallPool() throws IOException {
     HikariConfig pool = pool();
     pool.setMaximumPoolSize(2);
     pool.setMinimumIdle(0);
     pool.getDataSourceProperties().remove("socketTimeout");
-    pool.setInitializationFailTimeout(-1); // a caller that asks for a connection is told
+    pool.setInitializationFailTimeout(-1); // a caller that asks for a connection receives the error
     return pool;
   }
 
@@ -107,9 +107,9 @@ public final class SharedDatabase {
     pool.setMaximumPoolSize(OWN_CONNECTIONS + READS + 2); // the cluster view and the probe
     pool.setMinimumIdle(OWN_CONNECTIONS);
     pool.setConnectionTimeout(POOL_PATIENCE_MILLIS);
-    // As each driver counts.
+    // Each driver has its own unit.
     long silence = isMariaDb() ? SILENCE.toMillis() : SILENCE.toSeconds();
-    for (String limit : List.of("socketTimeout", "connectTimeout")) { // unless the URL says more
+    for (String limit : List.of("socketTimeout", "connectTimeout")) { // if not in the URL
       pool.addDataSourceProperty(limit, Long.toString(silence));
     }
     return pool;

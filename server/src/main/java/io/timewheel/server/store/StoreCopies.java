@@ -19,12 +19,13 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The copies below the data of a server. Most are backups, and stay. A command that needs a copy
- * has one made under a name of its own, and takes it away; it holds a lock beside it meanwhile, so
- * that others know the copies of commands that were killed.
+ * The copies in the directory of a server's data. Most are backups, which stay. A command that
+ * needs a copy requests one under a name of its own, and deletes it. Meanwhile the command holds a
+ * lock file next to the copy. Other processes thereby recognise copies of commands that were
+ * killed.
  */
 public final class StoreCopies {
-  /** In the directory of the data, and so on the same file system. */
+  /** The directory of copies, inside the data, and so on the same file system. */
   public static final String FOLDER = "backups";
 
   private static final String FOR_COMMAND = "store-";
@@ -33,13 +34,13 @@ public final class StoreCopies {
   private static final String UUID_TEXT = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}";
   private static final Pattern COMMAND = Pattern.compile(FOR_COMMAND + UUID_TEXT);
 
-  /** Where a backup is made until it is complete. */
+  /** Matches the name of an incomplete backup. */
   private static final Pattern UNFINISHED = Pattern.compile("copy-" + UUID_TEXT + "(\\.tmp)?");
 
   private StoreCopies() {}
 
   /**
-   * {@return whether a backup may bear a name: it is none of those that are given here}
+   * {@return whether a backup may have a name: names of commands' copies are reserved}
    *
    * @param name the name
    */
@@ -47,7 +48,7 @@ public final class StoreCopies {
     return !name.endsWith(".tmp") && !name.endsWith(LOCK) && !UNFINISHED.matcher(name).matches();
   }
 
-  /** {@return the names of the complete backups below the data, without copies for commands} */
+  /** {@return the names of the complete backups in the data, without copies for commands} */
   public static List<String> backups(Path data) throws IOException {
     List<String> names = new ArrayList<>();
     Path folder = data.resolve(FOLDER);
@@ -68,10 +69,10 @@ public final class StoreCopies {
   }
 
   /**
-   * {@return whether a copy may be made: one for a command has its lock beside it, unless the
-   * command means other data than this}
+   * {@return whether a copy may be made: a copy for a command must have its lock, unless the
+   * command uses other data}
    *
-   * @param copy where it is to be
+   * @param copy the path of the copy
    */
   public static boolean isAwaited(Path copy) {
     return !COMMAND.matcher(copy.getFileName().toString()).matches()
@@ -79,11 +80,11 @@ public final class StoreCopies {
   }
 
   /**
-   * Deletes what killed processes have left. They held links to files that RocksDB had deleted long
+   * Deletes the files of killed processes. They contain links to files that RocksDB deleted long
    * ago.
    *
    * @param data the data of a store that the caller has open, so that nobody else copies it
-   * @throws IOException if it cannot be deleted
+   * @throws IOException if a file cannot be deleted
    */
   public static void deleteLeftovers(Path data) throws IOException {
     Path folder = data.resolve(FOLDER);
@@ -103,10 +104,10 @@ public final class StoreCopies {
   }
 
   /**
-   * Deletes the copies whose commands have ended.
+   * Deletes the copies of commands that have ended.
    *
-   * @param alone whether no server can be making one of them just now, for a command that was
-   *     killed while it waited: its lock must tell of it until it is there
+   * @param alone whether no server can be making a copy at this moment, for a command that was
+   *     killed while it waited; otherwise the lock file must stay until the copy exists
    */
   private static void deleteAbandoned(Path folder, boolean alone) throws IOException {
     try (DirectoryStream<Path> locks = Files.newDirectoryStream(folder, FOR_COMMAND + "*" + LOCK)) {
@@ -129,13 +130,13 @@ public final class StoreCopies {
         TemporaryFiles.delete(lock);
       }
     } catch (NoSuchFileException e) {
-      // its command has ended just now
+      // its command has just ended
     } catch (OverlappingFileLockException e) {
-      // a command in this very process has it
+      // a command in this process holds it
     }
   }
 
-  /** A copy that is made for a command, and goes with it. */
+  /** A copy for a command. Closing it deletes the copy. */
   public static final class Copy implements AutoCloseable {
     private final FileChannel lock;
     private final TemporaryFiles files;
@@ -159,7 +160,7 @@ public final class StoreCopies {
     }
   }
 
-  /** Takes a place for a copy, and tidies up for those that were killed. */
+  /** Reserves a name for a copy, and deletes the copies of killed commands. */
   public static Copy reserve(Path data) throws IOException {
     Path folder = Files.createDirectories(data.resolve(FOLDER));
     deleteAbandoned(folder, false);

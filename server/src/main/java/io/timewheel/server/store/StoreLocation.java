@@ -11,7 +11,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The place of the timers of a server.
+ * The location of the timers of a server.
  *
  * @param data the directory, unless there is a database
  * @param database the database that nodes share; null for the directory
@@ -24,7 +24,7 @@ public record StoreLocation(Path data, @Nullable SharedDatabase database) {
     return database == null ? "rocksdb" : database.kind();
   }
 
-  /** {@return the name of the place, for people} */
+  /** {@return the name of the location, for people} */
   public String name() {
     return database == null ? data.toString() : database.name();
   }
@@ -35,7 +35,7 @@ public record StoreLocation(Path data, @Nullable SharedDatabase database) {
   }
 
   /**
-   * Opens the store. Other users lose their permissions for the directory.
+   * Opens the store. Removes the permissions of other users on the directory.
    *
    * @throws IOException if the password of the database cannot be read
    */
@@ -52,7 +52,7 @@ public record StoreLocation(Path data, @Nullable SharedDatabase database) {
       int restricted = Files.isDirectory(data) ? RocksTimerStore.restrict(data) : 0;
       if (restricted > 0) {
         LOG.warn(
-            "{}: other users had permissions for {} files or directories; they have none now",
+            "{}: removed the permissions of other users on {} files or directories",
             data,
             restricted);
       }

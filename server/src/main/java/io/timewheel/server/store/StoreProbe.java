@@ -6,17 +6,17 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * Observes whether the store answers. It reads once a second past all requests, so neither their
- * number nor a call that hangs delays the result.
+ * Observes whether the store answers. It reads once a second, outside all queues of requests. So
+ * neither their number nor a blocked call delays the result.
  */
 public final class StoreProbe {
   /** The time between two reads. */
   public static final Duration PERIOD = Duration.ofSeconds(1);
 
-  /** The store counts as absent if no read has succeeded for this long. */
+  /** The store counts as unavailable if no read has succeeded for this long. */
   public static final Duration LIMIT = Duration.ofSeconds(5);
 
-  /** A timer that need not exist: the store answers either way. */
+  /** The key of a timer that need not exist, because the store answers in either case. */
   private static final String NAME = "timewheel-probe";
 
   private final StoreReads reads;
@@ -39,7 +39,7 @@ public final class StoreProbe {
       var unused = timer.get(NAME, NAME);
       answeredAtNanos = nanoTime.getAsLong();
     } catch (RuntimeException e) {
-      // The engine logs it once.
+      // The engine logs the failure once.
     }
   }
 

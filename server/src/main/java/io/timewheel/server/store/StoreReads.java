@@ -16,12 +16,13 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The timer that is served, and what requests read of its store: some at a time, and the others
- * wait. Each read takes a connection of a pool, and a node that gets none for its own work loses
- * its lease. The engine reads past this: what is due waits for nobody who looks.
+ * The timer that is served, and the reads of its store by requests. A limited number of reads runs
+ * at a time, and others wait. Each read uses a connection of a pool. A node that gets no connection
+ * for its own work loses its node lease. The engine does not use this class, so due timers never
+ * wait for readers.
  */
 public final class StoreReads {
-  /** The latest time that an engine knows: the year 292,278,994. */
+  /** The latest time of the engine: the year 292,278,994. */
   public static final Instant END_OF_TIME = Instant.ofEpochMilli(Long.MAX_VALUE - 1);
 
   public static final Instant BEGIN_OF_TIME = Instant.ofEpochMilli(Long.MIN_VALUE + 1);
@@ -30,7 +31,7 @@ public final class StoreReads {
 
   private record Served(DurableTimer timer, Semaphore permits) {}
 
-  /** Reads with a timer from now on, so many times at a time. */
+  /** Sets the timer, and the number of concurrent reads. */
   public void serve(DurableTimer timer, int atATime) {
     served = new Served(requireNonNull(timer, "timer"), new Semaphore(atATime, true));
   }
@@ -39,12 +40,12 @@ public final class StoreReads {
     return served != null;
   }
 
-  /** {@return about how many wait} */
+  /** {@return the approximate number of waiting reads} */
   public int waiting() {
     return served().permits.getQueueLength();
   }
 
-  /** {@return the timer, for all that does not read its store} */
+  /** {@return the timer, for calls that do not read its store} */
   public DurableTimer timer() {
     return served().timer;
   }
@@ -52,7 +53,7 @@ public final class StoreReads {
   private Served served() {
     Served present = served;
     if (present == null) {
-      throw Problem.unavailable("the store is being opened").failure();
+      throw Problem.unavailable("the store is still opening").failure();
     }
     return present;
   }
@@ -62,9 +63,9 @@ public final class StoreReads {
   }
 
   /**
-   * Reads, once it may.
+   * Runs a read when it is its turn.
    *
-   * @param question one read; one that asks here again could wait for itself
+   * @param question one read; a nested read could wait for itself
    */
   public <T> T ask(Function<DurableTimer, T> question) {
     Served present = served();

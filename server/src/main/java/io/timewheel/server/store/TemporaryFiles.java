@@ -9,7 +9,9 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Files and directories that go when this is closed, or when the process is told to end. */
+/**
+ * Files and directories that are deleted when this is closed, or when the process is told to stop.
+ */
 public final class TemporaryFiles implements AutoCloseable {
   private final List<Path> paths;
   private final Thread hook = new Thread(this::deleteAtEnd, "timewheel-temporary");
@@ -19,7 +21,7 @@ public final class TemporaryFiles implements AutoCloseable {
     Runtime.getRuntime().addShutdownHook(hook);
   }
 
-  /** {@return the first of them} */
+  /** {@return the first file or directory} */
   public Path path() {
     return paths.get(0);
   }
@@ -28,7 +30,7 @@ public final class TemporaryFiles implements AutoCloseable {
     try {
       delete();
     } catch (IOException e) {
-      // Somebody writes there still. Of copies, the next process does it.
+      // Somebody still writes there. The next process deletes copies.
     }
   }
 
@@ -38,7 +40,7 @@ public final class TemporaryFiles implements AutoCloseable {
     }
   }
 
-  /** Deletes a file, or a directory with all that is in it; what is not there is no error. */
+  /** Deletes a file, or a directory with its content. An absent file is not an error. */
   static void delete(Path path) throws IOException {
     if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
       try (DirectoryStream<Path> inner = Files.newDirectoryStream(path)) {
@@ -58,7 +60,7 @@ public final class TemporaryFiles implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // it runs, and finds nothing left
+      // the hook runs already, and finds nothing left
     }
   }
 }

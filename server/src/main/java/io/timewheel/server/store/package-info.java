@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The place of the timers. The entry is {@link io.timewheel.server.store.StoreLocation}, a
- * directory or a {@code SharedDatabase}, which opens the store. {@code StoreReads} bounds the reads
- * of requests, {@code HistogramScans} shares those that count, {@code StoreCopies} names and
+ * The location of the timers. The entry is {@link io.timewheel.server.store.StoreLocation}, a
+ * directory or a {@code SharedDatabase}, which opens the store. {@code StoreReads} limits the reads
+ * of requests, {@code HistogramScans} shares reads that count, {@code StoreCopies} names and
  * deletes copies of the directory, and {@code TemporaryFiles} deletes files with the process.
  */
 @NullMarked

@@ -12,7 +12,7 @@ import io.opentelemetry.context.Context;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Spans of the {@code OpenTelemetry} that the process has set. */
+/** Makes spans by the global {@code OpenTelemetry} of the process. */
 final class OpenTelemetryTracing extends Tracing {
   @Override
   Span begin(String name, boolean client, @Nullable String parent, Map<String, String> attributes) {

@@ -6,9 +6,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Passes traces on, and makes spans of them where OpenTelemetry is present. */
+/** Propagates trace contexts, and makes spans if OpenTelemetry is present. */
 public abstract class Tracing {
-  /** The header of a request, of a timer and of a delivery that names a span. */
+  /** The header that identifies a span, in a request, a timer and a delivery. */
   public static final String HEADER = "traceparent";
 
   private static final Pattern VALID =
@@ -30,7 +30,7 @@ public abstract class Tracing {
      */
     void end(@Nullable String error);
 
-    /** {@return the stage, with whose completion the span ends} */
+    /** {@return the stage; its completion ends the span} */
     default <T> CompletionStage<T> over(CompletionStage<T> stage) {
       return stage.whenComplete(
           (result, failure) -> end(failure == null ? null : "the request failed"));
@@ -42,7 +42,7 @@ public abstract class Tracing {
     return PRESENT;
   }
 
-  /** {@return the tracing by the classes that a loader has} */
+  /** {@return the tracing for the classes of a loader} */
   static Tracing find(@Nullable ClassLoader loader) {
     try {
       Class.forName("io.opentelemetry.api.GlobalOpenTelemetry", false, loader);
@@ -56,7 +56,7 @@ public abstract class Tracing {
   }
 
   /**
-   * Begins to schedule.
+   * Begins the span of a schedule request.
    *
    * @param traceparent the header of the request; null or malformed for none
    * @param attributes the attributes of the span
@@ -67,7 +67,7 @@ public abstract class Tracing {
   }
 
   /**
-   * Begins a delivery.
+   * Begins the span of a delivery.
    *
    * @param traceparent the header of the timer; null or malformed for none
    * @param attributes the attributes of the span
@@ -81,11 +81,11 @@ public abstract class Tracing {
     return traceparent != null && VALID.matcher(traceparent).matches() ? traceparent : null;
   }
 
-  /** Begins a span below another one, if there is one. */
+  /** Begins a child span of another one, if there is one. */
   abstract Span begin(
       String name, boolean client, @Nullable String parent, Map<String, String> attributes);
 
-  /** Without OpenTelemetry: the next step has the parent of this one. */
+  /** Without OpenTelemetry, passes the parent of this step to the next one. */
   private static final class Passing extends Tracing {
     @Override
     Span begin(

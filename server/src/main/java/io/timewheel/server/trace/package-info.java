@@ -2,9 +2,9 @@
 
 /**
  * Traces of requests and deliveries, by <a href="https://www.w3.org/TR/trace-context/">W3C Trace
- * Context</a>. The entry is {@link io.timewheel.server.trace.Tracing}: it keeps the {@code
- * traceparent} of a request for the timer, and makes spans if OpenTelemetry's API, an optional
- * dependency, is on the class path. Only {@code OpenTelemetryTracing} names that API.
+ * Context</a>. The entry is {@link io.timewheel.server.trace.Tracing}. It stores the {@code
+ * traceparent} of a request with the timer, and makes spans if OpenTelemetry's API, an optional
+ * dependency, is on the class path. Only {@code OpenTelemetryTracing} uses that API.
  */
 @NullMarked
 package io.timewheel.server.trace;

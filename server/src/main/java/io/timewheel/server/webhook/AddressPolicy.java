@@ -7,25 +7,26 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Which addresses a call may connect to: those of the public internet, and what the operator
- * admits. It is asked about the resolved addresses of the connection itself, so that neither a name
- * that resolves to an inner address nor one that resolves differently the second time gets past it.
+ * Decides which addresses a webhook request may connect to: those of the public internet, and those
+ * that the operator admits. The policy checks the resolved addresses of the connection itself. So
+ * it also refuses a name that resolves to an internal address, even if its first lookup returned
+ * another one.
  */
 public final class AddressPolicy {
   /**
-   * What is not the public internet, by the registries of special addresses of the IANA. Blocks
-   * that wrap an IPv4 address are refused whole. (The JDK unwraps mapped addresses itself; their
-   * block stands here for one that would not.)
+   * The addresses outside the public internet, by the IANA registries of special addresses. Blocks
+   * that embed an IPv4 address are refused completely. (The JDK unwraps mapped addresses itself;
+   * this list contains their block in case a JDK does not.)
    */
   private static final List<Cidr> REFUSED =
       Stream.of(
               "0.0.0.0/8", // this network, unspecified
               "10.0.0.0/8", // private
-              "100.64.0.0/10", // carriers' own
+              "100.64.0.0/10", // carrier-grade NAT
               "127.0.0.0/8", // loopback
-              "169.254.0.0/16", // link-local, and the metadata of clouds
+              "169.254.0.0/16", // link-local, and cloud metadata
               "172.16.0.0/12", // private
-              "192.0.0.0/24", // protocols
+              "192.0.0.0/24", // protocol assignments
               "192.0.2.0/24", // documentation
               "192.88.99.0/24", // 6to4 relays
               "192.168.0.0/16", // private
@@ -38,7 +39,7 @@ public final class AddressPolicy {
               "64:ff9b::/96", // NAT64
               "64:ff9b:1::/48", // NAT64, local
               "100::/64", // discard
-              "2001::/23", // protocols: Teredo, benchmarks, ORCHID
+              "2001::/23", // protocol assignments: Teredo, benchmarks, ORCHID
               "2001:db8::/32", // documentation
               "2002::/16", // 6to4
               "3fff::/20", // documentation
@@ -57,9 +58,9 @@ public final class AddressPolicy {
   }
 
   /**
-   * Makes a policy.
+   * Creates a policy.
    *
-   * @param admitted blocks that are admitted although they are not the public internet
+   * @param admitted blocks that are admitted although they are not on the public internet
    * @return the policy
    */
   public static AddressPolicy admitting(List<Cidr> admitted) {
@@ -67,7 +68,7 @@ public final class AddressPolicy {
   }
 
   /**
-   * Whether a call may connect to an address.
+   * Returns whether a webhook request may connect to an address.
    *
    * @param address the resolved address
    * @return true if it may

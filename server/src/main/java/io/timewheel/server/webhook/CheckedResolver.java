@@ -17,11 +17,11 @@ import org.eclipse.jetty.util.SocketAddressResolver;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Resolves the host of each connection, and returns only addresses that the policy admits: the
- * client connects to the very addresses that were checked.
+ * Resolves the host of each connection, and returns only addresses that the policy admits. The
+ * client connects to exactly the checked addresses.
  *
- * <p>All deliveries of a namespace to a host share one lookup, so that a host without an answer
- * holds one thread.
+ * <p>All deliveries of a namespace to a host share one lookup, so a host that no name server
+ * answers for holds one thread.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the callers of a lookup see its failure
 final class CheckedResolver implements SocketAddressResolver {
@@ -30,15 +30,15 @@ final class CheckedResolver implements SocketAddressResolver {
   private final NameService names;
   private final Map<Name, Lookup> underWay = new ConcurrentHashMap<>();
 
-  /** What knows the addresses of a host. */
+  /** Looks up the addresses of a host. */
   interface NameService {
-    /** Blocks. */
+    /** Blocks until a name server answers. */
     InetAddress[] lookup(String host) throws UnknownHostException;
   }
 
   private record Name(String namespace, String host) {}
 
-  /** A lookup that waits for a thread, or for a name server. */
+  /** A lookup that waits for a thread or for a name server. */
   private static final class Lookup {
     final CompletableFuture<List<InetAddress>> addresses = new CompletableFuture<>();
     volatile boolean begun;
@@ -50,7 +50,7 @@ final class CheckedResolver implements SocketAddressResolver {
     this.names = names;
   }
 
-  /** The tag of the destination is the namespace. */
+  /** Resolves an address. The tag of the destination is the namespace. */
   @Override
   public void resolve(
       String host,
@@ -95,7 +95,7 @@ final class CheckedResolver implements SocketAddressResolver {
     return mine.addresses;
   }
 
-  /** {@return whether a lookup has begun; null if none is under way} */
+  /** {@return whether a lookup has started; null if there is none} */
   @Nullable Boolean hasBegun(String namespace, String host) {
     Lookup lookup = underWay.get(new Name(namespace, host));
     return lookup == null ? null : lookup.begun;

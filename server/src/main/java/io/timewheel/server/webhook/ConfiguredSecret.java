@@ -8,10 +8,11 @@ import java.util.Set;
 /**
  * A secret of the server's configuration, and the targets that may use it.
  *
- * @param keys the keys that sign requests, the newest first; empty if it is for headers only
+ * @param keys the keys that sign requests, the newest first; empty if the secret is for headers
+ *     only
  * @param headerValue the value of a header that names this secret
  * @param namespaces the namespaces whose timers may use it; empty for all
- * @param hosts the hosts that it may be sent to, {@code *.shop.example} for all names below one,
+ * @param hosts the hosts that may receive it: {@code *.shop.example} for all names below a domain,
  *     {@code *} for all; empty if only an administrator may name it
  */
 public record ConfiguredSecret(
@@ -23,7 +24,7 @@ public record ConfiguredSecret(
     hosts = Set.copyOf(hosts);
   }
 
-  /** {@return whether timers of a namespace may use it for requests to a host} */
+  /** {@return whether timers of a namespace may use the secret for requests to a host} */
   public boolean admits(String namespace, String host) {
     return (namespaces.isEmpty() || namespaces.contains(namespace))
         && (hosts.isEmpty() || hosts.stream().anyMatch(pattern -> matches(pattern, host)));
@@ -35,7 +36,7 @@ public record ConfiguredSecret(
         || (wanted.startsWith("*.") ? host.endsWith(wanted.substring(1)) : host.equals(wanted));
   }
 
-  /** {@return nothing of the secret} */
+  /** {@return a text without the secret} */
   @Override
   public String toString() {
     return "ConfiguredSecret";

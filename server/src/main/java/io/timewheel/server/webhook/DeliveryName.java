@@ -8,19 +8,19 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
 /**
- * The name of the handler of webhooks of one namespace to one host, {@code
+ * The name of the handler for webhooks of one namespace to one host, {@code
  * webhook:shop.example/orders}. Long parts are replaced by their hashes.
  *
  * @param host the host, without its port
  * @param namespace the namespace
  */
 public record DeliveryName(String host, String namespace) {
-  /** How the names of all webhook handlers begin. */
+  /** The prefix of the names of all webhook handlers. */
   public static final String PREFIX = "webhook:";
 
   private static final String HASH = "sha-256:";
 
-  /** Two parts of this length fit into the name of a handler, of 256 bytes. */
+  /** Two parts of this length fit into the name of a handler, which has up to 256 bytes. */
   private static final int MAX_PART_BYTES = 120;
 
   /** {@return the name of a handler} */
@@ -29,8 +29,7 @@ public record DeliveryName(String host, String namespace) {
   }
 
   /**
-   * {@return the name of a handler to look for} A client names a host of its namespace without the
-   * latter: {@code webhook:shop.example}.
+   * {@return the full name of a handler} Clients omit the namespace: {@code webhook:shop.example}.
    */
   public static String sought(String handler, String namespace) {
     boolean brief = handler.startsWith(PREFIX) && handler.indexOf('/') < 0;
@@ -52,7 +51,7 @@ public record DeliveryName(String host, String namespace) {
   /** {@return the parts of the name of a handler} */
   static DeliveryName of(String handler) {
     String parts = handler.substring(PREFIX.length());
-    int slash = parts.indexOf('/'); // a host has none
+    int slash = parts.indexOf('/'); // a host has no slash
     return slash < 0
         ? new DeliveryName(parts, "")
         : new DeliveryName(parts.substring(0, slash), parts.substring(slash + 1));

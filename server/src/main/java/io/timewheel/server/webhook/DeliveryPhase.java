@@ -21,7 +21,7 @@ import javax.net.ssl.SSLException;
 import org.eclipse.jetty.client.HttpResponseException;
 import org.jspecify.annotations.Nullable;
 
-/** The part of a delivery that failed, and the error for users: they need no name of a class. */
+/** The part of a delivery that failed, and the error for users, who need no class name. */
 enum DeliveryPhase {
   DNS("DNS", "no address"),
   CONNECT("connect", "no connection"),
@@ -37,13 +37,13 @@ enum DeliveryPhase {
     this.late = late;
   }
 
-  /** {@return the phase of a failure that tells its phase by itself, or another one} */
+  /** {@return the phase of a failure that identifies its phase, or another one} */
   static DeliveryPhase of(Throwable failure, DeliveryPhase other) {
     if (has(failure, UnknownHostException.class) || has(failure, RefusedAddressException.class)) {
       return DNS;
     }
     if (has(failure, ConnectException.class) || has(failure, NoRouteToHostException.class)) {
-      return CONNECT; // the resolver may not have forgotten the lookup yet
+      return CONNECT; // the resolver may still have the lookup
     }
     return has(failure, SSLException.class) ? TLS : other;
   }

@@ -6,28 +6,30 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Shares the slots of deliveries fairly between namespaces and hosts, by dynamic thresholds: the
- * slots that one of them may hold shrink with those that are free. So some stay free for others,
- * however many hosts are slow.
+ * Shares the slots of deliveries fairly between namespaces and hosts by dynamic thresholds: the
+ * fewer slots are free, the fewer one namespace or host may hold. So some slots stay free for
+ * others, even if many hosts are slow.
  *
  * <ul>
- *   <li>A namespace holds at most half as many slots as are free: a third of all if it is alone.
- *       That number is its share.
- *   <li>A host of a namespace may always have one slot, as long as the share has one left. It gets
- *       further ones only while more than half of the share is left, and the more it holds, the
- *       more has to be left. So 700 slow hosts leave slots for another one.
- *   <li>A host holds at most {@value #MAX_PER_HOST} slots, of which a namespace may hold as many as
- *       are free.
+ *   <li>A namespace may hold at most half as many slots as are free, so a single one holds a third
+ *       of all. That number is its share.
+ *   <li>A host of a namespace may always have one slot, if the share has one left. It gets more
+ *       slots only while more than half of the share is left. The more slots it holds, the more
+ *       must be left. So 700 slow hosts leave slots for another one.
+ *   <li>A host holds at most {@value #MAX_PER_HOST} slots. Of these, a namespace may hold as many
+ *       as are free.
  * </ul>
  */
 final class DeliverySlots implements HandlerSlots {
-  /** How many deliveries are claimed or under way at a time, at most. */
+  /** The largest number of claimed or running deliveries. */
   static final int MAX = 4_096;
 
-  /** How many of them are to one host, on all of its ports and for all namespaces. */
+  /** The largest number of deliveries to one host, on all its ports and for all namespaces. */
   static final int MAX_PER_HOST = 64;
 
-  /** A namespace whose host holds so many slots needs all of its share to be left for another. */
+  /**
+   * A namespace whose host holds this many slots needs all of its share to be left for one more.
+   */
   private static final int STEEPNESS = 80;
 
   private final Map<String, Integer> byNamespace = new HashMap<>();
@@ -67,7 +69,7 @@ final class DeliverySlots implements HandlerSlots {
     counts.computeIfPresent(key, (same, count) -> count == 1 ? null : count - 1);
   }
 
-  /** {@return whether nothing is held} */
+  /** {@return whether no slot is held} */
   synchronized boolean isEmpty() {
     return held == 0 && byNamespace.isEmpty() && byHost.isEmpty() && byHandler.isEmpty();
   }

@@ -11,8 +11,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the webhook requests to a host, on all nodes together. A node that dies keeps its permits
- * until they end.
+ * Limits the webhook requests to a host, for all nodes together. The permits of a dead node stay
+ * taken until they expire.
  */
 public final class HostLimits {
   /** Longer than any request takes. */
@@ -27,7 +27,10 @@ public final class HostLimits {
     this.limits = limits;
   }
 
-  /** Sets the timer whose store keeps the permits. Until then no limited host is called. */
+  /**
+   * Sets the timer whose store keeps the permits. Until then, hosts with a limit receive no
+   * requests.
+   */
   public void serve(DurableTimer started) {
     timer = started;
   }
@@ -36,13 +39,13 @@ public final class HostLimits {
    * The answer to a request for a permit.
    *
    * @param delay zero if the delivery may begin, otherwise the time after which to try again
-   * @param holder names the permit; null if none is needed, or none was given
+   * @param holder the name of the permit; null if none is needed, or none was given
    */
   record Permit(Duration delay, @Nullable String holder) {}
 
   private static final Permit UNLIMITED = new Permit(Duration.ZERO, null);
 
-  /** Asks for a permit; the store is asked only for a host with a limit. */
+  /** Requests a permit. Asks the store only for a host with a limit. */
   Permit acquire(String host) {
     SharedLimit limit = limits.host(host);
     if (limit == null) {
@@ -61,7 +64,7 @@ public final class HostLimits {
     }
   }
 
-  /** Gives a permit back, without a wait for the store. */
+  /** Releases a permit. Does not wait for the store. */
   void release(String host, Permit permit) {
     DurableTimer present = timer;
     String holder = permit.holder;

@@ -13,15 +13,17 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads that ask name servers: a lookup blocks its thread, for many seconds if no name server
+ * The threads that ask name servers. A lookup blocks its thread, for many seconds if no name server
  * answers. A namespace uses at most as many threads as are free, so lookups of other namespaces
- * begin at once; its further lookups wait.
+ * start at once. Its further lookups wait.
  */
 final class Lookups implements AutoCloseable {
-  /** How many lookups are under way at a time, at most. */
+  /** The largest number of running lookups. */
   static final int MAX = 256;
 
-  /** How many lookups of a namespace wait; a delivery holds a slot, and most of these soon end. */
+  /**
+   * The largest number of waiting lookups of a namespace. Each belongs to a delivery with a slot.
+   */
   static final int MAX_WAITING = DeliverySlots.MAX;
 
   private final ThreadPoolExecutor threads =
@@ -31,7 +33,9 @@ final class Lookups implements AutoCloseable {
   private final Map<String, Integer> running = new HashMap<>();
   private int allRunning;
 
-  /** By namespace; the namespace whose lookup has begun least recently comes first. */
+  /**
+   * The waiting lookups by namespace. The namespace whose last lookup started first comes first.
+   */
   private final Map<String, Queue<Runnable>> waiting = new LinkedHashMap<>();
 
   private static Thread daemon(Runnable task) {
@@ -41,7 +45,7 @@ final class Lookups implements AutoCloseable {
   }
 
   /**
-   * Runs a lookup, now or when a thread is free.
+   * Runs a lookup, at once or when a thread is free.
    *
    * @throws RejectedExecutionException if too many lookups of the namespace wait
    */
@@ -79,7 +83,7 @@ final class Lookups implements AutoCloseable {
               ended(namespace);
             }
           });
-    } catch (RuntimeException | Error e) { // it was closed, or there is no thread to be had
+    } catch (RuntimeException | Error e) { // it was closed, or no thread could be started
       ended(namespace);
       throw e;
     }
@@ -106,7 +110,7 @@ final class Lookups implements AutoCloseable {
           try {
             start(each, lookup);
           } catch (RejectedExecutionException e) {
-            // It was closed: nobody waits for these addresses.
+            // It was closed, so nobody waits for these addresses.
           }
         });
   }

@@ -3,11 +3,11 @@ package io.timewheel.server.webhook;
 
 import java.io.IOException;
 
-/** A delivery could not begin, because the lookups of its namespace have no thread left. */
+/** Thrown if a delivery cannot start, because the lookups of its namespace have no thread left. */
 final class NoSlotException extends IOException {
   private static final long serialVersionUID = 1L;
 
   NoSlotException() {
-    super("no lookup could begin");
+    super("no lookup could start");
   }
 }

@@ -3,11 +3,11 @@ package io.timewheel.server.webhook;
 
 import java.io.IOException;
 
-/** The host of a target has no address that the server may call. */
+/** Thrown if the host of a target has no address that the server may connect to. */
 public final class RefusedAddressException extends IOException {
   private static final long serialVersionUID = 1L;
 
-  /** The addresses themselves are not shown: they would map the inner network for a stranger. */
+  /** Creates the exception without the addresses, which would reveal the internal network. */
   RefusedAddressException() {
     super("the host is not on the public internet; the operator may admit it with --allow-target");
   }

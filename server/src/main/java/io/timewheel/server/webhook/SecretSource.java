@@ -3,16 +3,16 @@ package io.timewheel.server.webhook;
 
 import org.jspecify.annotations.Nullable;
 
-/** Finds the secrets of the server's configuration by their names. */
+/** Finds the secrets of the server's configuration by name. */
 @FunctionalInterface
 public interface SecretSource {
-  /** A server without secrets. */
+  /** The source of a server without secrets. */
   SecretSource NONE = name -> null;
 
-  /** {@return the secret of a name; null if there is none} */
+  /** {@return the secret with a name; null if there is none} */
   @Nullable ConfiguredSecret find(String name);
 
-  /** {@return the secrets that name the hosts which they may be sent to} */
+  /** {@return the secrets that list the hosts that may receive them} */
   default SecretSource boundToHosts() {
     return name -> {
       ConfiguredSecret secret = find(name);

@@ -7,9 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A webhook target as headers of its timer, the handler of which is named by {@link
- * WebhookHandler#nameFor}. The names of these headers begin with a colon, which those of users must
- * not.
+ * A webhook target, stored as headers of its timer. {@link WebhookHandler#nameFor} returns the name
+ * of its handler. The names of these headers begin with a colon, which is not allowed in headers of
+ * users.
  */
 public final class StoredTarget {
   public static final String URL = ":url";
@@ -24,7 +24,7 @@ public final class StoredTarget {
 
   private StoredTarget() {}
 
-  /** {@return the target that is stored in headers} */
+  /** {@return the target that headers contain} */
   public static WebhookTarget of(Map<String, String> stored) {
     String timeout = stored.get(TIMEOUT);
     return new WebhookTarget(
@@ -34,7 +34,7 @@ public final class StoredTarget {
         timeout == null ? WebhookTarget.DEFAULT_TIMEOUT : Duration.parse(timeout));
   }
 
-  /** {@return the headers of the request that are stored in headers} */
+  /** {@return the headers of the request that headers contain} */
   public static Map<String, HeaderValue> headers(Map<String, String> stored) {
     Map<String, HeaderValue> headers = new LinkedHashMap<>();
     stored.forEach(
@@ -57,7 +57,7 @@ public final class StoredTarget {
     }
   }
 
-  /** {@return the headers without those that store a target} */
+  /** {@return the headers except those that contain a target} */
   public static Map<String, String> userHeaders(Map<String, String> headers) {
     Map<String, String> users = new LinkedHashMap<>(headers);
     users.keySet().removeIf(name -> name.startsWith(":"));

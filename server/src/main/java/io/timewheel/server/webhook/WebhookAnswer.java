@@ -10,27 +10,27 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a target answered.
+ * The answer of a target.
  *
  * @param status the status code
- * @param retryAfter when it asks to be called again; null if it does not
+ * @param retryAfter the delay that the target asks for; null for none
  * @param text the beginning of the body
  */
 public record WebhookAnswer(int status, @Nullable Duration retryAfter, String text) {
   private static final Duration MAX_RETRY_AFTER = Duration.ofDays(1);
   private static final Pattern SECONDS = Pattern.compile("\\d{1,9}");
 
-  /** What an answer means to a timer. */
+  /** The meaning of an answer for a timer. */
   public enum Meaning {
-    /** It was taken. */
+    /** The target accepted the message. */
     DONE,
-    /** It is not wanted any more: nothing is tried again. */
+    /** The target no longer exists; no retry follows. */
     GONE,
-    /** It failed, and the target may have said when to try again. */
+    /** The attempt failed. The target may have asked for a delay. */
     FAILED
   }
 
-  /** {@return what it means} */
+  /** {@return the meaning of this answer} */
   public Meaning meaning() {
     if (status >= 200 && status < 300) {
       return Meaning.DONE;
@@ -64,7 +64,7 @@ public record WebhookAnswer(int status, @Nullable Duration retryAfter, String te
     return wait.compareTo(MAX_RETRY_AFTER) > 0 ? MAX_RETRY_AFTER : wait;
   }
 
-  /** {@return host, status and text, as the error of an attempt shows it} */
+  /** {@return host, status and text, in the form of an attempt's error} */
   public String describe(String host) {
     return host + " answered " + status + (text.isBlank() ? "" : ": " + text.strip());
   }

@@ -34,21 +34,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Posts signed messages to targets, without a thread for each. It follows no redirect, asks no
- * proxy, keeps no cookie, decodes nothing, and connects only where the {@link AddressPolicy} lets
- * it. {@link DeliverySlots} limits how many messages are under way.
+ * Posts signed messages to targets, without a thread for each. The client follows no redirect, uses
+ * no proxy, stores no cookie and decodes nothing. It connects only to addresses that the {@link
+ * AddressPolicy} admits. {@link DeliverySlots} limits the number of concurrent messages.
  */
 public final class WebhookClient implements AutoCloseable {
   private static final int KEPT_BYTES = 1_024;
   private static final long MAX_BODY_BYTES = 1_024 * 1_024;
 
-  /** As large as 8 KB of headers of a timer become, each with a prefix and encoded as in a URL. */
+  /** The size of 8 KB of timer headers, each with a prefix and encoded as in a URL. */
   private static final int MAX_REQUEST_HEADERS = 128 * 1_024;
 
   private static final int MAX_RESPONSE_HEADERS = 16 * 1_024;
   private static final int THREADS = 8;
 
-  /** How the error begins that an answer has too many bytes. */
+  /** The beginning of the error for an answer with too many bytes. */
   static final String TOO_LARGE = "the answer has more than ";
 
   private static final Logger LOG = LoggerFactory.getLogger(WebhookClient.class);
@@ -86,9 +86,9 @@ public final class WebhookClient implements AutoCloseable {
   /**
    * Starts a client.
    *
-   * @param policy where it may connect to
+   * @param policy decides which addresses it may connect to
    * @param secrets finds the secrets that targets name
-   * @param clock what stamps the messages
+   * @param clock the clock for the timestamps of messages
    * @return the client
    */
   public static WebhookClient start(
@@ -104,7 +104,7 @@ public final class WebhookClient implements AutoCloseable {
     WebhookClient webhooks = new WebhookClient(policy, secrets, clock, names);
     try {
       webhooks.client.start();
-      // These are set when it starts.
+      // The start of the client sets these.
       webhooks.client.getContentDecoderFactories().clear();
       ProtocolHandlers handlers = webhooks.client.getProtocolHandlers();
       handlers.remove(RedirectProtocolHandler.NAME);
@@ -112,7 +112,7 @@ public final class WebhookClient implements AutoCloseable {
       handlers.remove(ProxyAuthenticationProtocolHandler.NAME);
     } catch (Exception e) {
       webhooks.close();
-      throw new IllegalStateException("the client of webhooks does not start", e);
+      throw new IllegalStateException("the webhook client did not start", e);
     }
     return webhooks;
   }
@@ -120,10 +120,10 @@ public final class WebhookClient implements AutoCloseable {
   /**
    * Posts a message.
    *
-   * @param target where to
-   * @param message what
-   * @return the answer; fails with an {@link IOException} if there was none, whose message names
-   *     the host, the phase and the cause; with a {@link NoSlotException} if nothing was begun
+   * @param target the receiver
+   * @param message the message
+   * @return the answer; fails with an {@link IOException} that names the host, the phase and the
+   *     cause if there was none; fails with a {@link NoSlotException} if the request did not start
    */
   public CompletableFuture<WebhookAnswer> post(WebhookTarget target, WebhookMessage message) {
     List<WebhookSecret> keys;
@@ -161,7 +161,7 @@ public final class WebhookClient implements AutoCloseable {
       request.headers(
           fields -> {
             headers.forEach(fields::put);
-            message.headers().forEach(fields::add); // names of the user's may differ in case alone
+            message.headers().forEach(fields::add); // names of user headers may differ only in case
             fields.put("webhook-id", message.id());
             fields.put("webhook-timestamp", Long.toString(timestampSeconds));
             fields.put("webhook-signature", signature);
@@ -190,19 +190,19 @@ public final class WebhookClient implements AutoCloseable {
     return secret;
   }
 
-  /** Ends the calls that are under way: they fail. */
+  /** Ends the requests in progress, which fail. */
   @Override
   public void close() {
     try {
       client.stop();
     } catch (Exception e) {
-      throw new IllegalStateException("the client of webhooks does not stop", e);
+      throw new IllegalStateException("the webhook client did not stop", e);
     } finally {
       lookups.close();
     }
   }
 
-  /** One call, on the threads of the client. */
+  /** One request, on the threads of the client. */
   private final class Exchange {
     private final CompletableFuture<WebhookAnswer> answer = new CompletableFuture<>();
     private final WebhookTarget target;
@@ -218,8 +218,11 @@ public final class WebhookClient implements AutoCloseable {
       this.isTls = "https".equalsIgnoreCase(target.url().getScheme());
     }
 
-    /** The rest is read and dropped, so that the connection can be used again; within reason. */
-    @SuppressWarnings("FutureReturnValueIgnored") // the end of the call says it
+    /**
+     * Reads and discards the rest of an answer, up to a limit, so that the connection can be
+     * reused.
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // the end of the call reports it
     void content(Response response, ByteBuffer content) {
       bodyBytes += content.remaining();
       int part = Math.min(kept.remaining(), content.remaining());
@@ -233,7 +236,7 @@ public final class WebhookClient implements AutoCloseable {
     void complete(Result result) {
       Throwable failure = result.getFailure();
       Response response = result.getResponse();
-      // A target may answer and close before it has read all: what it said counts.
+      // A target may answer and close before it has read everything. Its answer counts.
       if (failure != null && result.getResponseFailure() != null) {
         fail(failure);
         return;

@@ -22,17 +22,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls the URLs of timers. Each host has a handler of its own for each namespace, and with it a
- * limit; all of them share {@link DeliverySlots}.
+ * Sends the requests to the URLs of timers. Each host has its own handler for each namespace, and
+ * so its own limit. All handlers share {@link DeliverySlots}.
  */
 public final class WebhookHandler implements AsyncHandler {
-  /** How many requests of a namespace to a host are under way at a time. */
+  /** The largest number of concurrent requests of a namespace to a host. */
   private static final int MAX_PER_NAME = 16;
 
-  /** Longer than any target may take: the client ends calls itself. */
+  /** Longer than any request, because the client ends requests itself. */
   private static final Duration TIME_LIMIT = Duration.ofSeconds(75);
 
-  /** How long a delivery waits that could not begin. */
+  /** The delay of a delivery that could not start. */
   private static final Duration NO_SLOT_WAIT = Duration.ofSeconds(1);
 
   private static final Duration[] BOUNDS = {
@@ -44,7 +44,7 @@ public final class WebhookHandler implements AsyncHandler {
     Duration.ofSeconds(30)
   };
 
-  /** Some verifiers parse what they have verified, and take no empty text. */
+  /** Some receivers parse the verified text, and refuse an empty one. */
   private static final byte[] NO_PAYLOAD = "null".getBytes(US_ASCII);
 
   private final WebhookClient client;
@@ -53,7 +53,7 @@ public final class WebhookHandler implements AsyncHandler {
   private final HostLimits limits;
 
   /**
-   * Makes the handler.
+   * Creates the handler.
    *
    * @param meters measures requests by the status of their answers
    * @param limits limits the requests to a host
@@ -146,7 +146,7 @@ public final class WebhookHandler implements AsyncHandler {
         .record(Duration.ofNanos(nanos));
   }
 
-  /** Holds the slot for a moment, so that the next attempt does not follow at once. */
+  /** Holds the slot briefly, so that the next attempt does not follow at once. */
   private CompletionStage<?> giveBack(Firing firing, Duration wait) {
     firing.giveBack(clock.instant().plus(wait));
     return CompletableFuture.runAsync(
@@ -185,7 +185,7 @@ public final class WebhookHandler implements AsyncHandler {
     return URLEncoder.encode(text, UTF_8).replace("+", "%20");
   }
 
-  /** A call that failed. The history shows it to people, who need no name of a class. */
+  /** Thrown if a request failed. The history shows its text to people, who need no class name. */
   @SuppressWarnings("OverrideThrowableToString") // it is what the engine keeps
   private static final class Failed extends RuntimeException {
     private static final long serialVersionUID = 1;

@@ -4,17 +4,17 @@ package io.timewheel.server.webhook;
 import java.util.Map;
 
 /**
- * What is posted to a target.
+ * A message to a target.
  *
  * @param namespace the namespace of the timer
- * @param id the fire id, the same for all attempts
- * @param body the payload, as it was sent
- * @param headers the rest of the firing, as {@code timewheel-…}
+ * @param id the fire ID, the same for all attempts
+ * @param body the payload, unchanged
+ * @param headers the other parts of the firing, as {@code timewheel-…}
  */
 @SuppressWarnings("ArrayRecordComponent") // compared by nobody
 public record WebhookMessage(
     String namespace, String id, byte[] body, Map<String, String> headers) {
-  /** {@return the id alone} */
+  /** {@return only the ID} */
   @Override
   public String toString() {
     return "WebhookMessage(" + id + ")";

@@ -7,7 +7,7 @@ import java.util.Base64;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** What signs a call: a symmetric secret of Standard Webhooks, {@code whsec_…}. */
+/** A symmetric key that signs requests, {@code whsec_…} in Standard Webhooks. */
 public final class WebhookSecret {
   private static final String PREFIX = "whsec_";
   private static final String ALGORITHM = "HmacSHA256";
@@ -21,11 +21,11 @@ public final class WebhookSecret {
   }
 
   /**
-   * Reads a secret. No error shows any of it.
+   * Parses a secret. No error contains any part of it.
    *
    * @param text {@code whsec_} and 24 to 64 bytes in Base64
    * @return the secret
-   * @throws IllegalArgumentException if that is not a secret
+   * @throws IllegalArgumentException if the text is not a secret
    */
   public static WebhookSecret parse(String text) {
     byte[] bytes;
@@ -44,11 +44,11 @@ public final class WebhookSecret {
   }
 
   /**
-   * Signs a call.
+   * Signs a message.
    *
    * @param id the {@code webhook-id}
    * @param timestampSeconds the {@code webhook-timestamp}
-   * @param body what is posted
+   * @param body the body of the request
    * @return {@code v1,} and the signature in Base64
    */
   public String sign(String id, long timestampSeconds, byte[] body) {
@@ -62,7 +62,7 @@ public final class WebhookSecret {
     }
   }
 
-  /** {@return nothing of the secret} */
+  /** {@return a text without the secret} */
   @Override
   public String toString() {
     return "WebhookSecret";

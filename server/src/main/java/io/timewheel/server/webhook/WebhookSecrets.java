@@ -16,12 +16,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The secrets of a file, each a line: a name, the namespaces and hosts that may use it, and {@code
- * whsec_…} or {@code header=} and the value of a header. While a secret is rotated its line has two
- * {@code whsec_…}, and requests carry the signatures of both.
+ * The secrets of a file, one per line: a name, the namespaces and hosts that may use it, and {@code
+ * whsec_…} or {@code header=} and the value of a header. During a rotation, a line contains two
+ * {@code whsec_…}, and requests have the signatures of both.
  *
- * <p>The file is {@linkplain WatchedFile looked at} with every request, so a rotation needs no
- * restart. No error shows a secret.
+ * <p>The file is {@linkplain WatchedFile checked} at every request, so a rotation needs no restart.
+ * No error contains a secret.
  */
 public final class WebhookSecrets implements SecretSource {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
@@ -41,9 +41,9 @@ public final class WebhookSecrets implements SecretSource {
   /**
    * Opens a file of secrets.
    *
-   * @param file where it is
+   * @param file its path
    * @return the secrets
-   * @throws IOException if it cannot be read, holds a malformed line, or is open to others
+   * @throws IOException if it cannot be read, has a malformed line, or is readable for other users
    */
   public static WebhookSecrets open(Path file) throws IOException {
     return new WebhookSecrets(file);
@@ -74,7 +74,7 @@ public final class WebhookSecrets implements SecretSource {
     Matcher parts = LINE.matcher(line);
     if (!parts.matches() || !NAME.matcher(parts.group(1)).matches() || line.startsWith("whsec_")) {
       throw new IllegalArgumentException(
-          "name (expected: letters, digits and . _ -, 64 at most, in front of the secret)");
+          "name (expected: letters, digits and . _ -, at most 64, before the secret)");
     }
     String name = parts.group(1);
     Set<String> namespaces = words(parts.group(2), "namespace=");
@@ -86,7 +86,7 @@ public final class WebhookSecrets implements SecretSource {
                 List.of(), headerValue(value.substring(HEADER.length())), namespaces, hosts)
             : new ConfiguredSecret(keys(value), value.split("\\s+", 2)[0], namespaces, hosts);
     if (secrets.putIfAbsent(name, secret) != null) {
-      throw new IllegalArgumentException("the name " + name + " comes twice");
+      throw new IllegalArgumentException("the name " + name + " is given twice");
     }
   }
 
@@ -96,7 +96,7 @@ public final class WebhookSecrets implements SecretSource {
       if (restriction.startsWith(name)) {
         for (String word : restriction.substring(name.length()).split(",", -1)) {
           if (word.isEmpty()) {
-            throw new IllegalArgumentException(name + " (expected: words with commas between)");
+            throw new IllegalArgumentException(name + " (expected: words, separated by commas)");
           }
           words.add(word);
         }

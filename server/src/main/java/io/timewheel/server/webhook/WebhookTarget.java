@@ -13,17 +13,17 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Where the firings of a timer are posted to.
+ * The receiver of a timer's firings.
  *
  * @param url an absolute {@code http} or {@code https} URL
  * @param secret the name of the secret that signs
  * @param headers further headers of the request
- * @param timeout how long a call may take, from its first look at the address to the end of the
+ * @param timeout the longest time of a request, from the lookup of the address to the end of the
  *     answer
  */
 public record WebhookTarget(
     URI url, String secret, Map<String, HeaderValue> headers, Duration timeout) {
-  /** The timeout of a target that names none. */
+  /** The timeout of a target that sets none. */
   public static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(10);
 
   private static final Duration MIN_TIMEOUT = Duration.ofMillis(100);
@@ -34,7 +34,10 @@ public record WebhookTarget(
   private static final Pattern TOKEN = Pattern.compile("[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}");
   private static final Pattern VALUE = Pattern.compile("[\\t\\x20-\\x7e]*");
 
-  /** What decides where a message goes and where it ends is not the user's to set. */
+  /**
+   * The headers that a user must not set, because they determine the receiver or the end of a
+   * message.
+   */
   private static final Set<String> RESERVED =
       Set.of(
           "host",
@@ -51,14 +54,14 @@ public record WebhookTarget(
 
   private static final Set<String> RESERVED_PREFIXES = Set.of("timewheel-", "webhook-");
 
-  /** The values of these are secrets, so that none is in the store, a backup or an answer. */
+  /** The headers that contain secrets. Their values must be in no store, backup or answer. */
   private static final Set<String> SECRET =
       Set.of("authorization", "proxy-authorization", "cookie");
 
   /**
-   * Checks the fields. An error names the field first, as {@code target.url: …}.
+   * Checks the fields. An error names the field first, such as {@code target.url: …}.
    *
-   * @throws IllegalArgumentException if one of them is not what it should be
+   * @throws IllegalArgumentException if a field is invalid
    */
   public WebhookTarget {
     checkUrl(url);
@@ -74,11 +77,11 @@ public record WebhookTarget(
   }
 
   /**
-   * Reads the URL of a target.
+   * Parses the URL of a target.
    *
    * @param text the URL
    * @return the URL
-   * @throws IllegalArgumentException if it is none
+   * @throws IllegalArgumentException if the text is not a URL
    */
   public static URI parseUrl(String text) {
     if (text.length() > MAX_URL) {
@@ -128,10 +131,10 @@ public record WebhookTarget(
       }
       String lower = name.toLowerCase(Locale.ROOT);
       if (RESERVED.contains(lower) || RESERVED_PREFIXES.stream().anyMatch(lower::startsWith)) {
-        throw new IllegalArgumentException("target.headers: " + name + " is not yours to set");
+        throw new IllegalArgumentException("target.headers: " + name + " must not be set");
       }
       if (!names.add(lower)) {
-        throw new IllegalArgumentException("target.headers: " + name + " comes twice");
+        throw new IllegalArgumentException("target.headers: " + name + " is given twice");
       }
       if (text != null && SECRET.contains(lower)) {
         throw new IllegalArgumentException(
@@ -150,12 +153,12 @@ public record WebhookTarget(
     }
   }
 
-  /** {@return whether it sets a header, in whatever case} */
+  /** {@return whether the target sets a header, in any case} */
   boolean sets(String name) {
     return headers.keySet().stream().anyMatch(name::equalsIgnoreCase);
   }
 
-  /** {@return the host in lower case, without a dot at its end} */
+  /** {@return the host in lower case, without a final dot} */
   public String host() {
     String host = url.getHost().toLowerCase(Locale.ROOT);
     return host.endsWith(".") ? host.substring(0, host.length() - 1) : host;

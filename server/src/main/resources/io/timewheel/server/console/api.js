@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The server, as the console talks to it. The token is in this tab only, and goes in a header, never in an address.
+// Calls the server. The token is stored in this tab only, and sent in a header, never in a URL.
 
 const TOKEN = "timewheel.token";
 
-/** The address of the server, without a slash at the end. A proxy may have put a path in front of it. */
+/** The URL of the server, without a final slash. A proxy may have added a prefix to the path. */
 export const SERVER = new URL("..", import.meta.url).href.slice(0, -1);
 
 /** Longer than a server with millions of timers takes to answer. */
@@ -21,7 +21,7 @@ export function setToken(value) {
   }
 }
 
-/** A failed request: the status (0 without an answer), and the problem as the server describes it. */
+/** A failed request: the status (0 without an answer), and the problem from the server. */
 class ApiError extends Error {
   constructor(status, problem) {
     super(problem.detail ?? problem.title ?? `HTTP ${status}`);
@@ -112,8 +112,8 @@ function parse(content, exact) {
 }
 
 /**
- * Reads JSON whose numbers are written again as they were, those too that JavaScript rounds: to look at a payload, or
- * to save a timer, must not change it. A browser that cannot do it rounds them.
+ * Parses JSON and keeps the digits of numbers that JavaScript would round, so that a timer can be shown and saved
+ * without a change. A browser without JSON.rawJSON rounds them.
  */
 export function exactJson(content) {
   return JSON.parse(content, JSON.rawJSON && ((key, value, { source }) =>
@@ -124,7 +124,7 @@ export function get(path, query, signal) {
   return call("GET", path, { query, signal });
 }
 
-/** All namespaces that the token may see, with the counts of their timers. */
+/** Reads all namespaces that the token may see, with the counts of their timers. */
 export async function namespaceList(signal) {
   const found = [];
   let pageToken = "";
@@ -136,17 +136,17 @@ export async function namespaceList(signal) {
   return found;
 }
 
-/** The names of all namespaces that the token may see. */
+/** Reads the names of all namespaces that the token may see. */
 export async function namespaces(signal) {
   return (await namespaceList(signal)).map((n) => n.namespace);
 }
 
-/** A timer, with its payload as it was sent. */
+/** Reads a timer, with its unchanged payload. */
 export function timer(namespace, id, signal) {
   return call("GET", timerPath(namespace, id), { signal, exact: true });
 }
 
-/** The path of a namespace's things. A name with half of a surrogate pair has no path, and gets one that is not found. */
+/** Returns a path in a namespace. A name with half of a surrogate pair has no path; the returned path does not exist. */
 export function namespacePath(namespace, rest = "") {
   return `/v1/namespaces/${encode(namespace)}${rest}`;
 }
@@ -163,14 +163,14 @@ export function encode(text) {
   }
 }
 
-/** The server sends figures once a second: after this silence, the connection is dead. */
+/** The server sends figures once a second. After this time without any, the connection counts as lost. */
 const SILENCE_MILLIS = 15_000;
 
 /**
- * Reads events until the signal, and connects again when the stream ends or falls silent.
+ * Reads events until the signal. Reconnects when the stream ends or sends nothing.
  *
- * @param query which events
- * @param cursor {begun, id}: how far the stream was read; a later call goes on from there
+ * @param query the types of events, and the namespace
+ * @param cursor {begun, id}: the position in the stream, from which a later call resumes
  * @param onEvent (type, data); "dropped" also when events may be missing
  * @param onState ("live" | "reconnecting")
  */
@@ -228,7 +228,7 @@ function pause(millis, signal) {
   });
 }
 
-/** Server-sent events from a stream of bytes: {type, data, id}. */
+/** Parses server-sent events from a stream of bytes: {type, data, id}. */
 export async function* parseEvents(stream) {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
@@ -238,7 +238,7 @@ export async function* parseEvents(stream) {
     if (done) {
       return;
     }
-    // A carriage return at the end may be the first half of a line's end.
+    // A final carriage return may be the first half of a line separator.
     const lines = (rest + value).split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop();
     for (const line of lines) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Actions on selected timers. A selection of all timers that a filter finds is one request: the person types the number,
-// and the server changes nothing if it is another one. Other selections are a request for each timer.
+// Actions on selected timers. A selection of all timers of a filter is one request. The user types their number, and
+// the server changes nothing if the number differs. Other selections need a request for each timer.
 
 import * as api from "./api.js";
 import { ask, labelled } from "./dialog.js";
@@ -8,7 +8,7 @@ import { h, name, put, text, toast } from "./dom.js";
 import { moment, number, plural, stateLabel } from "./format.js";
 import { BULK, verbsFor } from "./verbs.js";
 
-/** More are acted on only as all timers of a filter. */
+/** The largest selection, unless all timers of a filter are selected. */
 const MOST = 1_000;
 const AT_A_TIME = 8;
 
@@ -17,7 +17,7 @@ function filterWords({ prefix, state, queue, dueFrom, dueTo }) {
   return [
     state === "all" ? "in every state" : state ? `that are ${state.split(",").map((s) => stateLabel(s).toLowerCase()).join(" or ")}` : "that are unfinished",
     queue && `of the queue ${queue}`,
-    prefix && `whose id begins with “${prefix}”`,
+    prefix && `whose ID begins with “${prefix}”`,
     dueFrom && `due from ${moment(Date.parse(dueFrom))} on`,
     dueTo && `due before ${moment(Date.parse(dueTo))}`,
   ].filter(Boolean).join(", ");
@@ -90,7 +90,7 @@ function confirmAll(verb, { namespace, filter, timers }, done) {
             expect = present;
             typed.value = "";
             renew();
-            throw { words: `The filter finds ${plural(present, "timer")} now, so none was changed. Confirm the new number.` };
+            throw { words: `The filter matches ${plural(present, "timer")} now, so none was changed. Confirm the new number.` };
           }
           throw e;
         }
@@ -123,7 +123,7 @@ function confirmSome(verb, { timers }, done) {
         }
         if (failures.length > 0) {
           const [{ timer, error }] = failures;
-          const why = error.status === 412 ? "it was changed meanwhile" : error.words ?? String(error);
+          const why = error.status === 412 ? "the timer was changed meanwhile" : error.words ?? String(error);
           toast(`${plural(failures.length, "timer")} not ${past}. ${timer.id}: ${why}`, "bad");
         }
         done();

@@ -38,7 +38,7 @@ function place(element, property, part) {
   return element;
 }
 
-/** Shows the label of the column under the pointer, or else a summary. The line is always there, so nothing moves. */
+/** Shows the label of the column under the pointer, or else a summary. The line always exists, so nothing moves. */
 function readable(plot, readout, count, label) {
   let summary = "";
   let at = -1;
@@ -95,7 +95,7 @@ export function bars(onPick) {
       plot.classList.toggle("dense", next.length > 100);
     }
     next.forEach((bar, i) => {
-      // At least two pixels: one timer must not look like none.
+      // At least two pixels, so that one timer is visible.
       plot.children[i].firstChild.style.height = bar.count === 0 ? "0" : `max(2px, ${logHeight(bar.count, top) * 100}%)`;
       plot.children[i].classList.toggle("peak", i === peak?.index);
     });
@@ -127,7 +127,7 @@ export function linePath(points) {
 
 /**
  * Lines over the last hour. Has set(minutes, now, words): minutes are {at, values, label}, one value for each line, and
- * undefined where there is none.
+ * undefined if there is none.
  *
  * @param lines the class and the name of each line
  * @param format writes a value of the scale

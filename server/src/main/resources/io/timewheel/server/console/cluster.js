@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes, and which shards they fire.
+// The nodes, and the shards that they own.
 
 import * as api from "./api.js";
 import { h, name, put } from "./dom.js";
@@ -7,7 +7,7 @@ import { durationMillis, duration, plural } from "./format.js";
 import * as live from "./live.js";
 import { ago, failure, heading } from "./parts.js";
 
-/** A clock that is off by more is worth a look. */
+/** The clock offset from which the page warns. */
 const CLOCK_WARN_MILLIS = 500;
 
 export const title = () => "Cluster";
@@ -31,15 +31,15 @@ export function show(main, route, signal) {
     const orphans = shards.filter((shard) => shard.owner === undefined);
     put(body,
       h("p", { class: "lead" }, cluster.shared
-        ? `${plural(nodes.filter((n) => n.alive).length, "live node")} share one database. Each fires the timers of its own shards; when a node is lost, the others take its shards over once its lease has run out.`
-        : "One node on an embedded store: it owns the only shard, and there is nobody to take over. For more nodes, start them with --store and a database that they share."),
-      orphans.length > 0 && h("p", { class: "notice bad", role: "alert" }, `${plural(orphans.length, "shard")} without an owner: their timers wait. A live node takes them over within seconds.`),
+        ? `${plural(nodes.filter((n) => n.alive).length, "live node")} share one database. Each node fires the timers of its shards. When a node is lost, the others take its shards over once its lease has run out.`
+        : "One node uses an embedded store and owns its only shard. No other node can take over. To run several nodes, start each with --store and the same database."),
+      orphans.length > 0 && h("p", { class: "notice bad", role: "alert" }, `${plural(orphans.length, "shard")} without an owner. Their timers wait until a live node takes over the shards, within seconds.`),
       h("section", {}, h("h2", {}, "Nodes"),
         h("div", { class: "node-list" }, nodes.map((node, i) => nodeCard(node, i, cluster, inner.signal)))),
       h("section", {}, h("h2", {}, "Shards"),
-        h("p", { class: "muted" }, cluster.shared ? "A square is a shard, in the colour of the node that fires it. Its epoch grows each time it changes hands." : "Its epoch grows with each start."),
+        h("p", { class: "muted" }, cluster.shared ? "Each square is a shard, in the colour of its owner. The epoch of a shard grows each time it gets a new owner." : "The epoch of the shard grows with each start."),
         h("ol", { class: "shards" }, shards.map((shard) => {
-          const owner = shard.owner === undefined ? "nobody" : shard.owner;
+          const owner = shard.owner === undefined ? "no node" : shard.owner;
           const colour = numbers.has(shard.owner) ? `node-${numbers.get(shard.owner) % 8}` : "node-none";
           return h("li", { class: `shard ${colour}`, title: `Shard ${shard.shard}: ${owner}, epoch ${shard.epoch}` },
             h("span", {}, shard.shard), h("span", { class: "unseen" }, ` owned by ${owner}, epoch ${shard.epoch}`));
@@ -73,10 +73,10 @@ function nodeCard(node, i, cluster, signal) {
     h("dl", { class: "facts" },
       node.address && fact("Address", name(node.address)),
       fact("Shards", `${owned} of ${cluster.shards.length}`),
-      node.leaseUntil && fact(node.alive ? "Lease ends" : "Lease ended", ago(node.leaseUntil, signal)),
+      node.leaseUntil && fact(node.alive ? "Node lease ends" : "Node lease ended", ago(node.leaseUntil, signal)),
       !Number.isNaN(offset) && fact("Clock",
         h("span", { class: Math.abs(offset) > CLOCK_WARN_MILLIS ? "error-text" : "" },
-          offset === 0 ? (cluster.shared ? "as the database's" : "its own decides") : `${duration(Math.abs(offset))} ${offset > 0 ? "behind" : "ahead of"} the database's`)),
+          offset === 0 ? (cluster.shared ? "same as the database" : "used by the store") : `${duration(Math.abs(offset))} ${offset > 0 ? "behind" : "ahead of"} the database's`)),
       node.startedAt && fact("Started", ago(node.startedAt, signal)),
       node.version && fact("Version", node.version),
       node.handlers?.length > 0 && fact("Handlers", node.handlers.map((each, n) => [n > 0 && ", ", name(each)]))));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cron in plain language. The server decides which expressions are valid. For an expression that this file does not understand, the words are null, and the page shows the expression.
+// Describes cron expressions in words. The server decides which expressions are valid. For an expression that this file does not understand, the words are null, and the page shows the expression.
 
 const MONTHS = [
   "January", "February", "March", "April", "May", "June", "July", "August", "September",

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions to the user, on the browser's own dialog: it keeps the focus, and Escape closes it.
+// Dialogs, with the dialog element of the browser: it keeps the focus, and Escape closes it.
 
 import { h, put } from "./dom.js";
 
 /**
- * Opens a dialog. Resolves with true if its main action went through, with false if it was closed.
+ * Opens a dialog. Resolves with true after its main action, with false if it was closed.
  *
  * @param title its heading
  * @param body its content

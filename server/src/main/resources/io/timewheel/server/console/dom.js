@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements are made here and nowhere else. Text is always a text node, so nothing that a user named is ever markup.
+// Creates all elements. Text is always a text node, so no name from a user becomes markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -16,7 +16,7 @@ export function s(tag, attributes, ...children) {
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes ?? {})) {
     if (name.startsWith("aria-") && value !== undefined) {
-      element.setAttribute(name, String(value)); // "false" says something there
+      element.setAttribute(name, String(value)); // "false" is a value there
       continue;
     }
     if (value === undefined || value === null || value === false) {
@@ -57,12 +57,12 @@ export function text(element, value) {
   }
 }
 
-/** A name that a user chose: set apart, so that its writing direction does not leak into the line. */
+/** A name from a user, isolated so that its writing direction does not affect the line. */
 export function name(value, className = "") {
   return h("bdi", { class: `name ${className}`, title: value }, value);
 }
 
-/** Has a screen reader read a message. */
+/** Announces a message to screen readers. */
 export function announce(message) {
   text(document.getElementById("announcer"), "");
   setTimeout(() => text(document.getElementById("announcer"), message), 50);

@@ -70,8 +70,8 @@ function form(timer, namespaceGiven) {
       go(link(["timer", namespace.value, id.value]));
     } catch (e) {
       put(problem, e.status !== 412 ? e.words ?? String(e)
-        : existing ? "The timer was changed meanwhile. Open it again to see how."
-        : ["A timer with this id exists: ", h("a", { href: link(["timer", namespace.value, id.value]) }, "show timer"), "."]);
+        : existing ? "The timer was changed meanwhile. Open it again to see the change."
+        : ["A timer with this ID exists: ", h("a", { href: link(["timer", namespace.value, id.value]) }, "show timer"), "."]);
     } finally {
       save.disabled = false;
     }
@@ -79,7 +79,7 @@ function form(timer, namespaceGiven) {
 
   schedule.describe();
   return h("form", { class: "edit", onsubmit: submit, oninput: schedule.describe },
-    h("fieldset", {}, h("legend", {}, "Name"), h("div", { class: "pair" }, labelled("Namespace", namespace), labelled("Id", id, existing ? undefined : "Yours to choose: the same id again replaces it."))),
+    h("fieldset", {}, h("legend", {}, "Name"), h("div", { class: "pair" }, labelled("Namespace", namespace), labelled("ID", id, existing ? undefined : "Choose any name. A timer with the same ID replaces this one."))),
     h("fieldset", {}, h("legend", {}, "When"), schedule.elements),
     h("fieldset", {}, h("legend", {}, "Where"), target.elements),
     h("fieldset", {}, h("legend", {}, "What"), content.elements),
@@ -95,10 +95,10 @@ function input(value, more = {}) {
 /**
  * The fields of the schedule: {elements, describe(), addTo(body)}.
  *
- * @param namespace the field of the namespace: it and the id decide the offset of the jitter
+ * @param namespace the field of the namespace; the offset of the jitter depends on it and on the ID
  */
 function scheduleFields(timer, namespace, id) {
-  const kinds = { after: "After a while", at: "At a time", every: "Again and again", cron: "By a calendar" };
+  const kinds = { after: "After a delay", at: "At a time", every: "At an interval", cron: "By cron" };
   const first = timer ? WHEN.find((kind) => timer[kind] !== undefined) ?? "at" : "after";
   const after = input("", { placeholder: "30m" });
   const at = input(fieldOf(timer?.at ? millisOf(timer.at) : Date.now() + HOUR), { type: "datetime-local", step: "1" });
@@ -110,17 +110,17 @@ function scheduleFields(timer, namespace, id) {
   const grace = input(timer?.grace, { placeholder: "1m" });
   const jitter = input(timer?.jitter, { placeholder: "none" });
   const upcoming = preview();
-  const missed = choice({ fire_once: "Once for all of them", fire_all: "Each of them", skip: "Not at all" }, timer?.missed ?? "fire_once");
+  const missed = choice({ fire_once: "One run for all", fire_all: "One run for each", skip: "No run" }, timer?.missed ?? "fire_once");
   const fields = {
     after: labelled("Fires after", after, "30s, 15m, 2h, 3d, or an ISO duration."),
     at: labelled("Fires at", at, `In ${zoneName()}. A past time fires at once.`),
-    every: labelled("Fires every", every, "A fixed rate, from now on: 30s, 15m, 2h, 1d."),
+    every: labelled("Fires every", every, "A fixed rate from now on, such as 30s, 15m, 2h or 1d."),
     cron: h("div", {}, labelled("Cron", cron, "Minute, hour, day of month, month, day of week; with six fields, the second first."),
       labelled("On the clocks of", zone), zones),
   };
-  const missedFields = h("div", { class: "pair three" }, labelled("Missed runs are caught up", missed),
-    labelled("Grace", grace, "A run that has not begun this long after its time is missed."),
-    labelled("Jitter", jitter, "Each run comes up to this much later, by the same time for each run of a timer."));
+  const missedFields = h("div", { class: "pair three" }, labelled("Catch up missed runs by", missed),
+    labelled("Grace", grace, "A run with more lag than this is missed."),
+    labelled("Jitter", jitter, "Each run of the timer is later by the same offset, which is shorter than this."));
   const when = segments(kinds, first, (kind) => {
     showOnly(fields, kind);
     missedFields.hidden = kind !== "every" && kind !== "cron";
@@ -175,7 +175,7 @@ function scheduleFields(timer, namespace, id) {
         }
         body[kind] = iso;
       } else if (kind === "at") {
-        // The field has whole seconds: an unchanged time keeps its milliseconds.
+        // The field has whole seconds, so an unchanged time keeps its milliseconds.
         const chosen = millisOfField(at.value);
         const same = timer?.at && chosen === Math.floor(millisOf(timer.at) / SECOND) * SECOND;
         body.at = same ? timer.at : instantOf(chosen);
@@ -203,9 +203,9 @@ function targetFields(target) {
   const timeout = input(target.timeout, { placeholder: "10s" });
   const requestHeaders = headerFields("Headers of the request", target.headers, true);
   const fields = {
-    queue: labelled("Queue", queue, "A consumer claims it there. Queues exist by use."),
-    url: h("div", {}, labelled("URL", url), labelled("Secret", secret, "The name of a configured secret, which signs the request."),
-      labelled("Timeout", timeout, "An attempt without an answer after this time fails."), requestHeaders.element),
+    queue: labelled("Queue", queue, "Consumers claim the timer from this queue. A queue needs no creation."),
+    url: h("div", {}, labelled("URL", url), labelled("Secret", secret, "The name of the configured secret that signs the request."),
+      labelled("Timeout", timeout, "An attempt fails if there is no answer within this time."), requestHeaders.element),
   };
   const where = segments({ queue: "Into a queue", url: "To a URL" }, target.url === undefined ? "queue" : "url", (kind) => showOnly(fields, kind));
   return {
@@ -258,7 +258,7 @@ function retryFields(before) {
   const backoff = input(before?.backoff, { placeholder: "1s" });
   const most = input(before?.maxBackoff, { placeholder: "1m" });
   return {
-    elements: h("div", { class: "pair three" }, labelled("Attempts at most", attempts), labelled("Backoff", backoff), labelled("Backoff at most", most)),
+    elements: h("div", { class: "pair three" }, labelled("Max attempts", attempts), labelled("Backoff", backoff), labelled("Max backoff", most)),
     addTo(body) {
       const retry = { ...before };
       if (attempts.value) {
@@ -273,7 +273,7 @@ function retryFields(before) {
   };
 }
 
-/** Sends a text that is no duration as it is: the server describes a mistake better than this form could. */
+/** Sends a text that is not a duration unchanged, because the server describes the mistake best. */
 function setDuration(object, key, field) {
   if (field.value) {
     object[key] = isoOf(field.value) ?? field.value;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How numbers, durations and times are written. No state but the zone in which times are shown.
+// Formats numbers, durations and times. The only state is the zone in which times are shown.
 
 export const SECOND = 1000;
 export const MINUTE = 60 * SECOND;
@@ -25,7 +25,7 @@ export function number(value) {
   return WHOLE.format(value);
 }
 
-/** 1,234 as it is, 123,456 as 123.5K. */
+/** Shortens large numbers: 1,234 unchanged, 123,456 as 123.5K. */
 export function compact(value) {
   return value < 10_000 ? WHOLE.format(value) : COMPACT.format(value);
 }
@@ -46,7 +46,7 @@ export function plural(count, noun, many = noun + "s") {
 const ISO_DURATION =
   /^(-?)P(?:(\d+)W)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?[\d.]+)S)?)?$/;
 
-/** The milliseconds of an ISO 8601 duration without months and years; NaN if it is none. */
+/** The milliseconds of an ISO 8601 duration without months and years; NaN if it is not a duration. */
 export function durationMillis(iso) {
   const parts = ISO_DURATION.exec(iso);
   if (!parts || iso.length < 3 || iso.endsWith("T")) {
@@ -88,19 +88,19 @@ export function duration(millis) {
   return rest > 0 ? `${whole} ${unit} ${rest} ${next[1]}` : `${whole} ${unit}`;
 }
 
-/** An ISO duration for people; as it is if it is none. */
+/** An ISO duration for people; any other text unchanged. */
 export function isoDuration(iso) {
   const millis = durationMillis(iso);
   return Number.isNaN(millis) ? String(iso) : duration(millis);
 }
 
-/** When, seen from now: in 3 min, 2 h ago, now. */
+/** A moment relative to now: in 3 min, 2 h ago, now. */
 export function relative(millis, now) {
   const distance = millis - now;
   if (Math.abs(distance) < SECOND) {
     return "now";
   }
-  // Whole seconds: the text is renewed once a second, and must not flicker between them. Far away, whole days.
+  // In whole seconds, because the text is updated once a second and must not flicker. Distant moments are in whole days.
   const unit = Math.abs(distance) < 10 * DAY ? SECOND : DAY;
   const rounded = duration(Math.max(SECOND, Math.floor(Math.abs(distance) / unit) * unit));
   return distance > 0 ? `in ${rounded}` : `${rounded} ago`;
@@ -135,7 +135,7 @@ export function date(millis) {
   return formatter({ weekday: "short", ...DATE, year: "numeric" }).format(millis);
 }
 
-/** The same in UTC, whichever zone is shown. The slots of the wheel and the days of the server begin in UTC. */
+/** The same in UTC, for any shown zone. The slots of the wheel and the days of the server begin in UTC. */
 export const utc = {
   clock: (millis) => formatter({ ...TIME, second: "2-digit", timeZone: "UTC" }).format(millis),
   hourMinute: (millis) => formatter({ ...TIME, timeZone: "UTC" }).format(millis),
@@ -150,7 +150,7 @@ export function fieldOf(millis) {
   return new Date(millis - shift).toISOString().slice(0, 19);
 }
 
-/** The moment that such a field holds; NaN if it is empty. */
+/** The moment in such a field; NaN if it is empty. */
 export function millisOfField(value) {
   return shownZone === "UTC" ? Date.parse(`${value}Z`) : new Date(value).getTime();
 }
@@ -168,12 +168,12 @@ export function moment(millis, now = Date.now()) {
   return `${formatter(sameYear ? DATE : { ...DATE, year: "numeric" }).format(millis)}, ${time}`;
 }
 
-/** The epoch milliseconds of an instant as the server writes it. */
+/** Parses an instant of the server to epoch milliseconds. */
 export function millisOf(instant) {
   return Date.parse(instant);
 }
 
-/** An instant as the server reads it. */
+/** Formats an instant for the server. */
 export function instantOf(millis) {
   return new Date(millis).toISOString();
 }

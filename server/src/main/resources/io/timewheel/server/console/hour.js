@@ -40,7 +40,7 @@ export function hour() {
     table,
     setNow({ rates, lag: past }) {
       throughput.say(rates ? [rate(rates.fired), `attempts a second, ${rate(rates.failed)} failed; ${rate(rates.scheduled)} timers scheduled`]
-        : ["–", "too many namespaces are active to measure this one"]);
+        : ["–", "not measured: too many namespaces are active"]);
       lag.say(past?.count > 0 ? [isoDuration(past.p99), `for 99 %, median ${isoDuration(past.p50)}, longest ${isoDuration(past.max)}`]
         : ["–", "no timer came due within the last hour"]);
     },
@@ -53,7 +53,7 @@ export function hour() {
       throughput.chart.set(
         full.map((each) => ({
           at: middle(each),
-          // A line of zeros would cover the other lines.
+          // A line of zeros would cover other lines.
           values: [each.scheduled / 60, each.fired / 60, each.failed > 0 ? each.failed / 60 : undefined],
           label: `${hourMinute(millisOf(each.at))}: ${plural(each.fired, "attempt")}, ${number(each.failed)} failed; ${plural(each.scheduled, "timer")} scheduled in this minute`,
         })),

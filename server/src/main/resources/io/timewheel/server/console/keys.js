@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Single keys, which a person can switch off: a screen reader may use the same keys.
+// Single-key shortcuts. The user can disable them, because a screen reader may use the same keys.
 
 const SETTING = "timewheel.keys";
 

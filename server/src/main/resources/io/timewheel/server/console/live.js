@@ -19,7 +19,7 @@ export function now() {
   return (state === "paused" ? pausedAt : Date.now()) + clockAheadMillis;
 }
 
-/** Calls back for "state", "stats", "timer", "dropped" and "cluster" until the signal. */
+/** Calls the listener for "state", "stats", "timer", "dropped" and "cluster" until the signal. */
 export function on(type, listener, signal) {
   target.addEventListener(type, (event) => listener(event.detail), { signal });
 }
@@ -35,7 +35,7 @@ function become(next) {
   }
 }
 
-/** Takes figures that were asked for, as if they had come by themselves. */
+/** Publishes figures that were requested, like figures from the stream. */
 export function took(figures) {
   clockAheadMillis = Date.parse(figures.now) - Date.now();
   say("stats", figures);
@@ -73,8 +73,8 @@ export function connect(to = namespace) {
   );
 }
 
-// A browser has six connections for a server, for all tabs and for the pages that it keeps to go back to. So a hidden page
-// closes its connection, or else the seventh page would wait forever.
+// A browser has six connections for a server, for all tabs and cached pages together. A hidden page closes its connection,
+// because otherwise the seventh page would wait forever.
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) {
     connect();
@@ -83,7 +83,7 @@ document.addEventListener("visibilitychange", () => {
   }
 });
 
-/** Stops the stream and the clock, or lets them go on. */
+/** Pauses or resumes the stream and the clock. */
 export function togglePause() {
   if (state === "paused") {
     become("connecting");
@@ -95,7 +95,7 @@ export function togglePause() {
   }
 }
 
-/** The same, but while a call is under way no other begins: a slow server is not asked more often than it answers. */
+/** Wraps a call so that only one runs at a time. A slow server gets no more requests than it answers. */
 export function oneAtATime(call) {
   let running = false;
   return async () => {
@@ -110,7 +110,7 @@ export function oneAtATime(call) {
   };
 }
 
-/** Calls back once a second while it is not paused and the page is in sight. */
+/** Calls the listener once a second while the stream is not paused and the page is visible. */
 export function eachSecond(listener, signal) {
   const tick = () => {
     if (state !== "paused" && !document.hidden) {
@@ -121,7 +121,7 @@ export function eachSecond(listener, signal) {
   signal.addEventListener("abort", () => clearInterval(interval));
 }
 
-/** Calls back every few seconds, in the same way. */
+/** Calls the listener every few seconds, under the same conditions. */
 export function everySeconds(seconds, listener, signal) {
   let passed = 0;
   eachSecond(() => ++passed % seconds === 0 && listener(), signal);

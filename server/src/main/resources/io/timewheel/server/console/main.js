@@ -23,23 +23,23 @@ const NAVIGATION = [
   ["wheel", "Wheel", "wheel"],
   ["timers", "Timers", "timers"],
   ["queues", "Queues", "queues"],
-  ["cluster", "Cluster", "cluster"], // only where nodes share a store
+  ["cluster", "Cluster", "cluster"], // hidden if the store is embedded
 ];
 const CLUSTER = NAVIGATION.length - 1;
 const KEYS = [
   ["1 2 3 4", "Now, Wheel, Timers, Queues"],
-  ["5", "Cluster, where nodes share a store"],
-  ["/", "Search timers; Enter goes to the first found"],
+  ["5", "Cluster, if nodes share a store"],
+  ["/", "Search timers; Enter selects the first result"],
   ["n", "Create timer"],
   ["p", "Pause or resume live updates"],
-  ["u", "Times in UTC, or local"],
-  ["t", "Light, dark, or as the system"],
+  ["u", "Show times in UTC or local time"],
+  ["t", "Theme: light, dark or system"],
   ["j k", "Next, previous timer in the list"],
   ["Enter", "Open the timer"],
   ["e r", "On a timer: edit timer, run timer now"],
   ["← → ↑ ↓", "On the wheel: another slot, another ring"],
   ["Escape", "Close the dialog, or the slot"],
-  ["?", "These keys"],
+  ["?", "Show these keys"],
 ];
 
 const main = document.getElementById("main");
@@ -93,7 +93,7 @@ const pauseButton = h(
   "button", { class: "live", onclick: live.togglePause, title: "Pause or resume live updates (p)" }, stateDot, stateLabel);
 const zoneButton = h("button", { class: "quiet", onclick: toggleZone });
 const themeButton = h(
-  "button", { class: "quiet", onclick: toggleTheme, title: "Light, dark or as the system (t)" }, icon("theme"));
+  "button", { class: "quiet", onclick: toggleTheme, title: "Theme: light, dark or system (t)" }, icon("theme"));
 const helpButton = h(
   "button", { class: "quiet", onclick: help, "aria-label": "Keys", title: "Keys (?)" }, icon("help"));
 
@@ -140,7 +140,7 @@ async function loadNamespaces() {
   }
 }
 
-/** One node has no cluster to look at. */
+/** Shows the tab only if nodes share the store. */
 async function loadCluster() {
   try {
     links[CLUSTER].hidden = !(await api.get("/v1/cluster")).shared;
@@ -158,14 +158,14 @@ function chooseNamespace(namespace) {
 
 const STATES = { connecting: "Connecting", live: "Live", reconnecting: "Reconnecting", paused: "Paused" };
 
-const ANNOUNCED = { live: "Live", reconnecting: "The connection is lost; trying again", paused: "Paused" };
+const ANNOUNCED = { live: "Live", reconnecting: "Connection lost; reconnecting", paused: "Paused" };
 let announced = "live";
 
 live.on("state", (state) => {
   pauseButton.dataset.state = state;
   pauseButton.setAttribute("aria-pressed", state === "paused");
   text(stateLabel, STATES[state]);
-  // Each page connects: an announcement of that would be noise.
+  // Each page connects, so connections are not announced.
   if (ANNOUNCED[state] && state !== announced) {
     announced = state;
     announce(ANNOUNCED[state]);
@@ -208,7 +208,7 @@ function renewButtons() {
   zoneButton.title = `Times are shown in ${zoneName()} (u)`;
   zoneButton.setAttribute("aria-label", `${utc ? "UTC" : "Local"}: times are shown in ${zoneName()}`);
   const theme = document.documentElement.dataset.theme ?? "system";
-  themeButton.setAttribute("aria-label", `Colours: ${{ system: "as the system", light: "light", dark: "dark" }[theme]}`);
+  themeButton.setAttribute("aria-label", `Colours: ${{ system: "system", light: "light", dark: "dark" }[theme]}`);
 }
 
 function help() {
@@ -240,7 +240,7 @@ api.onUnauthorized(async () => {
     title: "This server requires a token",
     body: [
       api.token() && h("p", {}, "The server refused the last token."),
-      labelled("Token", input, "This tab alone keeps it, until you close the tab."),
+      labelled("Token", input, "The browser keeps the token only in this tab, until you close it."),
     ],
     action: { label: "Use token", run: () => api.setToken(input.value.trim()) },
   });
@@ -280,7 +280,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 document.querySelector(".skip").addEventListener("click", (event) => {
-  event.preventDefault(); // the address is the page's
+  event.preventDefault(); // the fragment is the page's
   main.focus();
 });
 window.addEventListener("hashchange", open);

@@ -21,7 +21,7 @@ const SPANS = {
   year: { label: "Year", level: 3, slot: DAY, unit: "day", tick: utc.shortDate, ticks: 6 },
 };
 
-/** A connection that is back at once is no news. */
+/** A shorter interruption of the connection is not shown. */
 const LOST_MILLIS = 3_000;
 const QUEUES_SHOWN = 8;
 
@@ -41,7 +41,7 @@ export function show(main, route, signal) {
   put(body, judgement.element, first, figures.element, coming.element, past.charts, wrong.element, waiting.element, past.table);
 
   let taken;
-  let queued; // undefined until they are known
+  let queued; // undefined until they were read
 
   function take(stats) {
     taken = stats;
@@ -49,7 +49,7 @@ export function show(main, route, signal) {
     figures.set(stats, queued, coming.peak());
     past.setNow(stats);
     wrong.set(stats, queued);
-    // There are no counts where the store did not answer.
+    // There are no counts if the store did not answer.
     const any = !stats.states || Object.values(stats.states).some((count) => count > 0);
     if (any) {
       put(first);
@@ -64,7 +64,7 @@ export function show(main, route, signal) {
     try {
       const [stats, wheel, answer] = await Promise.all([
         api.get("/v1/stats", { namespace }, signal), api.get("/v1/wheel", { namespace }, signal),
-        readQueues(namespace, signal).catch(() => undefined)]); // the rest of the page needs no queues
+        readQueues(namespace, signal).catch(() => undefined)]); // the page works without queues
       if (!signal.aborted) {
         queued = answer?.queues;
         coming.set(wheel);
@@ -138,7 +138,7 @@ function tiles(namespace, signal) {
     element,
     set(stats, known, coming) {
       const now = millisOf(stats.now);
-      for (const [each, state, words] of [[failed, "failed", "all attempts used"], [blocked, "blocked", "no node calls them"]]) {
+      for (const [each, state, words] of [[failed, "failed", "no attempt is left"], [blocked, "blocked", "no node can call their targets"]]) {
         const count = stats.states?.[state];
         each.set(count === undefined ? "–" : compact(count), count > 0 ? words : `no timer is ${state}`, count > 0 ? list(state) : undefined,
           count > 0 ? (state === "failed" ? "bad" : "warn") : "");
@@ -146,7 +146,7 @@ function tiles(namespace, signal) {
       const first = known && oldest(known);
       const wait = first && Math.max(0, now - millisOf(first.at));
       ready.set(first ? duration(wait < 1000 ? wait : Math.floor(wait / 1000) * 1000) : known ? "None" : "–",
-        first ? first.words : !known ? "" : known.some((queue) => queue.ready > 0) ? "paused queues alone have ready timers" : "no timer waits in a queue",
+        first ? first.words : !known ? "" : known.some((queue) => queue.ready > 0) ? "only paused queues have ready timers" : "no timer waits in a queue",
         first && link(["queues"], { ns: namespace }), wait > MINUTE ? "warn" : "");
       if (!coming) {
         peak.set("–", "");
@@ -220,7 +220,7 @@ function queues(namespace, signal) {
       table.set(known.slice(0, QUEUES_SHOWN));
       const unread = answer?.omittedReady ?? 0;
       partial.hidden = unread === 0;
-      text(partial, `This page does not include the queues of ${plural(unread, "namespace")} with fewer ready timers. Choose a namespace to see its queues.`);
+      text(partial, `The list omits the queues of ${plural(unread, "namespace")} with fewer ready timers. Choose a namespace to see its queues.`);
     },
   };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces that several pages show.
+// Elements that several pages use.
 
 import { SERVER } from "./api.js";
 import { h, icon, name, text, toast } from "./dom.js";
@@ -37,7 +37,7 @@ export function queueLink(queue, withNamespace) {
     withNamespace && [" ", name(queue.namespace, "muted small")]];
 }
 
-/** A notice where there is nothing: why, and the next step. */
+/** A notice for an empty page: the reason, and the next step. */
 export function empty(title, ...children) {
   return h("div", { class: "empty" }, h("h2", {}, title), children);
 }
@@ -65,7 +65,7 @@ export function command(line) {
           toast("Copied");
         } catch {
           getSelection().selectAllChildren(code);
-          toast("Selected: copy it from here", "warn");
+          toast("Selected: copy the text", "warn");
         }
       },
     },
@@ -75,7 +75,7 @@ export function command(line) {
   return h("div", { class: "command" }, h("pre", { tabindex: "0", "aria-label": "Command" }, code), copy);
 }
 
-/** The command that makes a first timer on this server. */
+/** The command that creates a first timer on this server. */
 export function firstTimer() {
   return command(
     `curl -X PUT ${SERVER}/v1/namespaces/shop/timers/order-42 \\\n` +
@@ -93,7 +93,7 @@ export function dueQuery(namespace, from, to) {
   return { ns: namespace, from: instantOf(from), to: instantOf(to) };
 }
 
-/** The heading of a page. It takes the focus when the page opens, so that a screen reader begins there. */
+/** The heading of a page. It gets the focus when the page opens, so that a screen reader starts there. */
 export function heading(title, ...aside) {
   return h(
     "div",

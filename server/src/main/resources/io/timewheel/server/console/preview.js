@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The next runs of a schedule that is being typed, as the server computes them.
+// Shows the next runs of the schedule in the form, computed by the server.
 
 import * as api from "./api.js";
 import { h, put } from "./dom.js";
@@ -17,8 +17,8 @@ export function runRows(instants, zone, withClocks) {
       `The clocks ${shiftText(run.shift.by)} on ${inZone(run.shift.at - 1, zone).replace(/, [\d:]+$/, "")}: ` +
       `from ${offsetText(offset(run.shift.at - 1, zone))} to ${offsetText(offset(run.shift.at, zone))}`),
     h("li", {}, h("time", { datetime: instantOf(run.at), title: instantOf(run.at) }, run.text), h("span", { class: "muted small" }, ` ${run.offset}`),
-      withClocks && run.oddity === "gap" && h("p", { class: "muted small" }, "The clocks skip the time that the cron names. The timer fires as the gap ends."),
-      withClocks && run.oddity === "overlap" && h("p", { class: "muted small" }, "This local time comes twice; this is the first.")),
+      withClocks && run.oddity === "gap" && h("p", { class: "muted small" }, "The clocks skip this local time. The timer fires at the end of the gap."),
+      withClocks && run.oddity === "overlap" && h("p", { class: "muted small" }, "This local time occurs twice. The timer fires at the first one.")),
   ]);
 }
 

@@ -9,7 +9,7 @@ import * as live from "./live.js";
 import { ago, empty, failure, heading, queueLink } from "./parts.js";
 import { link } from "./router.js";
 
-/** Each namespace is a request of its own. */
+/** The largest number of namespaces to read. Each needs a request. */
 const NAMESPACES = 20;
 
 export const title = () => "Queues";
@@ -44,7 +44,7 @@ function oldestFirst(a, b) {
   return at(a) === at(b) ? (a.name < b.name ? -1 : 1) : at(a) < at(b) ? -1 : 1;
 }
 
-/** A table of queues: {element, set(queues)}. The action of a row is made by onAction, if there is one. */
+/** A table of queues: {element, set(queues)}. The onAction, if present, makes the action of a row. */
 export function queueTable(several, signal, onAction) {
   const body = h("tbody", {});
   const columns = [["Queue"], ["Ready", "right"], ["Oldest ready", "right"], ["Running", "right"], ["Waiting claims", "right"]];
@@ -61,7 +61,7 @@ export function queueTable(several, signal, onAction) {
     set(queues) {
       const key = JSON.stringify(queues);
       if (key === before) {
-        return; // a button that is being pressed must not be replaced without need
+        return; // do not replace a button that is being pressed
       }
       before = key;
       inner.abort();
@@ -130,7 +130,7 @@ export function show(main, route, signal) {
       ? send().catch((e) => toast(e.words ?? String(e), "bad"))
       : ask({
         title: "Pause this namespace?",
-        body: h("p", {}, "No attempt of a timer in ", name(namespace), " begins on any node until the namespace is resumed. Running attempts finish."),
+        body: h("p", {}, "No attempt of a timer in ", name(namespace), " starts on any node until the namespace is resumed. Running attempts continue."),
         close: "Leave namespace running",
         action: { label: "Pause namespace", kind: "danger", run: send },
       }) }, paused ? "Resume namespace" : "Pause namespace");
@@ -151,7 +151,7 @@ export function show(main, route, signal) {
         put(aside, namespace && !paused.includes("*") && namespaceButton(paused.length > 0));
         put(lead, queues.length > 0 && `${plural(queues.length, "queue")}, ${plural(ready, "ready timer")}. The queue that has waited longest is first.`,
           omitted > 0 && ` ${plural(omitted, "namespace")} with fewer ready timers ${omitted === 1 ? "is" : "are"} left out: choose a namespace to see its queues.`,
-          paused.length > 0 && h("strong", {}, paused.includes("*") ? " Everything is paused." : " This namespace is paused."));
+          paused.length > 0 && h("strong", {}, paused.includes("*") ? " All timers are paused." : " This namespace is paused."));
         put(body, queues.length > 0 ? h("div", { class: "panel" }, table.element) : nothing());
       }
       table.set(queues);
@@ -171,7 +171,7 @@ export function show(main, route, signal) {
   refresh();
 }
 
-/** The queue that has waited longest: {at, words}; undefined if none waits. Paused queues wait on purpose. */
+/** The queue that has waited longest: {at, words}; undefined if none waits. Paused queues are left out. */
 export function oldest(queues) {
   const queue = queues.find((each) => each.oldestReadyAt && !each.paused);
   return queue && { at: queue.oldestReadyAt, words: `in ${queue.name}, ${compact(queue.ready)} ready` };

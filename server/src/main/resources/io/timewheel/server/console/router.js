@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses of the console: "#/timers?ns=shop&state=retrying". All that a page shows is in its address.
+// URLs of the console, such as "#/timers?ns=shop&state=retrying". A URL contains the complete state of its page.
 
 import { encode } from "./api.js";
 
-/** An address for a link. It leaves empty values out. */
+/** A URL for a link, without empty values. */
 export function link(path, query = {}) {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
   const search = new URLSearchParams(given).toString();
@@ -24,7 +24,7 @@ function decode(text) {
   }
 }
 
-/** The present address with other parameters, without a new entry in the history. */
+/** Replaces parameters of the present URL, without a new entry in the history. */
 export function replaceQuery(changes) {
   const { path, query } = parse(location.hash);
   for (const [key, value] of Object.entries(changes)) {

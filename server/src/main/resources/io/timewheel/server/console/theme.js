@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Before anything is drawn, so that a dark page never flashes light. The system decides unless the user has.
+// Runs before anything is drawn, so that a dark page never flashes light. The default is the theme of the system.
 {
   const chosen = localStorage.getItem("timewheel.theme");
   if (chosen === "light" || chosen === "dark") {

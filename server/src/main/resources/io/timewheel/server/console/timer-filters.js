@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The controls above the list of timers. Their values are in the address.
+// The controls above the list of timers. Their values are in the URL.
 
 import { h, icon } from "./dom.js";
 import { STATE_NAMES, fieldOf, instantOf, millisOf, millisOfField, stateLabel, zoneName } from "./format.js";
 import { replaceQuery } from "./router.js";
 
-/** The filter of a request, from the address. Empty values are left out. */
+/** The filter of a request, from the URL. Empty values are left out. */
 export function filterOf(query) {
   const filter = {};
   const fields = { prefix: "prefix", state: "state", queue: "queue", from: "dueFrom", to: "dueTo" };
@@ -20,11 +20,11 @@ export function filterOf(query) {
 /**
  * The controls; Enter in the search goes to the first timer.
  *
- * @param changed (changes of the address)
+ * @param changed (changes of the URL)
  */
 export function filters(query, changed, enter) {
-  const search = h("input", { id: "search", type: "search", placeholder: "Id begins with …", autocomplete: "off", spellcheck: "false",
-    value: query.get("prefix") ?? "", "aria-label": "Id begins with", "aria-keyshortcuts": "/" });
+  const search = h("input", { id: "search", type: "search", placeholder: "ID begins with …", autocomplete: "off", spellcheck: "false",
+    value: query.get("prefix") ?? "", "aria-label": "ID begins with", "aria-keyshortcuts": "/" });
   let waiting;
   search.addEventListener("input", () => {
     clearTimeout(waiting);

@@ -24,9 +24,9 @@ const SIMPLE = {
 };
 
 const CANCELLED = {
-  cancelled: "Timer cancelled: no attempt begins",
-  running: "Timer cancelled while an attempt runs: no other attempt follows",
-  completed: "Not cancelled: the timer has completed",
+  cancelled: "Timer cancelled: no attempt starts",
+  running: "Timer cancelled: the running attempt is the last one",
+  completed: "Not cancelled: the timer had already completed",
 };
 
 export function show(main, route, signal) {
@@ -60,7 +60,7 @@ export function show(main, route, signal) {
   function draw() {
     const wanted = JSON.stringify(timer);
     if (wanted === drawn) {
-      return; // a button that is being pressed must not be replaced without need
+      return; // do not replace a button that is being pressed
     }
     drawn = wanted;
     inner.abort();
@@ -160,9 +160,9 @@ const ENDS = {
   succeeded: ["Succeeded", "good"],
   failed: ["Failed", "bad"],
   lost: ["Lost", "bad"],
-  given_back: ["Given back untouched", "info"],
+  given_back: ["Released before its start", "info"],
   rescheduled: ["Moved by its handler", "info"],
-  superseded: ["Replaced meanwhile", "info"],
+  superseded: ["Timer replaced meanwhile", "info"],
 };
 
 function timeline(timer, signal) {
@@ -172,7 +172,7 @@ function timeline(timer, signal) {
     const took = millisOf(attempt.endedAt) - millisOf(attempt.beganAt);
     const late = millisOf(attempt.beganAt) - millisOf(attempt.scheduledAt);
     return item(kind,
-      [time(attempt.beganAt), `, took ${duration(Math.max(0, took))}`, attempt.attempt === 1 && late > 1000 && `, began ${duration(late)} late`],
+      [time(attempt.beganAt), `, took ${duration(Math.max(0, took))}`, attempt.attempt === 1 && late > 1000 && `, started ${duration(late)} late`],
       h("strong", {}, `Attempt ${attempt.attempt}: ${label.toLowerCase()}`),
       attempt.error && h("pre", { class: "error-text", tabindex: "0", "aria-label": `Error of attempt ${attempt.attempt}` }, attempt.error));
   });
@@ -200,7 +200,7 @@ function next(timer) {
   const known = knowsZone(zone) ? zone : "UTC";
   const rows = runRows(instants, known, Boolean(timer.cron));
   return h("section", {}, h("h2", {}, "Next runs"),
-    h("p", { class: "muted" }, `Times in ${known}${known === zone ? "" : `: this browser does not know ${zone}`}.`),
+    h("p", { class: "muted" }, `Times in ${known}${known === zone ? "" : `: this browser does not support ${zone}`}.`),
     h("ol", { class: "runs" }, rows));
 }
 
@@ -213,7 +213,7 @@ function facts(timer) {
   const { target = {}, retry } = timer;
   return [
     block("Definition", h("dl", { class: "facts panel" },
-      fact("Id", name(timer.id)),
+      fact("ID", name(timer.id)),
       fact("Namespace", name(timer.namespace)),
       timer.cron && fact("Cron", h("code", {}, timer.cron)),
       timer.every && fact("Every", isoDuration(timer.every)),
@@ -224,7 +224,7 @@ function facts(timer) {
       target.secret && fact("Signed with", name(target.secret)),
       target.timeout && fact("Timeout", isoDuration(target.timeout)),
       retry && fact("Attempts", `up to ${retry.maxAttempts}, ${isoDuration(retry.backoff)} to ${isoDuration(retry.maxBackoff)} apart`),
-      (timer.every || timer.cron || timer.fixedDelay) && timer.missed && fact("Missed runs", { fire_once: "one for all", fire_all: "each of them", skip: "left out" }[timer.missed] ?? timer.missed),
+      (timer.every || timer.cron || timer.fixedDelay) && timer.missed && fact("Missed runs", { fire_once: "one run for all", fire_all: "one run for each", skip: "skipped" }[timer.missed] ?? timer.missed),
       (timer.every || timer.cron) && timer.grace && fact("Grace", isoDuration(timer.grace)),
       fact("Version", timer.version))),
     timer.payload !== undefined && block("Payload", pre("Payload", timer.payload)),

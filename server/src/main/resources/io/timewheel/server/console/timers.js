@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of timers: filters and order that are kept in the address, a selection, and actions on it.
+// The list of timers: filters and order (stored in the URL), a selection, and actions on it.
 
 import * as api from "./api.js";
 import { bulk } from "./bulk.js";
@@ -12,7 +12,7 @@ import { go, link, replaceQuery } from "./router.js";
 import { filterOf, filters } from "./timer-filters.js";
 import { VirtualList } from "./virtual-list.js";
 
-/** More than this many are not fetched: a person narrows the filter. */
+/** The largest number of timers to load. The user narrows the filter to see others. */
 const MOST = 100_000;
 const PAGE = 2_000;
 /** A list of at most this many is read again by itself when timers were created. */
@@ -37,7 +37,7 @@ const COLUMNS = {
   created: { label: "Created", value: ({ created }) => created, descending: true },
 };
 
-/** An earlier error of a timer that is fine again is on its own page. */
+/** Earlier errors of a timer without a problem are only on its own page. */
 function errorOf({ state, lastError }) {
   return lastError && ["failed", "retrying", "blocked"].includes(state) ? lastError : "";
 }
@@ -198,7 +198,7 @@ export function show(main, route, signal) {
     state.rows.forEach(({ timer }, i) => indexes.set(keyOf(timer), i));
     table.setAttribute("aria-rowcount", state.rows.length + 1);
     const finished = state.complete || state.error;
-    text(count, !finished ? "Loading …" : state.capped ? `The first ${number(MOST)} by id: narrow the filter to see the others` : plural(state.rows.length, "timer"));
+    text(count, !finished ? "Loading …" : state.capped ? `The first ${number(MOST)} by ID: narrow the filter to see others` : plural(state.rows.length, "timer"));
     box.hidden = finished && state.rows.length === 0;
     head.hidden = state.rows.length === 0;
     order.hidden = state.rows.length === 0;
@@ -336,7 +336,7 @@ export function show(main, route, signal) {
     renewNews();
   }, signal);
 
-  /** Whether the list may change under the eyes of a person. */
+  /** Whether the list may change while the user looks at it. */
   function isCalm() {
     return state.complete && state.rows.length <= RELOADED && selected.size === 0 && state.active < 0 && box.scrollTop === 0
       && !document.querySelector("dialog");

@@ -15,10 +15,10 @@ export const VERBS = {
 
 /** The verbs for many timers. */
 export const BULK = {
-  retry: { label: "Retry", done: "retried", one: "It fires at once, with attempts counted from one.", many: "They fire at once, with attempts counted from one." },
-  resume: { label: "Resume", done: "resumed", one: "If it is overdue, it fires at once.", many: "Overdue timers fire at once." },
-  pause: { label: "Pause", done: "paused", one: "It does not fire until it is resumed.", many: "None of them fires until it is resumed." },
-  cancel: { label: "Cancel", done: "cancelled", one: "It never fires. This cannot be undone.", many: "None of them ever fires. This cannot be undone.", kind: "danger" },
+  retry: { label: "Retry", done: "retried", one: "The timer fires at once. Its attempts are counted from one.", many: "The timers fire at once. Their attempts are counted from one." },
+  resume: { label: "Resume", done: "resumed", one: "If the timer is overdue, it fires at once.", many: "Overdue timers fire at once." },
+  pause: { label: "Pause", done: "paused", one: "The timer does not fire until it is resumed.", many: "The timers do not fire until they are resumed." },
+  cancel: { label: "Cancel", done: "cancelled", one: "The timer never fires. This cannot be undone.", many: "The timers never fire. This cannot be undone.", kind: "danger" },
 };
 
 /** The bulk verbs that at least one of some states allows, that of the first states first. */

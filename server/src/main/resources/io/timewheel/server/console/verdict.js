@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures as the person on call needs them: a judgement, and each problem with its first step.
+// Evaluates the figures for the person on call: a verdict, and each problem with its first step.
 
 import { MINUTE, duration, durationMillis, millisOf, moment, number, plural } from "./format.js";
 
-/** A lag at which a person would call a timer late. */
+/** The lag from which a timer counts as late. */
 const LATE = 1000;
 
 /** A consumer that is this far behind needs a person. */
@@ -22,13 +22,13 @@ export function behind(queues, now) {
     .sort((a, b) => millisOf(a.oldestReadyAt) - millisOf(b.oldestReadyAt));
 }
 
-/** One sentence of judgement: {level: "good" | "warn" | "bad" | "idle", title, detail}. */
+/** The verdict in one sentence: {level: "good" | "warn" | "bad" | "idle", title, detail}. */
 export function verdict(stats, queues) {
   if (stats.storeAvailable === false) {
     return {
       level: "bad",
       title: "The store does not answer",
-      detail: "No change is committed and no attempt begins until it answers. No restart is needed then.",
+      detail: "No change is committed and no attempt starts until the store answers. No restart is needed.",
     };
   }
   if (stats.overdue > 0) {
@@ -39,15 +39,15 @@ export function verdict(stats, queues) {
     };
   }
   if ((stats.paused ?? []).includes("*")) {
-    return { level: "warn", title: "Everything is paused", detail: "No attempt begins until it is resumed." };
+    return { level: "warn", title: "All timers are paused", detail: "No attempt starts until all timers are resumed." };
   }
   const { lag } = stats;
   const p99 = durationMillis(lag?.p99 ?? "PT0S");
   const kept = !lag
     ? "The lag of this namespace is not measured: too many namespaces are active."
     : lag.count === 0 ? "No timer came due within the last hour, and none is late."
-    : lag.count === 1 ? `The one timer of the last hour began within ${duration(p99)} of its time.`
-    : `Of ${number(lag.count)} timers of the last hour, half began within ${duration(durationMillis(lag.p50))} of their ` +
+    : lag.count === 1 ? `The one timer of the last hour started within ${duration(p99)} of its time.`
+    : `Of ${number(lag.count)} timers of the last hour, half started within ${duration(durationMillis(lag.p50))} of their ` +
       `time, and 99 % within ${duration(p99)}.`;
   if (lag?.count > 0 && p99 > LATE) {
     return { level: "warn", title: "Late at times", detail: kept };
@@ -70,7 +70,7 @@ export function verdict(stats, queues) {
     : { level: "idle", title: "Nothing was due", detail: kept };
 }
 
-/** The judgement when the server is silent. */
+/** The verdict when the server does not answer. */
 export function lost(stats) {
   return {
     level: "bad",
@@ -106,8 +106,8 @@ export function problems(stats, queues) {
       level: "bad",
       count: overdue,
       title: "Overdue",
-      meaning: by(overdue, "Its time passed more than a second ago, and no attempt has begun.",
-        "Their time passed more than a second ago, and no attempt has begun."),
+      meaning: by(overdue, "Its time passed more than a second ago, and no attempt has started.",
+        "Their time passed more than a second ago, and no attempt has started."),
       step: overdueStep(stats),
       state: "scheduled,retrying",
       overdue: true,
@@ -117,10 +117,10 @@ export function problems(stats, queues) {
       level: "bad",
       count: count("failed"),
       title: "Failed",
-      meaning: by(count("failed"), "All its attempts failed. It is kept, with every error.",
-        "All their attempts failed. They are kept, with every error."),
-      step: by(count("failed"), "Open it and read its errors. Fix the receiver, then retry the timer.",
-        "Open one and read its errors. Fix the receiver, then retry the timers."),
+      meaning: by(count("failed"), "All its attempts failed. The timer and its errors are retained.",
+        "All their attempts failed. The timers and their errors are retained."),
+      step: by(count("failed"), "Open the timer and read its errors. Fix the receiver, then retry the timer.",
+        "Open a timer and read its errors. Fix the receiver, then retry the timers."),
       state: "failed",
     },
     count("blocked") > 0 && {
@@ -140,7 +140,7 @@ export function problems(stats, queues) {
       queue,
       meaning: `${plural(queue.ready, "timer")} ${by(queue.ready, "is", "are")} ready. ` +
         `${by(queue.ready, "It", "The oldest")} has waited for ${duration(floor(now - millisOf(queue.oldestReadyAt)))}. ` +
-        (queue.waitingClaims > 0 ? "Consumers wait, but claim nothing." : "No consumer waits."),
+        (queue.waitingClaims > 0 ? "Consumers wait, but claim nothing." : "No consumer waits for a timer."),
       step: "Check whether the consumers of this queue run, and whether they acknowledge.",
     }), {
       key: "queues",
@@ -164,16 +164,18 @@ export function problems(stats, queues) {
       level: "warn",
       count: backlog,
       title: "Catching up",
-      meaning: `Overdue since a restart or a jump of the clock, in all namespaces of this node. ${by(backlog, "It starts", "They start")} at a limited rate.`,
+      meaning: `Overdue since a restart or a clock jump, in all namespaces of this node. ${by(backlog, "It starts", "They start")} at a limited rate.`,
       step: "Wait: new timers fire on time meanwhile.",
     },
     ...(stats.paused ?? []).map((namespace) => ({
       key: `paused ${namespace}`,
       level: "warn",
       namespace,
-      title: namespace === "*" ? "Everything is paused" : "Namespace paused",
-      meaning: "No attempt begins. Timers that come due wait.",
-      step: "Resume it when the person who paused it agrees.",
+      title: namespace === "*" ? "All timers are paused" : "Namespace paused",
+      meaning: "No attempt starts. Timers that become due wait.",
+      step: namespace === "*"
+        ? "Resume all timers in the application that paused them (DurableTimer.resumeAll): the HTTP API has no operation for it."
+        : "Resume the namespace on the page Queues when the person who paused it agrees.",
     })),
     ...queueRows((queues ?? []).filter((queue) => queue.paused), (queue) => ({
       key: `paused queue ${queue.namespace} ${queue.name}`,
@@ -194,9 +196,10 @@ export function problems(stats, queues) {
       level: "info",
       count: count("paused"),
       title: "Paused",
-      meaning: by(count("paused"), "A person paused it. If it is overdue, it fires when it is resumed.",
-        "A person paused them. Overdue timers fire when they are resumed."),
-      step: by(count("paused"), "None, unless it was forgotten. Then resume it.", "None, unless they were forgotten. Then resume them."),
+      meaning: by(count("paused"), "Somebody paused the timer. If it is overdue, it fires after it is resumed.",
+        "Somebody paused the timers. Overdue timers fire after they are resumed."),
+      step: by(count("paused"), "None if the pause is intended. Otherwise resume the timer.",
+        "None if the pause is intended. Otherwise resume the timers."),
       state: "paused",
     },
   ];
@@ -210,12 +213,12 @@ function floor(millis) {
 
 function overdueStep(stats) {
   if (stats.storeAvailable === false) {
-    return "Fix the store first: overdue timers fire once it answers.";
+    return "Fix the store first. Overdue timers fire once the store answers.";
   }
   if ((stats.paused ?? []).length > 0) {
     return "A namespace is paused: see below.";
   }
   return stats.waiting > 0
-    ? "A handler or a receiver is too slow: see which one the timers wait for."
+    ? "A handler or a receiver is too slow. Open a timer to see which one."
     : "Check whether the processor is busy, then read the log.";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list that has elements only for the rows in sight, so that a hundred thousand cost as much as thirty.
+// A list with elements only for the visible rows, so that a hundred thousand rows cost as much as thirty.
 
 /** The rows to have elements for: {first, last}, last not included. */
 export function rowsInSight(scrollTop, height, rowHeight, total, spare = 8) {
@@ -8,7 +8,7 @@ export function rowsInSight(scrollTop, height, rowHeight, total, spare = 8) {
   return { first, last: Math.max(first, last) };
 }
 
-/** How far to scroll so that a row is in sight; where it is already, nothing moves. */
+/** The scroll position at which a row is visible; unchanged if it is visible already. */
 export function scrollTo(row, scrollTop, height, rowHeight) {
   const top = row * rowHeight;
   if (top < scrollTop) {
@@ -22,7 +22,7 @@ export function scrollTo(row, scrollTop, height, rowHeight) {
  *
  * @param box scrolls
  * @param body contains the rows, and gets the height of all
- * @param rowHeight asked each time, for it depends on the width of the window
+ * @param rowHeight called each time, because it depends on the width of the window
  * @param makeRow (index) => the element of a row
  */
 export class VirtualList {
@@ -40,7 +40,7 @@ export class VirtualList {
     this.#rowHeight = rowHeight;
     this.#makeRow = makeRow;
     box.addEventListener("scroll", () => this.#later(), { signal, passive: true });
-    const observer = new ResizeObserver(() => this.#draw()); // at once, or a frame would be empty
+    const observer = new ResizeObserver(() => this.#draw()); // at once, to avoid an empty frame
     observer.observe(box);
     signal.addEventListener("abort", () => observer.disconnect());
   }
@@ -90,7 +90,7 @@ export class VirtualList {
     const { first, last } = rowsInSight(
       this.#box.scrollTop, this.#box.clientHeight, height, this.#total);
     for (const [index, row] of this.#rows) {
-      // The focus is not lost because its row is scrolled away.
+      // Keep the focus when its row is scrolled out of sight.
       if ((index < first || index >= last) && (index >= this.#total || row !== document.activeElement)) {
         row.remove();
         this.#rows.delete(index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The wheel without its picture: which timers sit in which slot, and where a slot is drawn.
+// The model of the wheel: the timers of each slot, and the position of each slot.
 
 import { DAY, HOUR, MINUTE, SECOND, utc } from "./format.js";
 
@@ -14,12 +14,12 @@ export const RINGS = [
 export const SIZE = 736;
 const CENTRE = SIZE / 2;
 
-/** The beginning of the slot of a ring that a moment is in. */
+/** The start of the slot of a moment on a ring. */
 export function slotStart(ring, millis) {
   return Math.floor(millis / ring.millis) * ring.millis;
 }
 
-/** The place on its ring of the slot that a moment is in. */
+/** The index of the slot of a moment on its ring. */
 export function place(ring, millis) {
   return Math.floor(millis / ring.millis) % ring.slots;
 }
@@ -30,7 +30,7 @@ export function place(ring, millis) {
  * is empty, and its slot under the hand is open: its timers are on the ring inside.
  *
  * @param levels the levels of /v1/wheel
- * @return for each ring an array of {count, start}, by place; start is undefined where nothing can be
+ * @return for each ring an array of {count, start}, by place; start is undefined for a slot that is always empty
  */
 export function fill(levels, now) {
   return RINGS.map((ring, i) => {
@@ -72,7 +72,7 @@ export function shade(count) {
   return count === 0 ? 0 : Math.min(6, Math.floor(Math.log10(count) + 1e-9) + 1);
 }
 
-/** How far a moment is round a ring, from 0 at the top to 1, clockwise. */
+/** The position of a moment on a ring, clockwise from 0 at the top to 1. */
 export function turn(ring, millis) {
   const length = ring.slots * ring.millis;
   return (millis % length) / length;
@@ -104,7 +104,7 @@ export function slotPath(ring, at) {
 /** The slot at a point of the picture: {ring, at}, as indexes; null if there is none. */
 export function slotAt(x, y) {
   const radius = Math.hypot(x - CENTRE, y - CENTRE);
-  const slack = 8; // a finger is wider than a gap
+  const slack = 8; // wider than a gap, for fingers
   const ring = RINGS.findIndex((r) => radius >= r.inner - slack && radius <= r.outer + slack);
   if (ring < 0) {
     return null;
@@ -124,7 +124,7 @@ export function falls(before, now) {
   return moves;
 }
 
-/** How many timers a ring holds. */
+/** The number of timers on a ring. */
 export function sum(slots) {
   return slots.reduce((total, slot) => total + slot.count, 0);
 }

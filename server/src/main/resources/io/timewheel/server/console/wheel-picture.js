@@ -13,7 +13,7 @@ const FALL_MILLIS = 1_200;
 
 /** The stops of "Follow one timer": the ring, how many slots ahead of the hand, and the text. */
 const JOURNEY = [
-  { ring: 3, ahead: 0, text: "Far from its time, a timer waits in the slot of its day. Timewheel does not look at it." },
+  { ring: 3, ahead: 0, text: "Far from its time, a timer waits in the slot of its day. Timewheel does not read it yet." },
   { ring: 2, ahead: 5, text: "Its day begins: the slot opens, and the timer falls to the slot of its hour." },
   { ring: 1, ahead: 20, text: "Its hour begins: the timer falls to the slot of its minute." },
   { ring: 0, ahead: 20, text: "Its minute begins: the timer falls to the slot of its second." },
@@ -88,7 +88,7 @@ export function picture(onPick, signal) {
       : `${startOf(at.ring, slot.start)}: ${plural(slot.count, "timer")} in this ${unit}`);
   }
 
-  /** The next event on the wheel, so that a person knows when to look. */
+  /** The next event on the wheel, so that the user knows when to look. */
   function coming() {
     if (!rings) {
       return "";
@@ -136,7 +136,7 @@ export function picture(onPick, signal) {
   /** Timers of the slots that opened fall to their new slots; timers under the second hand fire. */
   function fall(before, then, now) {
     if (now - then > 5_000) {
-      return; // a pause is over, or the machine slept: that was no fall
+      return; // after a pause, or after the machine slept, nothing falls
     }
     for (const { from, at } of falls(then, now)) {
       const inside = RINGS[from - 1];
@@ -166,7 +166,7 @@ export function picture(onPick, signal) {
     }
   }
 
-  /** Shows the way of one timer through the rings. A person stops it by any use of the wheel. */
+  /** Shows the path of one timer through the rings. Any use of the wheel stops it. */
   async function follow(aloud) {
     stop();
     const mine = s("circle", { r: 9, class: "traveller" });
@@ -221,7 +221,7 @@ export function picture(onPick, signal) {
     ).finished.finally(() => made.remove());
   }
 
-  /** A page that is open all day must not cost a processor: a dozen steps a second look smooth enough. */
+  /** A dozen steps a second look smooth enough, and use little CPU time on a page that is open all day. */
   function turnHands() {
     const now = live.now();
     hands.forEach((hand, i) =>

@@ -29,7 +29,7 @@ export function show(main, route, signal) {
   const first = h("div", {});
   put(main,
     heading("Wheel"),
-    h("p", { class: "lead" }, "Each timer waits in one slot. As its time comes near, it falls inwards from ring to ring, and fires in the middle. The rings are in UTC."),
+    h("p", { class: "lead" }, "Each timer waits in one slot. As its due time approaches, it falls inwards from ring to ring, and fires in the middle. The rings are in UTC."),
     first,
     h("div", { class: "wheel-page" },
       h("div", { class: "wheel-left" }, drawn.element, summary, shades()),
@@ -134,7 +134,7 @@ export function show(main, route, signal) {
     answer = next;
     advance(false);
     renewEmpty();
-    // Once for each browser, and without a voice: the person did not ask for it.
+    // Once for each browser, and not announced, because the user did not request it.
     if (!begun && localStorage.getItem(FOLLOWED) === null) {
       localStorage.setItem(FOLLOWED, "yes");
       drawn.follow(false);
@@ -252,7 +252,7 @@ function explanation(follow) {
       h("li", {}, h("strong", {}, "The wheel is a clock with appointments. "), "The inner ring is this minute, with a slot for each second. The next rings are this hour in minutes, this day in hours, and a year in days."),
       h("li", {}, h("strong", {}, "A timer drops into one slot. "), "A stronger colour means more timers. Finding the slot takes the same few steps for ten timers or ten million, because Timewheel sorts nothing."),
       h("li", {}, h("strong", {}, "When a hand reaches a slot, the slot opens. "), "Its timers fall one ring inwards, each to its finer slot. Watch the end of a minute."),
-      h("li", {}, h("strong", {}, "In the middle, timers fire. "), "So Timewheel looks at one small slot only: the slot under the hand.")),
+      h("li", {}, h("strong", {}, "In the middle, timers fire. "), "So Timewheel reads only one small slot: the slot under the hand.")),
     h("p", {}, h("button", { class: "button", onclick: follow }, icon("play"), "Follow one timer")),
     h("p", { class: "muted small" }, "The picture divides time as a clock does. In the minute before they fire, timers are on the wheel in memory, which has finer slots (256 in a ring, the finest of a millisecond). Until then they wait in the store, which the outer rings count."));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timer in words, and durations as people write them.
+// Describes timers in words, and parses durations that people type.
 
 import { words } from "./cron.js";
 import { DAY, HOUR, MINUTE, SECOND, durationMillis, isoDuration, millisOf, moment } from "./format.js";
@@ -8,13 +8,13 @@ import { DAY, HOUR, MINUTE, SECOND, durationMillis, isoDuration, millisOf, momen
 export function whenWords(timer) {
   if (timer.cron) {
     const said = words(timer.cron);
-    return said === null ? `By the cron ${timer.cron}` : said[0].toUpperCase() + said.slice(1);
+    return said === null ? `By cron ${timer.cron}` : said[0].toUpperCase() + said.slice(1);
   }
   if (timer.every) {
     return `Every ${isoDuration(timer.every)}`;
   }
   if (timer.fixedDelay) {
-    return `${isoDuration(timer.fixedDelay)} after each run has ended`;
+    return `${isoDuration(timer.fixedDelay)} after the end of each run`;
   }
   return `Once, ${moment(millisOf(timer.dueAt ?? timer.at))}`;
 }
@@ -32,7 +32,7 @@ export function targetWords(target = {}) {
 
 const UNITS = { ms: 1, s: SECOND, sec: SECOND, m: MINUTE, min: MINUTE, h: HOUR, d: DAY, w: 7 * DAY };
 
-/** An ISO duration from a typed text: "30m", "1h 30m", "PT5S", "90" (seconds). Null if it is none. */
+/** An ISO duration from a typed text: "30m", "1h 30m", "PT5S", "90" (seconds). Null if it is not a duration. */
 export function isoOf(typed) {
   const text = typed.trim();
   if (!Number.isNaN(durationMillis(text.toUpperCase()))) {

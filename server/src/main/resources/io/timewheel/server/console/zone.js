@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Changes of the clocks of a zone around a run.
+// Finds clock changes of a zone around a run.
 
 import { DAY, HOUR, MINUTE } from "./format.js";
 
@@ -25,7 +25,7 @@ function parts(zone) {
   return formats.get(zone);
 }
 
-/** Whether this browser knows the zone. */
+/** Whether this browser supports the zone. */
 export function knowsZone(zone) {
   try {
     parts(zone);
@@ -35,7 +35,7 @@ export function knowsZone(zone) {
   }
 }
 
-/** How far the clocks of a zone are ahead of UTC at a moment, in milliseconds. */
+/** The offset of a zone from UTC at a moment, in milliseconds. */
 export function offset(millis, zone) {
   const found = Object.fromEntries(parts(zone).formatToParts(millis).map((p) => [p.type, p.value]));
   const local = Date.UTC(
@@ -74,8 +74,8 @@ function shiftBetween(from, to, zone) {
 }
 
 /**
- * The oddity of a run at a moment: "gap" if it comes as the clocks skip local time, "overlap" if its local
- * time comes a second time, otherwise null.
+ * The oddity of a run at a moment: "gap" if the clocks skip its local time, "overlap" if its local
+ * time occurs twice, otherwise null.
  */
 export function oddity(millis, zone) {
   if (offset(millis - 1, zone) < offset(millis, zone)) {

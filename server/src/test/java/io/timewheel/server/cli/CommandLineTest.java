@@ -27,7 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
-/** What the commands ask of a server, and what they make of its answers. */
+/** Tests the requests of commands to a server, and their output for its answers. */
 @SuppressWarnings({"StringSplitter", "StringConcatToTextBlock"}) // plain words
 final class CommandLineTest {
   private record Asked(String line, String condition, String authorization, String body) {}
@@ -170,7 +170,7 @@ final class CommandLineTest {
         + "?queue=q&target=queue&orderBy=due&order=desc&pageSize=5,",
     "stats, GET /v1/stats,"
   })
-  void asksWhatItsCommandSays(String command, String line, String body) {
+  void sendsTheRequestOfItsCommand(String command, String line, String body) {
     assertThat(run(command)).isEqualTo(ExitCode.DONE);
 
     assertThat(asked.get(0).line()).isEqualTo(line);
@@ -213,7 +213,7 @@ final class CommandLineTest {
   }
 
   @Test
-  void saysThatNoServerAnswers() {
+  void reportsThatNoServerAnswers() {
     server.stop(0);
 
     assertThat(run("timers get shop a")).isEqualTo(ExitCode.UNREACHABLE);
@@ -281,7 +281,7 @@ final class CommandLineTest {
     assertThat(out.toString() + err).doesNotContain("s3cret");
   }
 
-  /** Linux connects 0.0.0.0 to this machine; the command takes it for another one. */
+  /** Linux connects 0.0.0.0 to this machine. The command treats it as another one. */
   @ParameterizedTest
   @CsvSource({
     "http://0.0.0.0, true, true",
@@ -292,7 +292,7 @@ final class CommandLineTest {
     "http://LOCALHOST, true, false",
     "http://[::1], true, false"
   })
-  void warnsOfATokenThatTravelsInClear(
+  void warnsOfATokenInClearText(
       String address, boolean token, boolean warns, @TempDir Path directory) throws IOException {
     Path file = Files.writeString(directory.resolve("token"), "s3cret\n");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
@@ -300,14 +300,14 @@ final class CommandLineTest {
 
     run("stats --server " + url + (token ? " --token-file " + file : ""));
 
-    String warning = "timewheel: the token travels in clear to " + url + " (expected: https)";
+    String warning = "timewheel: the token is sent in clear text to " + url + " (expected: https)";
     assertThat(err.toString().lines().toList().contains(warning)).isEqualTo(warns);
     assertThat(out.toString() + err).doesNotContain("s3cret");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"s3cret\nother", "\ufeffs3cret", "s3cret other", "\n"})
-  void refusesWhatIsNoTokenAndDoesNotShowIt(String content, @TempDir Path directory)
+  void refusesAMalformedTokenWithoutShowingIt(String content, @TempDir Path directory)
       throws IOException {
     Path file = Files.writeString(directory.resolve("token"), content);
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
@@ -315,14 +315,14 @@ final class CommandLineTest {
     assertThat(run("stats --token-file " + file)).isEqualTo(ExitCode.FAILED);
 
     assertThat(err.toString())
-        .contains(file + ": holds no token")
+        .contains(file + ": contains no token")
         .doesNotContain("s3cret")
         .hasLineCount(1);
     assertThat(asked).isEmpty();
   }
 
   @Test
-  void whatBeginsWithAnAtIsNotTheContentOfAFile(@TempDir Path directory) throws IOException {
+  void anArgumentThatBeginsWithAnAtIsNotAFile(@TempDir Path directory) throws IOException {
     Path file = Files.writeString(directory.resolve("id"), "order-42");
 
     run("timers get shop @" + file);
@@ -341,7 +341,7 @@ final class CommandLineTest {
   }
 
   @Test
-  void whatUsersNamedCannotMoveTheCursor() {
+  void namesCannotMoveTheCursor() {
     answer = "{\"id\":\"a\\u001b[2J\u202eb\",\"lastError\":\"line\\nbreak\"}";
 
     run("timers get shop a");
@@ -351,7 +351,7 @@ final class CommandLineTest {
   }
 
   @Test
-  void saysWhenTheAnswerIsNotOfTimewheel() {
+  void reportsAnAnswerOfAnotherServer() {
     answer = "<html>";
 
     assertThat(run("stats")).isEqualTo(ExitCode.FAILED);
@@ -377,7 +377,7 @@ final class CommandLineTest {
   }
 
   @Test
-  void drawsAScreenOfWhatItWatches() {
+  void drawsAScreenOfTheFigures() {
     String screen =
         WatchCommand.screen(
             json("{\"storeAvailable\":false,\"states\":{\"scheduled\":12345,\"failed\":2}}"),
@@ -405,7 +405,7 @@ final class CommandLineTest {
   }
 
   @Test
-  void saysHowToCleanUpAfterABenchThatCannot() {
+  void showsHowToCleanUpAfterAFailedBench() {
     status = 500;
 
     assertThat(run("bench --timers 1000 --connections 1")).isEqualTo(ExitCode.FAILED);
@@ -436,7 +436,7 @@ final class CommandLineTest {
                 : " --server http://127.0.0.1:" + server.getAddress().getPort()));
   }
 
-  /** Words, as a shell parts them; single quotes hold one together. */
+  /** Runs a command whose words are split like in a shell; single quotes keep words together. */
   private int execute(String command) {
     CommandLine line = Timewheel.commandLine();
     line.setOut(new PrintWriter(out, true));

@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Durations of the command line. */
+/** Tests the durations of the command line. */
 class DurationsTest {
   @ParameterizedTest
   @CsvSource({

@@ -41,7 +41,7 @@ class ServeOptionsTest {
   }
 
   @Test
-  void postsNoEventsUnlessToldTo() throws IOException {
+  void postsNoEventsByDefault() throws IOException {
     assertThat(options("").webhooks().failedWebhook(SECRETS)).isNull();
   }
 
@@ -58,14 +58,14 @@ class ServeOptionsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--failed-webhook https://alerts.example, need each other",
-    "--failed-secret ops, need each other",
+    "--failed-webhook https://alerts.example, must be set together",
+    "--failed-secret ops, must be set together",
     "--failed-webhook ftp://alerts.example --failed-secret ops, --failed-webhook (expected",
     "--failed-webhook https://alerts.example --failed-secret none, --failed-secret: no secret",
     "--failed-webhook https://alerts.example --failed-secret header, --failed-secret: no secret",
     "--failed-webhook https://alerts.example --failed-secret shop, --failed-secret: no secret"
   })
-  void refusesWhatCannotBePosted(String line, String message) {
+  void refusesATargetThatCannotBePosted(String line, String message) {
     assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(message);

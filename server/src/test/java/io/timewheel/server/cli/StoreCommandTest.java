@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** What the commands of a store do to data and to files. */
+/** Tests the effects of the store commands on data and files. */
 @SuppressWarnings("StringSplitter") // plain words
 class StoreCommandTest {
   private static final String NOTHING =
@@ -143,7 +143,7 @@ class StoreCommandTest {
   }
 
   @Test
-  void keepsWhatCanBeExportedOfDamagedData() throws IOException {
+  void keepsTheReadableTimersOfDamagedData() throws IOException {
     Path data = directory.resolve("data");
     Path lines = directory.resolve("timers.jsonl");
     Path export = directory.resolve("out");
@@ -163,7 +163,7 @@ class StoreCommandTest {
     StringBuilder text = new StringBuilder();
     text.append("{\"timewheel\":\"timers\",\"format\":1,\"lastVersion\":9999,\"paused\":[]}\n");
     Random random = new Random(1);
-    byte[] payload = new byte[300]; // which no compression makes smaller
+    byte[] payload = new byte[300]; // random, so that it cannot be compressed
     for (int i = 1; i <= timers; i++) {
       random.nextBytes(payload);
       text.append(
@@ -192,7 +192,7 @@ class StoreCommandTest {
   }
 
   @Test
-  void anExportTakesThePlaceOfNothing() throws IOException {
+  void anExportReplacesNoFile() throws IOException {
     Path data = store();
     Path file = Files.writeString(directory.resolve("file"), "precious");
     Path link = Files.createSymbolicLink(directory.resolve("link"), file);
@@ -201,7 +201,7 @@ class StoreCommandTest {
 
     for (Path target : new Path[] {file, link, loose, inner}) {
       assertThat(store("export", data, target)).isEqualTo(ExitCode.FAILED);
-      assertThat(err.toString()).contains(target + " is there already");
+      assertThat(err.toString()).contains(target + " already exists");
     }
 
     assertThat(file).content().isEqualTo("precious");
@@ -211,7 +211,7 @@ class StoreCommandTest {
     assertThat(inner).isEmptyDirectory();
   }
 
-  /** As well as into a device, which a test that fails would replace. */
+  /** The same as for a device, which a failed test would replace. */
   @Test
   void anExportGoesIntoAPipe() throws Exception {
     Path data = store();

@@ -18,12 +18,12 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** A cluster whose nodes are more than an answer has room for. */
+/** A cluster with more nodes than fit into an answer. */
 class ClusterViewTest {
   private final ClusterView view =
       new ClusterView(new Node(InstantSource.system(), () -> "here:7400"));
 
-  /** The longest name that a node or a handler may have, as JSON writes it. */
+  /** Returns the longest name of a node or a handler, in its JSON form. */
   private static String name(int number) {
     return "\"".repeat(250) + "%06d".formatted(number);
   }

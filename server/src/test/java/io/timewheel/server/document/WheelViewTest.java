@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The levels of the wheel against a naive count, and how seldom they are counted. */
+/** Compares the levels of the wheel with a naive count, and tests how often they are counted. */
 class WheelViewTest {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -39,11 +39,11 @@ class WheelViewTest {
   private final DurableTimer timer =
       DurableTimer.builder(node.watch("memory", InMemoryTimerStore.create()))
           .clock(clock)
-          .build(); // nothing fires: what is overdue stays so
+          .build(); // nothing fires: overdue timers stay overdue
   private final Queue<Runnable> waiting = new ArrayDeque<>();
   private long nanos;
 
-  /** Each look at the clock takes as long as the test says. */
+  /** The time that each reading of the clock takes. */
   private long lookNanos;
 
   private final WheelView wheel = new WheelView(node, waiting::add, () -> nanos += lookNanos);
@@ -72,7 +72,7 @@ class WheelViewTest {
     return count;
   }
 
-  /** {@return how many levels were counted for a look at the wheel} */
+  /** {@return the number of levels that were counted for a request} */
   private int counted(Scope scope) {
     var unused = wheel.answer(reads(timer), scope);
     return runWaiting();
@@ -85,11 +85,11 @@ class WheelViewTest {
   }
 
   @Test
-  void eachSlotHasWhatANaiveCountHas() {
+  void eachSlotEqualsANaiveCount() {
     Random random = new Random(42);
     List<Instant> times = new ArrayList<>();
     for (int i = 0; i < 2_000; i++) {
-      double digits = 12 * random.nextDouble(); // up to 30 years, as many near as far
+      double digits = 12 * random.nextDouble(); // logarithmic, up to 30 years
       times.add(NOW.plusMillis((long) Math.pow(10, digits)));
     }
     times.add(Instant.parse("2026-12-01T09:30:15.000Z"));
@@ -139,7 +139,7 @@ class WheelViewTest {
   }
 
   @Test
-  void whatIsDueBeforeTheFirstSlotIsOverdue() {
+  void timersDueBeforeTheFirstSlotAreOverdue() {
     InstantSource early = InstantSource.fixed(NOW.minusSeconds(10));
     InMemoryTimerStore store = InMemoryTimerStore.create();
     DurableTimer before = DurableTimer.builder(store).clock(early).build();
@@ -153,7 +153,7 @@ class WheelViewTest {
   }
 
   @Test
-  void aLevelIsCountedOnceForAllWhoAsk() {
+  void aLevelIsCountedOnceForAllCallers() {
     var first = wheel.answer(reads(timer), Scope.ALL);
     var second = wheel.answer(reads(timer), Scope.ALL);
     assertThat(runWaiting()).isEqualTo(4);
@@ -163,7 +163,7 @@ class WheelViewTest {
   }
 
   @Test
-  void aLevelIsGoodForTwentyTimesAsLongAsItsCountingTook() {
+  void aLevelIsValidForTwentyTimesItsCountingTime() {
     lookNanos = Duration.ofMillis(50).toNanos();
     assertThat(counted(Scope.ALL)).isEqualTo(4);
     lookNanos = 0;
@@ -179,7 +179,7 @@ class WheelViewTest {
   }
 
   @Test
-  void aCountThatFailedIsTriedAgain() {
+  void aFailedCountIsRepeated() {
     timer.close();
     var failed = wheel.answer(reads(timer), Scope.ALL);
     runWaiting();

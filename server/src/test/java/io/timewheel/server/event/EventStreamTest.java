@@ -17,11 +17,11 @@ import java.util.Set;
 import org.eclipse.jetty.util.Callback;
 import org.junit.jupiter.api.Test;
 
-/** Streams pulse by pulse, on connections that take what the test lets them take. */
+/** Tests streams pulse by pulse, on connections that accept data when the test allows it. */
 class EventStreamTest {
   private final ChangeFeed feed = new ChangeFeed(1, ChangeFeed.CAPACITY);
 
-  /** A connection that reads only when it is told to. */
+  /** A connection that reads only on request. */
   private static final class Client implements EventStream.Out {
     final List<String> chunks = new ArrayList<>();
     Callback pending;
@@ -108,7 +108,7 @@ class EventStreamTest {
   }
 
   @Test
-  void aStreamBeginsWithWhatComesAfterIt() {
+  void aStreamBeginsAfterIt() {
     changes(3, "shop");
     Client client = new Client();
     pulse(stream(client, Scope.ALL, null, Topic.TIMER), 1);
@@ -131,7 +131,7 @@ class EventStreamTest {
   }
 
   @Test
-  void anIdThatIsNotKeptIsSaidToBeDropped() {
+  void anOldIdIsReportedAsDropped() {
     changes(ChangeFeed.CAPACITY + 1, "shop");
     for (String id : new String[] {"1-0", "0-5", "nonsense", "1-" + "z".repeat(12)}) {
       Client client = new Client();
@@ -143,7 +143,7 @@ class EventStreamTest {
   }
 
   @Test
-  void aClientIsSentABurstAndThen200ASecond() {
+  void aClientReceivesABurstAndThen200PerSecond() {
     Client client = new Client();
     EventStream stream = stream(client, Scope.ALL, null, Topic.TIMER);
     for (int second = 0; second < 60; second++) {
@@ -165,7 +165,7 @@ class EventStreamTest {
   }
 
   @Test
-  void aClientThatDoesNotReadHasOneChunkInMemoryAndIsToldOfWhatItMissed() {
+  void aSlowClientHasOneChunkInMemoryAndReceivesTheNumberOfDroppedChanges() {
     Client client = new Client();
     EventStream stream = stream(client, Scope.ALL, null, Topic.TIMER, Topic.STATS);
     client.reads = false;
@@ -186,7 +186,7 @@ class EventStreamTest {
   }
 
   @Test
-  void aStreamTellsOfItsNamespacesOnly() {
+  void aStreamContainsOnlyItsNamespaces() {
     Client client = new Client();
     EventStream stream = stream(client, new Scope(Set.of("shop")), null, Topic.TIMER);
     for (int i = 0; i < 100; i++) {
@@ -200,7 +200,7 @@ class EventStreamTest {
   }
 
   @Test
-  void whatWasLostOfSomeNamespacesHasNoCount() {
+  void droppedChangesOfSomeNamespacesHaveNoCount() {
     Client client = new Client();
     EventStream stream = stream(client, new Scope(Set.of("shop")), null, Topic.TIMER);
     client.reads = false;

@@ -40,7 +40,7 @@ class FairQueueTest {
   }
 
   @Test
-  void whatIsRemovedHasNoTurn() {
+  void aRemovedElementHasNoTurn() {
     queue.add("a", "a1");
     queue.add("b", "b1");
     queue.add("b", "b2");

@@ -123,7 +123,7 @@ class JsonReaderTest {
   }
 
   @Test
-  void ofAnArrayOnlyOneElementTooManyIsKept() {
+  void onlyOneElementAboveTheLimitIsKept() {
     String elements = "{},".repeat(5_000) + "{}";
 
     List<Parsed<BatchItem>> timers =

@@ -10,7 +10,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Traffic of single namespaces, second by second on a clock of the test. */
+/** Tests the traffic of single namespaces, second by second on a clock of the test. */
 class NamespaceTrafficTest {
   private static final Instant START = Instant.parse("2026-12-01T09:00:00Z");
 

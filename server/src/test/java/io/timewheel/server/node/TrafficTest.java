@@ -7,13 +7,13 @@ import java.time.Duration;
 import java.time.Instant;
 import org.junit.jupiter.api.Test;
 
-/** Rates, minutes and lags, second by second on a clock of the test's. */
+/** Tests rates, minutes and lags, second by second on a clock of the test. */
 class TrafficTest {
   private static final Instant START = Instant.parse("2026-12-01T09:00:00Z");
 
   private final Traffic traffic = new Traffic();
 
-  /** Samples at a second, when so many have been fired and failed in all. */
+  /** Samples at a second, with these total counts of fired and failed attempts. */
   private void sample(long second, long fired, long failed) {
     traffic.fired.add(fired - traffic.fired.sum());
     traffic.failed.add(failed - traffic.failed.sum());
@@ -37,7 +37,7 @@ class TrafficTest {
   }
 
   @Test
-  void aMinuteHasWhatCameWithinIt() {
+  void aMinuteContainsItsCounts() {
     traffic.scheduled.increment();
     traffic.scheduled.increment();
     sample(0, 5, 1);
@@ -60,7 +60,7 @@ class TrafficTest {
   }
 
   @Test
-  void anHourIsKeptAndItsLagsAreForgottenWithIt() {
+  void anHourIsRetainedWithItsLags() {
     traffic.countLag(9_000);
     sample(0, 1, 0);
     traffic.countLag(1);

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is noted of handlers; queues are in the tests of the resources. */
+/** Tests the recorded changes of handlers. The tests of the resources cover queues. */
 class WatchedStoreTest {
   private static final long NOW = System.currentTimeMillis();
 
@@ -68,7 +68,7 @@ class WatchedStoreTest {
   }
 
   @Test
-  void attemptsOfHandlersAreToldWithTheirEnds() {
+  void attemptsOfHandlersAreReportedWithTheirResults() {
     failures.set(1);
     schedule("a", "h", 5);
     awaitLast("a succeeded");
@@ -83,7 +83,7 @@ class WatchedStoreTest {
   }
 
   @Test
-  void whatNeedsAPersonIsToldAsSuch() {
+  void problemsForAPersonAreShown() {
     failures.set(1);
     schedule("a", "h", 1);
     awaitLast("a failed");

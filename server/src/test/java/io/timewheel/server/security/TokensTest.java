@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The file of tokens. */
+/** Tests the file of tokens. */
 class TokensTest {
   private static final String HASH = "0".repeat(64);
 
@@ -41,7 +41,7 @@ class TokensTest {
   }
 
   @Test
-  void knowsWhatWasMade() throws IOException {
+  void findsCreatedTokens() throws IOException {
     String all = Tokens.add(file, "ops", "admin", Set.of());
     String one = Tokens.add(file, "shop", "read", Set.of("shop", "a,b c"));
 
@@ -53,7 +53,7 @@ class TokensTest {
     assertThat(all).matches("tw_[A-Za-z0-9_-]{43}").isNotEqualTo(one);
   }
 
-  /** A comparison that ends at the first difference tells a stranger how much was right. */
+  /** A comparison that ends at the first difference would reveal how many characters were right. */
   @Test
   void comparesInConstantTime() throws IOException {
     try (InputStream code = Tokens.class.getResourceAsStream("Tokens.class")) {
@@ -73,7 +73,7 @@ class TokensTest {
   }
 
   @Test
-  void aNameIsForOneToken() throws IOException {
+  void aNameBelongsToOneToken() throws IOException {
     Tokens.add(file, "ops", "admin", Set.of());
     String before = Files.readString(file);
 
@@ -93,7 +93,7 @@ class TokensTest {
   }
 
   @Test
-  void whatIsAddedOrStruckOutHoldsAtOnce() throws IOException {
+  void addedAndRemovedTokensTakeEffectAtOnce() throws IOException {
     String first = Tokens.add(file, "first", "read", Set.of());
     Tokens tokens = Tokens.open(file);
 
@@ -110,7 +110,7 @@ class TokensTest {
   }
 
   @Test
-  void aFileThatBreaksLeavesTheTokensAsTheyWere() throws IOException {
+  void aBrokenFileLeavesTheTokensUnchanged() throws IOException {
     String token = Tokens.add(file, "ops", "admin", Set.of());
     String lines = Files.readString(file);
     Tokens tokens = Tokens.open(file);
@@ -144,7 +144,7 @@ class TokensTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"rw-rw----", "rw----r--", "rw-----w-", "rw-r--r--"})
-  void aFileThatOthersCanReadOrChangeIsRefused(String permissions) throws IOException {
+  void aFileThatOtherUsersCanReadOrChangeIsRefused(String permissions) throws IOException {
     Tokens.add(file, "ops", "admin", Set.of());
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString(permissions));
 
@@ -191,7 +191,7 @@ class TokensTest {
         "{\"name\":\"ops\",\"roles\":[\"read\"],\"namespaces\":[\"..\"],\"sha256\":\"{hash}\"}",
         "{\"name\":\"ops\",\"roles\":[\"read\"],\"namespaces\":\"shop\",\"sha256\":\"{hash}\"}"
       })
-  void aLineThatIsWrongIsRefusedByItsNumber(String line) throws IOException {
+  void aWrongLineIsRefusedByItsNumber(String line) throws IOException {
     write("\n" + line.replace("{hash}", HASH) + "\n");
 
     assertThatThrownBy(() -> Tokens.open(file))

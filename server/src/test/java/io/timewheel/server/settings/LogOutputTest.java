@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The log of the program, as its configuration has it. */
+/** Tests the log configuration of the server. */
 class LogOutputTest {
   private static final JsonMapper MAPPER = JsonMapper.builder().build();
 
@@ -94,7 +94,7 @@ class LogOutputTest {
     Random random = new Random(1);
     byte[] bytes = new byte[1_000];
     for (int i = 0; i < 3_000; i++) {
-      random.nextBytes(bytes); // does not become much smaller when it is compressed
+      random.nextBytes(bytes); // hardly smaller after compression
       String text = Base64.getEncoder().encodeToString(bytes);
       LoggingEvent event = new LoggingEvent("fqcn", logger, Level.INFO, text, null, new Object[0]);
       event.setMDCPropertyMap(Map.of());

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Certificates and keys, as openssl writes them. */
+/** Certificates and keys in the formats of openssl. */
 class PemFileTest {
   @TempDir private Path directory;
   private TlsFixture fixture;
@@ -119,7 +119,7 @@ class PemFileTest {
     String ec = Files.readString(fixture.file("ec.crt"));
     String key = Files.readString(fixture.file("rsa.key"));
 
-    assertThatThrownBy(() -> written(rsa + ec, key).read()).hasMessageContaining("are no chain");
+    assertThatThrownBy(() -> written(rsa + ec, key).read()).hasMessageContaining("are not a chain");
   }
 
   @Test

@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Where a setting comes from when no argument has it. */
+/** Tests the sources of a setting without an argument. */
 class SettingsTest {
   @TempDir private Path directory;
 
@@ -26,7 +26,7 @@ class SettingsTest {
   }
 
   @Test
-  void theEnvironmentGoesBeforeTheFile() throws IOException {
+  void theEnvironmentPrecedesTheFile() throws IOException {
     Settings settings = settings("port=1\nlog-format = json \n", "TIMEWHEEL_PORT", "2");
 
     assertThat(settings.find("port")).isEqualTo(new Settings.Found("2", "TIMEWHEEL_PORT"));
@@ -37,7 +37,7 @@ class SettingsTest {
   }
 
   @Test
-  void aBlankVariableIsNone() throws IOException {
+  void aBlankVariableIsIgnored() throws IOException {
     assertThat(settings("port=1", "TIMEWHEEL_PORT", " ").find("port").value()).isEqualTo("1");
   }
 
@@ -47,7 +47,7 @@ class SettingsTest {
   }
 
   @Test
-  void aTokenInTheEnvironmentGoesBeforeAnyFileOfOne() throws IOException {
+  void aTokenInTheEnvironmentPrecedesAnyFile() throws IOException {
     assertThat(settings("token-file=a").find("token-file").value()).isEqualTo("a");
     assertThat(settings("token-file=a", Settings.TOKEN, "t").find("token-file")).isNull();
   }
@@ -64,13 +64,13 @@ class SettingsTest {
   }
 
   @Test
-  void aFileThatIsNotThereIsRefused() {
+  void anAbsentFileIsRefused() {
     assertThatThrownBy(() -> Settings.read(Map.of(Settings.FILE, "/nowhere/timewheel")))
         .isInstanceOf(IOException.class);
   }
 
   @Test
-  void noFileIsReadThatNobodyNamed() throws IOException {
+  void onlyAConfiguredFileIsRead() throws IOException {
     assertThat(Settings.read(Map.of()).find("server")).isNull();
   }
 }

@@ -10,7 +10,7 @@ import org.mariadb.jdbc.Configuration;
 import org.postgresql.Driver;
 import org.postgresql.PGProperty;
 
-/** What the drivers of databases make of the settings. */
+/** Tests the settings in the form of each database driver. */
 class SharedDatabaseTest {
   private static final String MARIADB = "jdbc:mariadb://db.example/timers";
   private static final String POSTGRESQL = "jdbc:postgresql://db.example/timers";

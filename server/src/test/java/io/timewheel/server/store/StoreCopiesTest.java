@@ -11,7 +11,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What stays of the copies below the data, and what goes. */
+/** Tests which copies in the data are kept, and which are deleted. */
 class StoreCopiesTest {
   private static final String ID = "01234567-89ab-cdef-0123-456789abcdef";
 
@@ -32,7 +32,7 @@ class StoreCopiesTest {
   }
 
   @Test
-  void aCopyGoesWithItsCommand() throws IOException {
+  void aCopyIsDeletedWithItsCommand() throws IOException {
     try (Copy copy = StoreCopies.reserve(data)) {
       copy(copy.path().getFileName().toString());
       assertThat(copy.path()).isDirectory();
@@ -60,7 +60,7 @@ class StoreCopiesTest {
 
   /** The server may be making the copy of a command that was killed meanwhile. */
   @Test
-  void aLockStaysUntilItsCopyIsThereOrCannotCome() throws IOException {
+  void aLockStaysUntilItsCopyExistsOrIsImpossible() throws IOException {
     Files.createFile(folder.resolve("store-" + ID + ".lock"));
     StoreCopies.reserve(data).close();
     assertThat(names()).containsExactly("store-" + ID + ".lock");
@@ -69,11 +69,11 @@ class StoreCopiesTest {
   }
 
   @Test
-  void backupsStayAndUnfinishedOnesGo() throws IOException {
+  void backupsStayAndUnfinishedOnesAreDeleted() throws IOException {
     copy("copy-" + ID + ".tmp");
     copy("copy-" + ID);
     copy("copy-of-mine");
-    copy("store-" + ID); // no command has made it: it would have a lock
+    copy("store-" + ID); // not of a command, which would have a lock file
     StoreCopies.deleteLeftovers(data);
     assertThat(names()).containsExactlyInAnyOrder("copy-of-mine", "store-" + ID);
   }
@@ -88,7 +88,7 @@ class StoreCopiesTest {
   }
 
   @Test
-  void whereNothingWasCopiedNothingIsLeft() throws IOException {
+  void withoutACopyNothingIsLeft() throws IOException {
     Files.delete(folder);
     StoreCopies.deleteLeftovers(data);
     assertThat(folder).doesNotExist();

@@ -41,6 +41,6 @@ class StoreLocationTest {
         .singleElement()
         .extracting(ILoggingEvent::getFormattedMessage)
         .asString()
-        .startsWith(data + ": other users had permissions for ");
+        .startsWith(data + ": removed the permissions of other users on ");
   }
 }

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Whether the store answers, on a clock that the test moves. */
+/** Tests whether the store counts as available, on a clock that the test moves. */
 class StoreProbeTest {
   private final AtomicLong nanos = new AtomicLong();
   private final StoreReads reads = new StoreReads();
@@ -41,7 +41,7 @@ class StoreProbeTest {
   }
 
   @Test
-  void aStoreThatIsNotThereYetDoesNotAnswer() {
+  void anAbsentStoreDoesNotAnswer() {
     probe.read();
     assertThat(probe.isAnswering()).isFalse();
   }

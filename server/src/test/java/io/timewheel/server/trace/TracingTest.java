@@ -42,7 +42,7 @@ class TracingTest {
   }
 
   @Test
-  void withoutOpenTelemetryATraceIsPassedOnAsItIs() {
+  void withoutOpenTelemetryATraceIsPassedOnUnchanged() {
     Tracing tracing = Tracing.find(new Without());
     assertThat(tracing).isNotInstanceOf(OpenTelemetryTracing.class);
     Tracing.Span span = tracing.schedule(PARENT, Map.of());

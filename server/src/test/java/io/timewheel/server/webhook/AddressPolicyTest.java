@@ -49,7 +49,7 @@ final class AddressPolicyTest {
         "fec0::1",
         "ff02::1"
       })
-  void refusesWhatIsNotThePublicInternet(String address) throws UnknownHostException {
+  void refusesAddressesOutsideThePublicInternet(String address) throws UnknownHostException {
     assertThat(PUBLIC.admits(InetAddress.getByName(address))).isFalse();
   }
 
@@ -73,7 +73,7 @@ final class AddressPolicyTest {
   }
 
   @Test
-  void admitsWhatTheOperatorAdmitsAndNothingBesides() throws UnknownHostException {
+  void admitsOnlyTheBlocksOfTheOperator() throws UnknownHostException {
     AddressPolicy policy =
         AddressPolicy.admitting(List.of(Cidr.parse("10.1.0.0/16"), Cidr.parse("::1")));
 
@@ -100,7 +100,7 @@ final class AddressPolicyTest {
         "fc00::/129",
         "dead"
       })
-  void refusesWhatIsNoBlock(String text) {
+  void refusesAMalformedBlock(String text) {
     assertThatThrownBy(() -> Cidr.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("address block: " + text + " (expected: one like 10.0.0.0/8 or fc00::/7)");
@@ -109,7 +109,7 @@ final class AddressPolicyTest {
   @Test
   void refusesABlockWithBitsBehindItsPrefix() {
     assertThatThrownBy(() -> Cidr.parse("10.0.0.1/8"))
-        .hasMessage("address block: 10.0.0.1/8 has bits set behind its prefix");
+        .hasMessage("address block: 10.0.0.1/8 has bits set after its prefix");
   }
 
   @Test

@@ -10,7 +10,7 @@ import java.net.UnknownHostException;
 import org.junit.jupiter.api.Test;
 
 class DeliveryPhaseTest {
-  /** The resolver forgets a lookup only after the connection has been tried. */
+  /** The resolver removes a lookup only after the connection has been tried. */
   @Test
   void aRefusedConnectionIsNoFailureOfTheLookup() {
     assertThat(DeliveryPhase.of(new ConnectException("refused"), DeliveryPhase.DNS))

@@ -11,7 +11,7 @@ class DeliverySlotsTest {
   private final DeliverySlots slots = new DeliverySlots();
   private final List<String> held = new ArrayList<>();
 
-  /** Takes slots until there are none left, or so many. */
+  /** Takes slots until none is left, or up to a number. */
   private int take(int most, String host, String namespace) {
     String name = DeliveryName.handler(host, namespace);
     int taken = 0;
@@ -36,7 +36,7 @@ class DeliverySlotsTest {
   }
 
   @Test
-  void aNamespaceLeavesSlotsForOthersWhateverItsHostsDo() {
+  void aNamespaceLeavesSlotsForOthersForAnyHosts() {
     for (int i = 0; i < 10_000; i++) {
       take(1_000, "slow" + i + ".example", "orders");
     }
@@ -60,7 +60,7 @@ class DeliverySlotsTest {
   }
 
   @Test
-  void forgetsWhatWasReleased() {
+  void releasesSlots() {
     take(1_000, "shop.example", "orders");
     take(1_000, "x".repeat(300), "\u20ac".repeat(80));
     held.forEach(slots::release);

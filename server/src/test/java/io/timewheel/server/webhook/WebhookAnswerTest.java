@@ -46,7 +46,7 @@ final class WebhookAnswerTest {
     "500, 30,",
     "200, 30,"
   })
-  void heedsRetryAfterOf429And503(int status, String header, java.time.Duration wait) {
+  void observesRetryAfterOf429And503(int status, String header, java.time.Duration wait) {
     assertThat(WebhookAnswer.of(status, header, "", NOW).retryAfter()).isEqualTo(wait);
   }
 

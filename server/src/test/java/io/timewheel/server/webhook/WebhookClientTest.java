@@ -48,7 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Over real sockets. */
+/** Tests the client over real sockets. */
 final class WebhookClientTest {
   private static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   private static final String OLD_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -134,7 +134,7 @@ final class WebhookClientTest {
   }
 
   @Test
-  void saysThatASecretIsMissing() {
+  void reportsAMissingSecret() {
     try (WebhookClient client = client(Map.of())) {
       assertThatThrownBy(() -> client.post(target("/"), message()).get())
           .hasCauseInstanceOf(IOException.class)
@@ -156,7 +156,7 @@ final class WebhookClientTest {
   }
 
   @Test
-  void asksNobodyForAPassword() throws Exception {
+  void asksForNoPassword() throws Exception {
     answering =
         exchange -> {
           exchange.getResponseHeaders().add("WWW-Authenticate", "Basic realm=\"x\"");
@@ -224,7 +224,7 @@ final class WebhookClientTest {
   }
 
   @Test
-  void aTargetThatSpeaksSomethingElseIsAFailure() throws Exception {
+  void aTargetWithAnotherProtocolIsAFailure() throws Exception {
     try (ServerSocket other = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
         WebhookClient client = client()) {
       threads.execute(
@@ -298,7 +298,9 @@ final class WebhookClientTest {
     }
   }
 
-  /** 600 hosts of one namespace hold threads of lookups or wait for one; another has its own. */
+  /**
+   * 600 hosts of one namespace hold lookup threads or wait for one. Another namespace has its own.
+   */
   @Test
   void slowLookupsOfANamespaceDelayNoOtherNamespaceAndAreNotCountedIfTheyDidNotBegin()
       throws Exception {
@@ -340,7 +342,7 @@ final class WebhookClientTest {
   }
 
   @Test
-  void aCertificateThatNobodyVouchesForIsRefused(@TempDir Path directory) throws Exception {
+  void anUntrustedCertificateIsRefused(@TempDir Path directory) throws Exception {
     Path store = directory.resolve("keys");
     String command = "-genkeypair -alias a -keyalg EC -storepass changeit -dname CN=x -keystore ";
     List<String> keytool = new ArrayList<>();
@@ -371,7 +373,7 @@ final class WebhookClientTest {
     }
   }
 
-  /** Some servers send them unasked. */
+  /** Some servers send them without a request. */
   @ParameterizedTest
   @ValueSource(strings = {"100 Continue", "102 Processing", "103 Early Hints"})
   void waitsForTheAnswerBehindAnInterimOne(String interim) throws Exception {
@@ -409,7 +411,7 @@ final class WebhookClientTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"127.0.0.1", "2130706433", "localhost", "[::1]", "[::ffff:127.0.0.1]"})
-  void refusesAnInnerAddressByNumberAndByName(String host) {
+  void refusesAnInternalAddressByNumberAndByName(String host) {
     AddressPolicy strict = AddressPolicy.admitting(List.of());
     try (WebhookClient client =
         WebhookClient.start(strict, WebhookClientTest::secrets, InstantSource.system())) {
@@ -423,9 +425,9 @@ final class WebhookClientTest {
     assertThat(received).isEmpty();
   }
 
-  /** The name is resolved for each connection, and the connection is to what was checked. */
+  /** The name is resolved for each connection, and the client connects to the checked address. */
   @Test
-  void refusesANameThatTurnsToAnInnerAddress() throws Exception {
+  void refusesANameThatResolvesToAnInternalAddress() throws Exception {
     AtomicInteger lookups = new AtomicInteger();
     InetAddress inner = InetAddress.getByName("10.0.0.1");
     InetAddress admitted = InetAddress.getLoopbackAddress();
@@ -468,7 +470,7 @@ final class WebhookClientTest {
   }
 
   @Test
-  void aHostWithoutNameServersHoldsUpNoOther() throws Exception {
+  void aHostWithoutNameServersDelaysNoOtherHost() throws Exception {
     CountDownLatch stuck = new CountDownLatch(1);
     AtomicInteger lookups = new AtomicInteger();
     CheckedResolver.NameService names =
@@ -509,7 +511,7 @@ final class WebhookClientTest {
   }
 
   @Test
-  void whatIsUnderWayFailsWhenItIsClosed() throws Exception {
+  void requestsInProgressFailOnClose() throws Exception {
     try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
       WebhookClient client = client();
       URI url = URI.create("http://127.0.0.1:" + silent.getLocalPort());

@@ -25,7 +25,7 @@ final class WebhookSecretTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "whsec_", "whsec_%%%%", "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"})
-  void refusesWhatIsNoSecretWithoutShowingIt(String text) {
+  void refusesAMalformedSecretWithoutShowingIt(String text) {
     assertThatThrownBy(() -> WebhookSecret.parse(text))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage(

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The file of secrets. */
+/** Tests the file of secrets. */
 final class WebhookSecretsTest {
   private static final String ONE = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   private static final String OTHER = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
@@ -75,7 +75,7 @@ final class WebhookSecretsTest {
         "shop hosts=a " + ONE,
         "a " + ONE + "\na " + OTHER
       })
-  void refusesAFileThatSaysWhatCannotBeWithoutShowingASecret(String content) throws IOException {
+  void refusesAMalformedFileWithoutShowingASecret(String content) throws IOException {
     Path file = file("first " + OTHER + "\n" + content, "rw-------");
 
     assertThatThrownBy(() -> WebhookSecrets.open(file))

@@ -32,7 +32,7 @@ final class WebhookTargetTest {
         "http://0x7f.1/",
         "https://shop.example/caf\u00e9"
       })
-  void refusesAUrlThatIsNotToBeCalled(String url) {
+  void refusesAUrlThatMustNotBeCalled(String url) {
     assertThatThrownBy(() -> target(WebhookTarget.parseUrl(url), Map.of(), Duration.ofSeconds(1)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("target.url (expected: ")
@@ -42,7 +42,7 @@ final class WebhookTargetTest {
   @ParameterizedTest
   @ValueSource(
       strings = {"https://u:secret@shop.example/a b", "http://[::1", "https://sh\rop.example/"})
-  void refusesWhatIsNoUrl(String url) {
+  void refusesAMalformedUrl(String url) {
     assertThatThrownBy(() -> WebhookTarget.parseUrl(url))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageStartingWith("target.url: ")
@@ -73,7 +73,7 @@ final class WebhookTargetTest {
   void keepsHostFramingAndItsOwnHeadersToItself(String name) {
     assertThatThrownBy(
             () -> target(SHOP, Map.of(name, HeaderValue.text("x")), Duration.ofSeconds(1)))
-        .hasMessage("target.headers: " + name + " is not yours to set");
+        .hasMessage("target.headers: " + name + " must not be set");
   }
 
   @ParameterizedTest

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 
 /**
- * One thread schedules timers for the next month and waits for no acknowledgement, only for room:
- * for {@code warmupMillis} and then for {@code millis}, in which acknowledgements are counted.
+ * One thread schedules timers for the next month. It waits for room, but not for commits. The
+ * warm-up lasts {@code warmupMillis}. Then commits are counted for {@code millis}.
  */
 final class AsyncWorkload implements Workload.Body {
   @Override

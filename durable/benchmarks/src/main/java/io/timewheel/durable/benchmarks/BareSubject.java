@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * The floor: plain JDBC on one table of timers with an index by time. A call is one INSERT in
  * autocommit mode, a list one JDBC batch. A due timer inserts its effect into the ledger and
- * deletes its row in one transaction. Nothing is claimed, so a second node would repeat effects.
+ * deletes its row in one transaction. There are no claims, so a second node would repeat effects.
  */
 final class BareSubject implements Subject {
   private static final int CALLERS = 64;
@@ -124,7 +124,7 @@ final class BareSubject implements Subject {
   public long unfinished() throws Exception {
     for (Future<?> fire = fires.peek(); fire != null && fire.isDone(); fire = fires.peek()) {
       fires.remove();
-      fire.get(); // fails as the transaction did
+      fire.get(); // fails like the transaction
     }
     return place.database().number("SELECT count(*) FROM bare_timer");
   }

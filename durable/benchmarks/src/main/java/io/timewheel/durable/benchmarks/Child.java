@@ -12,22 +12,24 @@ import java.util.concurrent.TimeUnit;
 import tools.jackson.core.type.TypeReference;
 import tools.jackson.databind.json.JsonMapper;
 
-/** The JVM of a measurement: a fresh one, which prints figures as JSON and ends. */
+/** A fresh JVM for one measurement, which prints figures as JSON and ends. */
 final class Child {
   private static final List<String> FLAGS = List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch");
 
-  /** Before the answer: whatever else the measured libraries print. */
+  /** Precedes the figures, because the measured libraries may print other text. */
   private static final String MARK = "figures: ";
 
   private Child() {}
 
-  /** The end of the JVM of a measurement, whatever threads a library leaves behind. */
+  /**
+   * Prints the figures and ends the JVM of a measurement, even if a library leaves threads behind.
+   */
   static void exit(Map<String, Double> figures) {
     System.out.println(MARK + new JsonMapper().writeValueAsString(figures));
     System.exit(0);
   }
 
-  /** Runs a main class, and returns what it has given to {@link #exit}. */
+  /** Runs a main class, and returns the figures that it passed to {@link #exit}. */
   static Map<String, Double> run(Class<?> main, int heapMegabytes, List<String> arguments)
       throws IOException, InterruptedException {
     List<String> command = new ArrayList<>();
@@ -66,7 +68,7 @@ final class Child {
     return new JsonMapper().readValue(json, new TypeReference<>() {});
   }
 
-  /** The innermost cause, or else the last line. */
+  /** Returns the innermost cause, or else the last line. */
   private static String reason(String output) {
     List<String> lines = output.lines().filter(line -> !line.isBlank()).toList();
     return lines.stream()

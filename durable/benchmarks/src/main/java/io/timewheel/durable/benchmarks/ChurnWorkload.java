@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Requests with a time limit, for {@code seconds}: {@code perSecond} timers a second are scheduled
- * for ten seconds later; nine of ten are cancelled after five, the rest fire. What lives is
- * bounded, so what the files grow by, and what waits for compaction, is debt.
+ * for ten seconds later. Nine of ten are cancelled after five seconds, and the others fire. The
+ * number of live timers is bounded. So file growth and bytes that wait for compaction are debt.
  */
 final class ChurnWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
@@ -59,7 +59,7 @@ final class ChurnWorkload implements Workload.Body {
       nextNanos += batchNanos;
     }
     double seconds = (System.nanoTime() - start) / 1e9;
-    // One of ten each, but for those of the last ten seconds.
+    // One of ten each, except those of the last ten seconds.
     double expected = Math.max(0, number - parameters.get("perSecond") * DUE_MILLIS / 1_000) / 10.0;
     return Map.of(
         "perSecond", number / seconds,

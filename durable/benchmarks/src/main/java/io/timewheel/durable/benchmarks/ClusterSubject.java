@@ -12,9 +12,9 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Nodes of ours on one database, each with a pool of its own; callers take turns with them. */
+/** Nodes of ours on one database, each with its own pool. Callers take turns with them. */
 final class ClusterSubject implements Subject {
-  /** How a node does what is due. */
+  /** Runs the due timers of a node. */
   @FunctionalInterface
   interface Handlers {
     void register(DurableTimerBuilder builder, JdbcTimerStore store);
@@ -36,7 +36,7 @@ final class ClusterSubject implements Subject {
   /**
    * Starts nodes, and returns when they have divided the shards.
    *
-   * @param connections for handlers
+   * @param connections the number of connections for handlers
    */
   static ClusterSubject start(ServerPlace place, int nodes, int connections, Handlers handlers)
       throws Exception {
@@ -60,7 +60,7 @@ final class ClusterSubject implements Subject {
   private void awaitShares() throws InterruptedException {
     long limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
     int share = (SHARDS + nodes.size() - 1) / nodes.size();
-    int least = SHARDS - (nodes.size() - 1) * share; // what the others leave to the last
+    int least = SHARDS - (nodes.size() - 1) * share; // share of the last node
     while (!nodes.stream().allMatch(node -> node.stats().shards() >= least)) {
       if (System.nanoTime() - limitNanos > 0) {
         throw new IllegalStateException("the nodes have not divided the shards");
@@ -88,7 +88,7 @@ final class ClusterSubject implements Subject {
     next().recur(orders, every);
   }
 
-  /** The database is asked only when no node has something to tell it. */
+  /** Counts unfinished timers. Asks the database only if no node reports any. */
   @Override
   public long unfinished() throws Exception {
     long own = 0;

@@ -31,9 +31,9 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures what consumers of queues and other work do to each other: how late other timers fire
- * while consumers are busy or wait, and how many acks are committed while a backlog of timers
- * becomes ready. Each case stands beside its counterpart, measured in the same run.
+ * Measures how consumers of queues and other work affect each other: the lag of other timers while
+ * consumers are busy or wait, and the rate of acks while a backlog of timers becomes ready. Each
+ * case has a counterpart, measured in the same run.
  */
 final class ConsumerBenchmarks {
   private static final String HELP =
@@ -43,7 +43,7 @@ final class ConsumerBenchmarks {
         --only SECTIONS    lateness,acks
         --consumers LIST   busy consumers of one queue (32,256,1000)
         --idle N           consumers that wait, each at its own queue (10000)
-        --seconds N        how long each case is measured (10)
+        --seconds N        duration of each case (10)
         --backlog N        timers that become ready at once (200000)
       """;
 
@@ -178,7 +178,7 @@ final class ConsumerBenchmarks {
                 met ? "met" : "**NOT met**"));
   }
 
-  /** How late the timers of a handler fire alongside some work. */
+  /** Measures the lag of a handler's timers alongside some work. */
   private Lateness lateness(Opener opener, Consumer<ConsumerLoad> work) throws Exception {
     Histogram micros = new ConcurrentHistogram(TimeUnit.HOURS.toMicros(1), 3);
     Semaphore fired = new Semaphore(0);
@@ -194,7 +194,7 @@ final class ConsumerBenchmarks {
     try (Subject subject = opener.open(onFire);
         ConsumerLoad load = new ConsumerLoad(subject.timer)) {
       work.accept(load);
-      Thread.sleep(3_000); // until the work is under way
+      Thread.sleep(3_000); // until the work has started
       long acksBefore = load.acks();
       CpuMeter meter = new CpuMeter(subject.place);
       int timers = PER_SECOND * seconds;
@@ -287,7 +287,7 @@ final class ConsumerBenchmarks {
     }
   }
 
-  /** Acknowledges for so long, or until nothing is left. {@return acks per second} */
+  /** Acknowledges for this time, or until no timer is left. {@return acks per second} */
   private static double ackRate(DurableTimer timer, Queue<QueueFiring> held, int seconds)
       throws InterruptedException {
     AtomicLong acks = new AtomicLong();

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Work alongside the timers whose lateness is measured. */
+/** Work alongside the timers whose lag is measured. */
 final class ConsumerLoad implements AutoCloseable {
   private static final String NAMESPACE = "shop";
   private static final Duration LEASE = Duration.ofMinutes(5);
@@ -29,7 +29,7 @@ final class ConsumerLoad implements AutoCloseable {
   }
 
   /**
-   * Consumers of one queue that never wait long: each claims a timer, acknowledges it, and
+   * Starts consumers of one queue that never wait long. Each claims a timer, acknowledges it, and
    * schedules another one that is due at once.
    */
   void busyConsumers(int count) {
@@ -46,7 +46,7 @@ final class ConsumerLoad implements AutoCloseable {
             TimerSpec.of(NAMESPACE, "busy-" + number).queue("busy").after(Duration.ZERO));
   }
 
-  /** Consumers that wait, each at a queue of its own that stays empty. */
+  /** Starts consumers that wait, each at its own queue, which stays empty. */
   void idleConsumers(int count) {
     for (int i = 0; i < count; i++) {
       consume("idle-" + i, i);
@@ -85,7 +85,7 @@ final class ConsumerLoad implements AutoCloseable {
                 });
   }
 
-  /** Other work that takes so many processors together. */
+  /** Starts other work that uses this number of processors in total. */
   void otherWork(double processors) {
     int threads = (int) Math.ceil(processors);
     for (int i = 0; i < threads; i++) {

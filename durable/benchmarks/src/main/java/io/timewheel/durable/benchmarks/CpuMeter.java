@@ -3,7 +3,9 @@ package io.timewheel.durable.benchmarks;
 
 import java.util.Map;
 
-/** The processor time of this process and of the server, from when it is made until it stops. */
+/**
+ * Measures the processor time of this process and of the server, from its creation until it stops.
+ */
 final class CpuMeter {
   private final Place place;
   private final long startNanos = System.nanoTime();
@@ -23,13 +25,13 @@ final class CpuMeter {
     return this;
   }
 
-  /** Adds the microseconds for each of so many things to figures. */
+  /** Adds the microseconds per item to figures. */
   void putMicros(Map<String, Double> figures, double count) {
     figures.put("cpuMicros", clientNanos / 1e3 / Math.max(1, count));
     figures.put("serverMicros", serverNanos / 1e3 / Math.max(1, count));
   }
 
-  /** Adds to figures how many processors were busy. */
+  /** Adds the number of busy processors to figures. */
   void putCores(Map<String, Double> figures) {
     figures.put("clientCores", clientNanos / (double) nanos);
     figures.put("serverCores", serverNanos / (double) nanos);

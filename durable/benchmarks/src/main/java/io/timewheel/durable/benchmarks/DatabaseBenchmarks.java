@@ -12,9 +12,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Measures durable timers on a shared database beside their peers: each subject in a JVM of its own
- * and on a server of its own, in rounds of which every second one runs backwards. Prints tables,
- * and writes every measurement to a file.
+ * Measures durable timers and their peers on a shared database. Each subject runs in its own JVM
+ * and on its own server. Every second round runs in reverse order. Prints tables, and writes every
+ * measurement to a file.
  */
 final class DatabaseBenchmarks {
   private static final Path RESULTS = Path.of("durable/benchmarks/results/database.json");
@@ -27,15 +27,15 @@ final class DatabaseBenchmarks {
                            db-scheduler,db-scheduler-best,quartz,quartz-best,jobrunr,jobrunr-best,
                            dbos,dbos-best
         --variants TEXT    only variants that contain this, such as "64 callers"
-        --server NAME      postgresql or mariadb alone; both, unless told
-        --seconds N        how long what has no end of its own is measured (5)
-        --snapshot-seconds N  how long a snapshot is held open (60)
-        --rounds N         rounds of the rows that a target compares; the others have one (3)
-        --out FILE         the results (durable/benchmarks/target/database.json)
-        --report FILE      measure nothing: print the tables of a file
-        --write            results and tables replace durable/benchmarks/results/database.json
+        --server NAME      postgresql or mariadb (both)
+        --seconds N        duration of workloads without an end (5)
+        --snapshot-seconds N  duration of an open snapshot (60)
+        --rounds N         rounds of rows with a target; other rows have one (3)
+        --out FILE         write results here (durable/benchmarks/target/database.json)
+        --report FILE      measure nothing; print the tables of a file
+        --write            replace durable/benchmarks/results/database.json
                            and docs/internals/benchmarks/cluster.md
-      One of them alone: durable/benchmarks/database --server postgresql --only fire --subjects timewheel --rounds 1
+      A single measurement: durable/benchmarks/database --server postgresql --only fire --subjects timewheel --rounds 1
       """;
 
   private final List<Results.Run> runs = new ArrayList<>();

@@ -6,7 +6,7 @@ import java.sql.Connection;
 import java.util.Locale;
 import java.util.Map;
 
-/** What runs in the JVM of a measurement: one workload on one subject, on a server of its own. */
+/** The main class of a measurement's JVM: one workload on one subject, on its own server. */
 final class DatabaseMeasurement {
   private DatabaseMeasurement() {}
 
@@ -26,7 +26,7 @@ final class DatabaseMeasurement {
     }
   }
 
-  /** {@code nodes} and {@code snapshot} are among the parameters of any workload. */
+  /** Runs the workload. Its parameters may contain {@code nodes} and {@code snapshot}. */
   static Map<String, Double> run(
       Workload workload, DatabaseSubject subject, ServerPlace place, Parameters parameters)
       throws Exception {

@@ -22,10 +22,11 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 
-/** What is measured on a shared database, in which order, and how much of it. */
+/** The measurements on a shared database: their order and sizes. */
 final class DatabasePlan {
   /**
-   * Rounds of the subjects that a target compares. The other peers, several times slower, have one.
+   * Rounds of the subjects that a target compares. The other peers are several times slower, and
+   * have one.
    */
   static final int ROUNDS = 3;
 
@@ -35,7 +36,7 @@ final class DatabasePlan {
   /**
    * One row of one column of a table.
    *
-   * @param rounds in how many rounds it is measured, at most
+   * @param rounds the largest number of rounds in which it is measured
    */
   record Cell(
       ServerPlace.Server server,
@@ -64,9 +65,11 @@ final class DatabasePlan {
   }
 
   /**
-   * @param seconds how long what has no end of its own is measured
-   * @param snapshotSeconds how long a snapshot is held
-   * @param rounds of ours
+   * Returns the cells of the plan.
+   *
+   * @param seconds the duration of workloads without an end
+   * @param snapshotSeconds the duration of a held snapshot
+   * @param rounds the number of rounds of ours
    */
   static List<Cell> of(ServerPlace.Server server, long seconds, long snapshotSeconds, int rounds) {
     boolean all = server == ServerPlace.Server.POSTGRESQL;
@@ -121,7 +124,7 @@ final class DatabasePlan {
         "callers=%d,batch=%d,warmupMillis=6000,millis=%d".formatted(callers, batch, millis));
   }
 
-  /** As many as there is time for; what is measured is a rate. */
+  /** Fires as many timers as fit into the time, because the figure is a rate. */
   private void fire(boolean all) {
     burst(DatabaseSection.FIRE, "due at once", OURS, 50_000);
     burst(DatabaseSection.FIRE, "due at once", DB_SCHEDULER, all ? 50_000 : 10_000);

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** The page of a shared database, in Markdown. */
+/** Writes the page of a shared database, in Markdown. */
 final class DatabaseReport {
   private static final String HEAD =
       """
@@ -37,7 +37,7 @@ final class DatabaseReport {
       durable/benchmarks/database --write
       ```
 
-      `--help` lists the options, and how to measure one of them alone. Absolute figures are those of one machine, whose processors the server and its clients share: compare within a table only. \
+      `--help` lists the options, and the command for a single measurement. Absolute figures hold for one machine, whose processors the server and its clients share: compare within a table only. \
       Bare SQL on the same tables is measured in [database.md](database.md).
 
       """;
@@ -46,16 +46,16 @@ final class DatabaseReport {
       """
       ## How
 
-      * A JVM and a server of its own for each measurement, every second round backwards, medians (least–greatest) where there was more than one round. `×` is how many times better our first row is; below 1 it is worse. CPU is that of the server + that of the client, for each timer or in cores.
-      * PostgreSQL and MariaDB in their own durability; `shared_buffers` and InnoDB's pool 512 MB, `max_wal_size` 8 GB, InnoDB's log 2 GB, so that no checkpoint falls into what is measured.
-      * A timer has an id of 16 characters and a payload of 64 bytes. *Schedule*: due within the next month. *Fire*: all due at one moment, a handler that does nothing, until the last is recorded as done (JobRunr keeps those, ours for a day, the others delete them); as many have fired before, as often as it took to fill six seconds. How many, where there is no time for 50,000, is among the parameters of the results. *Recur*: at a fixed rate. *Effects*: each handler inserts a row in the transaction that finishes its timer. *Lag*: from due to the first line of the handler, by the client's clock, times at random; ours fires by the database's clock, which is why some are early by it. *Bytes*: tables and indexes. *Snapshot*: a REPEATABLE READ transaction that has read, from before the first timer was stored. *Nodes*: timers with pools of their own, in one JVM.
-      * **Ours**: as it comes, with 8 connections a node and those of its handlers.
-      * **db-scheduler**: as it comes (10 threads, every 10 s), but for `reWriteBatchedInserts` on PostgreSQL; tuned, the fastest of those tried: 20 threads and `pollUsingLockAndFetch(4.0, 20.0)` (on MariaDB 50 and `pollUsingFetch(3.0, 6.0)`), every 100 ms, immediate execution.
+      * Each measurement has its own JVM and its own server. Every second round runs in reverse order. Figures are medians (least–greatest) if there is more than one round. `×` is the ratio by which our first row is better; below 1 it is worse. CPU is server + client, per timer or in cores.
+      * PostgreSQL and MariaDB have their default durability; `shared_buffers` and InnoDB's pool 512 MB, `max_wal_size` 8 GB, InnoDB's log 2 GB, so that no checkpoint runs during a measurement.
+      * A timer has an ID of 16 characters and a payload of 64 bytes. *Schedule*: due within the next month. *Fire*: all due at one moment, with an empty handler, until the last completion is recorded (JobRunr retains finished jobs, ours for a day, the others delete them). The same number fires before as a warm-up, repeated for six seconds. The results contain the number where 50,000 would take too long. *Recur*: at a fixed rate. *Effects*: each handler inserts a row in the transaction that completes its timer. *Lag*: from due to the first line of the handler, by the client's clock, at random times. Ours fires by the database's clock, so some timers are early by the client's clock. *Bytes*: tables and indexes. *Snapshot*: a REPEATABLE READ transaction with a snapshot from before the first timer was stored. *Nodes*: schedulers with their own pools, in one JVM.
+      * **Ours**: the defaults, with 8 connections per node and those of its handlers.
+      * **db-scheduler**: the defaults (10 threads, every 10 s) and `reWriteBatchedInserts` on PostgreSQL; tuned, the fastest of several settings: 20 threads and `pollUsingLockAndFetch(4.0, 20.0)` (on MariaDB 50 and `pollUsingFetch(3.0, 6.0)`), every 100 ms, immediate execution.
       * **Quartz**: `JobStoreTX`, clustered, triggers of one durable job, its own script; tuned: 50 threads, triggers acquired in batches of 50 within the lock.
-      * **JobRunr**: as it comes (every 15 s); tuned: every 5 s, the least it takes, 64 workers, 5,000 scheduled jobs at a time. It has no call that schedules a list.
+      * **JobRunr**: the defaults (every 15 s); tuned: every 5 s, its shortest interval, 64 workers, 5,000 scheduled jobs at a time. It has no call that schedules a list.
       * **DBOS Transact**: a delayed workflow without steps on a queue, with its defaults (it reads a queue every second); tuned: every 100 ms, 64 workflows at a time. It has no call that enqueues a list.
-      * **Bare JDBC**: one INSERT for each call in autocommit mode, a JDBC batch for a list, on one table with an index by time. For effects, a transaction inserts the row of the ledger and deletes the timer; nothing is claimed or retained.
-      * Peers schedule with their tuned settings. What a peer has no row for was not measured.
+      * **Bare JDBC**: one INSERT for each call in autocommit mode, a JDBC batch for a list, on one table with an index by time. For effects, a transaction inserts the row of the ledger and deletes the timer. It claims and retains nothing.
+      * Peers schedule with their tuned settings. A peer without a row was not measured.
       """;
 
   private static final String AT_ONCE = "due at once";
@@ -70,7 +70,7 @@ final class DatabaseReport {
     tables = new Tables(results, titles, OURS.id());
   }
 
-  /** The page of the documentation. */
+  /** Returns the page of the documentation. */
   static String page(Results results) {
     return HEAD + text(results) + HOW;
   }
@@ -205,7 +205,7 @@ final class DatabaseReport {
         : OptionalDouble.empty();
   }
 
-  /** The sum of the figure's names. */
+  /** Returns the sum of the figures with these names. */
   private OptionalDouble value(Figure figure) {
     double sum = 0;
     for (String name : figure.names()) {

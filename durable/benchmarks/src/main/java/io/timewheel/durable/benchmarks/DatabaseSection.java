@@ -8,32 +8,32 @@ import java.util.Locale;
 @SuppressWarnings("ImmutableEnumChecker") // a form is a record of immutable lists
 enum DatabaseSection {
   SCHEDULE(
-      "Schedule: timers a second, acknowledged",
+      "Schedule: timers/s, committed",
       true,
       "perSecond",
       "{perSecond}/s",
       "{serverMicros} + {cpuMicros} µs of CPU each",
       "p50 {p50Millis} ms, p99 {p99Millis} ms"),
   FIRE(
-      "Fire: a second, recorded",
+      "Fire: timers/s, recorded",
       true,
       "perSecond",
       "{perSecond}/s",
       "{serverMicros} + {cpuMicros} µs of CPU each"),
   RECUR(
-      "Recur: occurrences a second, recorded",
+      "Recur: occurrences/s, recorded",
       true,
       "perSecond",
       "{perSecond}/s of {offeredPerSecond}",
       "{serverMicros} + {cpuMicros} µs of CPU each"),
   EFFECTS(
-      "Effects that happen exactly once: rows a second in a ledger",
+      "Effects that happen exactly once: rows/s in a ledger",
       true,
       "perSecond",
       "{perSecond}/s",
       "{serverMicros} + {cpuMicros} µs of CPU each"),
   LAG(
-      "Lag of what is due",
+      "Lag of due timers",
       false,
       "p99Millis",
       "p99 {p99Millis} ms",
@@ -71,7 +71,7 @@ enum DatabaseSection {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
 
-  /** Its name among results. */
+  /** Returns the name of the workload among results. */
   String on(ServerPlace.Server server) {
     return server == ServerPlace.Server.POSTGRESQL ? id() : server.id() + "-" + id();
   }

@@ -3,8 +3,8 @@ package io.timewheel.durable.benchmarks;
 
 import java.util.Arrays;
 
-/** What is measured on a shared database. */
-@SuppressWarnings("ImmutableEnumChecker") // what makes them is a lambda without state
+/** The subjects that are measured on a shared database. */
+@SuppressWarnings("ImmutableEnumChecker") // a factory is a lambda without state
 enum DatabaseSubject {
   OURS("timewheel", "**Ours**", DatabaseSubject::timewheel),
   EFFECTS("effects", "Ours, one by one, 8 handlers", Ledger::oneByOne),
@@ -52,12 +52,12 @@ enum DatabaseSubject {
     return id;
   }
 
-  /** What it is, for a table. */
+  /** Returns the title for a table. */
   String title() {
     return title;
   }
 
-  /** Whether it is a scheduler of somebody else. */
+  /** Returns whether it is another project's scheduler. */
   boolean isPeer() {
     return compareTo(DB_SCHEDULER) >= 0;
   }

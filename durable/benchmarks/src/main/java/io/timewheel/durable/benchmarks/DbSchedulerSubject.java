@@ -40,7 +40,7 @@ final class DbSchedulerSubject implements Subject {
           "create index if not exists execution_time_idx on scheduled_tasks(execution_time)",
           "create index if not exists last_heartbeat_idx on scheduled_tasks(last_heartbeat)");
 
-  /** The payload is bytes already. */
+  /** Passes the payload through, because it is bytes already. */
   private static final Serializer BYTES =
       new Serializer() {
         @Override
@@ -82,9 +82,9 @@ final class DbSchedulerSubject implements Subject {
   }
 
   /**
-   * It looks for work every 50 ms, and again when half of a batch is done; a batch is six times its
-   * threads. Lock-and-fetch, its faster way, is not there for H2. Tasks that are due when scheduled
-   * start at once.
+   * Opens db-scheduler on H2. It polls every 50 ms, and again when half of a batch has completed. A
+   * batch is six times its threads. Its faster mode, lock-and-fetch, does not support H2. Tasks
+   * that are due when scheduled start at once.
    */
   static Subject onH2(Path directory, OnFire onFire) throws SQLException {
     HikariConfig config = new HikariConfig();
@@ -104,14 +104,15 @@ final class DbSchedulerSubject implements Subject {
         onFire);
   }
 
-  /** As it comes. */
+  /** Uses the defaults. */
   static Subject byDefault(ServerPlace place, int nodes, OnFire onFire) throws SQLException {
     return onServer(place, 18, builder -> {}, onFire);
   }
 
   /**
-   * The fastest of several settings: it locks what it fetches, on PostgreSQL, and fetches enough to
-   * keep its threads busy, ten times a second. Tasks that are due when scheduled start at once.
+   * Uses the fastest of several settings. On PostgreSQL it locks the fetched tasks. Ten times a
+   * second, it fetches enough to keep its threads busy. Tasks that are due when scheduled start at
+   * once.
    */
   static Subject atItsBest(ServerPlace place, int nodes, OnFire onFire) throws SQLException {
     Consumer<SchedulerBuilder> settings =
@@ -162,7 +163,7 @@ final class DbSchedulerSubject implements Subject {
     return SchedulableInstance.of(instance, Instant.ofEpochMilli(order.dueMillis()));
   }
 
-  /** A task is deleted when it is done. */
+  /** Counts the remaining tasks. A task is deleted on completion. */
   @Override
   public long unfinished() throws SQLException {
     try (Connection connection = dataSource.getConnection();

@@ -14,24 +14,24 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Measures durable timers beside their peers: each subject in a JVM of its own, in rounds of which
- * every second one runs backwards. Prints tables, and writes every measurement to a file.
+ * Measures durable timers and their peers. Each subject runs in its own JVM. Every second round
+ * runs in reverse order. Prints tables, and writes every measurement to a file.
  */
 final class DurableBenchmarks {
   private static final String HELP =
       """
       durable/benchmarks/run [options]
-        --quick            one short round, for a first look
+        --quick            run one short round
         --only WORKLOADS   schedule,fire,lag,reopen,window,churn
         --subjects NAMES   see docs/internals/benchmarks/durable.md
-        --variants TEXT    only variants that contain this
-        --rounds N         at most so many
-        --churn-minutes N  how long churn runs (2)
-        --dir DIRECTORY    the disk that is measured; the stores are in its folder "stores"
-        --into FILE        adds to what that file has
-        --out FILE         the results (durable/benchmarks/results/<time>.json)
-        --report FILE      measure nothing: print the tables of a file
-        --write            the tables go to docs/internals/benchmarks/durable.md too
+        --variants TEXT    run only variants that contain this
+        --rounds N         run at most this many rounds
+        --churn-minutes N  duration of churn (2)
+        --dir DIRECTORY    measure the disk of this directory, in its folder "stores"
+        --into FILE        add results to this file
+        --out FILE         write results here (durable/benchmarks/results/<time>.json)
+        --report FILE      measure nothing; print the tables of a file
+        --write            write the tables to docs/internals/benchmarks/durable.md too
       """;
 
   private static final int FILL_MEGABYTES = 1_024;
@@ -158,7 +158,7 @@ final class DurableBenchmarks {
             cell.parameters().toString()));
   }
 
-  /** A folder of its own, since its files are deleted before and after each measurement. */
+  /** Returns a separate folder, because its files are deleted before and after each measurement. */
   static Path stores(String directory) {
     return Path.of(directory).resolve("stores");
   }

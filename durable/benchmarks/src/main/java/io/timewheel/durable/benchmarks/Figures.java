@@ -11,16 +11,16 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.concurrent.atomic.AtomicLong;
 
-/** What workloads look at from outside. */
+/** Figures that workloads read from the process and the machine. */
 final class Figures {
   private Figures() {}
 
-  /** What this process has used, callers, collector and compiler included. */
+  /** Returns the processor time of this process, including callers, collector and compiler. */
   static long cpuNanos() {
     return ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class).getProcessCpuTime();
   }
 
-  /** What is alive on the heap, after the collector was asked for all it can do. */
+  /** Returns the live heap, after a full collection. */
   static long heapBytes() throws InterruptedException {
     for (int i = 0; i < 3; i++) {
       System.gc();
@@ -30,7 +30,7 @@ final class Figures {
     return runtime.totalMemory() - runtime.freeMemory();
   }
 
-  /** What files there are below a directory; some may be deleted meanwhile. */
+  /** Returns the bytes of the files in a directory. Files may be deleted meanwhile. */
   static long diskBytes(Path directory) throws IOException {
     AtomicLong sum = new AtomicLong();
     Files.walkFileTree(
@@ -50,7 +50,9 @@ final class Figures {
     return sum.get();
   }
 
-  /** The memory of this process that is no file: heap and native; -1 where nobody tells. */
+  /**
+   * Returns the memory of this process without files: heap and native. Returns -1 if it is unknown.
+   */
   static long residentBytes() throws IOException {
     Path status = Path.of("/proc/self/status");
     if (!Files.exists(status)) {

@@ -9,7 +9,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 
-/** Leaves {@code timers} in their place, due within the next month, for {@link ReopenWorkload}. */
+/** Stores {@code timers} that are due within the next month, for {@link ReopenWorkload}. */
 final class FillWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
   private static final int CALLERS = 4;

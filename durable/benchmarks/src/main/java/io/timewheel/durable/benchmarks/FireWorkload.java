@@ -9,15 +9,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * {@code timers} are due at one moment, and their handler does nothing: how many fire in a second,
- * from that moment until the last has been recorded as done? As many have fired before, for the
- * compiler, the first of them after {@code leadMillis}; and again, until {@code warmupMillis} have
- * been spent on that.
+ * Measures how many timers fire per second. {@code timers} are due at one moment, and their handler
+ * does nothing. The time ends when the last completion is recorded. The same number fires before,
+ * for the compiler, the first of them after {@code leadMillis}. The warm-up is repeated until it
+ * has lasted {@code warmupMillis}.
  */
 final class FireWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
 
-  /** What is claimed ahead of its time counts too. */
+  /** Timers that are claimed ahead of their time count too. */
   private static final long AHEAD_MILLIS = 200;
 
   @Override

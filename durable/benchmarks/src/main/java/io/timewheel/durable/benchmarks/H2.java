@@ -8,10 +8,10 @@ final class H2 {
   private H2() {}
 
   /**
-   * Each commit is written before it is acknowledged, not up to half a second later as by default.
-   * H2 does not wait for the disk, whatever it is told: what it acknowledges survives the process,
-   * not a power failure. (Seen with strace on H2 2.5.252: 300 commits are 300 calls of pwrite, and
-   * none of fsync or fdatasync.)
+   * Returns a URL with which each commit is written before it returns. By default, H2 writes up to
+   * half a second later. No setting makes H2 wait for the disk, so a commit survives the process,
+   * but not a power failure. (Seen with strace on H2 2.5.252: 300 commits are 300 calls of pwrite,
+   * and none of fsync or fdatasync.)
    */
   static String url(Path directory) {
     return "jdbc:h2:file:"

@@ -19,9 +19,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures how many other timers 64 callers schedule while a transaction of a user holds one timer,
- * for which four more callers ask again and again; and the same without that transaction, in turns
- * of one run. Prints a table in Markdown.
+ * Measures how many other timers 64 callers schedule while a transaction of a user holds one timer.
+ * Four more callers request that timer again and again. Alternates with turns without that
+ * transaction in one run. Prints a table in Markdown.
  */
 final class HeldTimerBenchmark {
   private static final int CALLERS = 64;
@@ -47,7 +47,7 @@ final class HeldTimerBenchmark {
     this.timer = timer;
   }
 
-  /** What one turn has measured. */
+  /** The figures of one turn. */
   private record Turn(double perSecond, double p99Millis, double maxMillis) {}
 
   public static void main(String[] args) throws Exception {
@@ -155,7 +155,7 @@ final class HeldTimerBenchmark {
     }
   }
 
-  /** Asks again as soon as it is answered or refused. */
+  /** Requests the held timer again as soon as the previous request was answered or refused. */
   private void callForHeld() {
     while (!over) {
       try {

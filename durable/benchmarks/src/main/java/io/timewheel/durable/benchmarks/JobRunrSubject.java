@@ -15,7 +15,7 @@ import org.jobrunr.server.JobActivator;
 import org.jobrunr.storage.sql.common.SqlStorageProviderFactory;
 import org.jobrunr.utils.mapper.jackson3.Jackson3JsonMapper;
 
-/** JobRunr, whose jobs are requests with a handler; it has no call that schedules many. */
+/** JobRunr, whose jobs are requests with a handler. It has no call that schedules many jobs. */
 final class JobRunrSubject implements Subject {
   private static final int BEST_WORKERS = 64;
   private static final int DEFAULT_CONNECTIONS = 24;
@@ -52,12 +52,12 @@ final class JobRunrSubject implements Subject {
     return BackgroundJobServerConfiguration.usingStandardBackgroundJobServerConfiguration();
   }
 
-  /** As it comes. */
+  /** Uses the defaults. */
   static Subject byDefault(ServerPlace place, int nodes, OnFire onFire) {
     return new JobRunrSubject(place, DEFAULT_CONNECTIONS, settings(), onFire);
   }
 
-  /** It looks as often as it lets itself be told, for more at once, with more workers. */
+  /** Polls as often as JobRunr allows, fetches more at once, and has more workers. */
   static Subject atItsBest(ServerPlace place, int nodes, OnFire onFire) {
     return new JobRunrSubject(
         place,
@@ -69,7 +69,7 @@ final class JobRunrSubject implements Subject {
         onFire);
   }
 
-  /** What is scheduled. */
+  /** The request of a job. */
   public record Request(String id, String payload) implements JobRequest {
     @Override
     public Class<Handler> getJobRequestHandler() {
@@ -77,7 +77,7 @@ final class JobRunrSubject implements Subject {
     }
   }
 
-  /** What every job runs. */
+  /** The handler of every job. */
   public static final class Handler implements JobRequestHandler<Request> {
     private final OnFire onFire;
 
@@ -102,7 +102,7 @@ final class JobRunrSubject implements Subject {
     }
   }
 
-  /** A job that is done stays, for a day and a half. */
+  /** Counts unfinished jobs. A finished job stays for a day and a half. */
   @Override
   public long unfinished() throws Exception {
     return place

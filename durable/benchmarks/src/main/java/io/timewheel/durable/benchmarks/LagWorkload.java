@@ -14,10 +14,10 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * {@code perSecond} timers a second are due for {@code millis}, at random, and for {@code
- * warmupMillis} before. All are scheduled first, within {@code leadMillis}. Figures: from its time
- * to the first line of its handler. What has not fired {@code limitMillis} after the last was due
- * counts as that late, and so is more late than the figures say.
+ * {@code perSecond} timers a second are due at random times for {@code millis}, after a warm-up of
+ * {@code warmupMillis}. All are scheduled first, within {@code leadMillis}. The figure is the time
+ * from the due time to the first line of the handler. A timer that has not fired {@code
+ * limitMillis} after the last due time counts with that lag, although its lag is longer.
  */
 final class LagWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
@@ -80,7 +80,10 @@ final class LagWorkload implements Workload.Body {
     return ChronoUnit.MICROS.between(Instant.EPOCH, Instant.now());
   }
 
-  /** Within each span of a batch the times are random, and so they grow from batch to batch. */
+  /**
+   * Schedules timers at random times within the span of each batch, so the times grow from batch to
+   * batch.
+   */
   private static void scheduleAll(
       Subject subject, long[] dueMillis, long perSecond, long leadMillis) throws Exception {
     long firstMillis = System.currentTimeMillis() + leadMillis;

@@ -12,17 +12,17 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Handlers whose effect is a row in a table without a key, in the transaction that finishes the
+ * Handlers whose effect is a row in a table without a key, in the transaction that completes the
  * timer.
  */
 final class Ledger {
-  /** Handlers, and so transactions, that run one by one at the same time. */
+  /** The number of concurrent handlers of single timers, and so of their transactions. */
   static final int HANDLERS = 8;
 
-  /** Handlers of batches that run at the same time. */
+  /** The number of concurrent handlers of batches. */
   static final int BATCH_HANDLERS = 2;
 
-  /** Timers in a batch, at most. */
+  /** The largest number of timers in a batch. */
   static final int MAX_BATCH = 500;
 
   private static final String INSERT = "INSERT INTO ledger VALUES (?, ?)";

@@ -3,7 +3,7 @@ package io.timewheel.durable.benchmarks;
 
 import java.nio.file.Path;
 
-/** What runs in the JVM of a measurement: one workload on one subject. */
+/** The main class of a measurement's JVM: one workload on one subject. */
 final class Measurement {
   private Measurement() {}
 

@@ -7,7 +7,9 @@ import java.util.List;
 import org.h2.mvstore.MVMap;
 import org.h2.mvstore.MVStore;
 
-/** The store below H2 alone: a map by id, a map by time, a commit and a sync for each batch. */
+/**
+ * The store of H2 without SQL: a map by ID, a map by time, and a commit and a sync for each batch.
+ */
 final class MvStoreFloor implements Subject {
   private final MVStore store;
   private final MVMap<String, byte[]> byId;

@@ -5,13 +5,13 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The options of a command line, each of which its help names. */
+/** The options of a command line. The help lists each of them. */
 final class Options {
   private final Map<String, String> values = new LinkedHashMap<>();
 
   private Options() {}
 
-  /** {@code alone}: those without a value. */
+  /** Parses a command line. {@code alone} contains the options without a value. */
   static Options parse(String help, List<String> alone, String... args) {
     Options options = new Options();
     for (int i = 0; i < args.length; i++) {
@@ -43,7 +43,7 @@ final class Options {
     return Integer.parseInt(text(name, Integer.toString(otherwise)));
   }
 
-  /** Whether a list has this in it; everything is in a list that was not given. */
+  /** Returns whether the list of an option contains a name. An absent list contains every name. */
   boolean names(String name, String one) {
     return !has(name) || List.of(text(name, "").split(",", -1)).contains(one);
   }

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Numbers that say how much of a workload is done, by name; as text {@code a=1,b=2}. */
+/** Numbers that determine the size of a workload, by name; as text {@code a=1,b=2}. */
 record Parameters(Map<String, Long> values) {
   static Parameters parse(String text) {
     Map<String, Long> values = new LinkedHashMap<>();

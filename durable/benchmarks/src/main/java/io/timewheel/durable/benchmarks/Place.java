@@ -3,15 +3,15 @@ package io.timewheel.durable.benchmarks;
 
 import java.nio.file.Path;
 
-/** Where the timers of a measurement are. */
+/** The location of the timers of a measurement. */
 interface Place {
-  /** What they take there. */
+  /** Returns the size of the timers there. */
   long bytes() throws Exception;
 
-  /** What the server that keeps them has used so far, if there is one. */
+  /** Returns the processor time of the server, if there is one. */
   long serverCpuNanos();
 
-  /** In files of the process that is measured. */
+  /** Returns a location in files of the measured process. */
   static Place directory(Path directory) {
     return new Place() {
       @Override

@@ -5,15 +5,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** What is measured, in which order, and how much of it. */
+/** The measurements: their order and sizes. */
 final class Plan {
   private static final int BATCH = 1_000;
 
   /**
    * One row of one column of a table.
    *
-   * @param heapMegabytes of its JVM
-   * @param rounds in how many rounds it is measured, at most
+   * @param heapMegabytes the heap of its JVM
+   * @param rounds the largest number of rounds in which it is measured
    */
   record Cell(
       Workload workload,
@@ -47,7 +47,10 @@ final class Plan {
     return plan.cells;
   }
 
-  /** Those that are compared stand next to each other: a machine slows down within a round, too. */
+  /**
+   * Adds the schedule workloads. Compared subjects are next to each other, because a machine slows
+   * down within a round.
+   */
   private void schedule() {
     for (int callers : new int[] {1, 8, 64}) {
       for (SubjectKind subject : SubjectKind.values()) {
@@ -143,7 +146,7 @@ final class Plan {
         new Cell(workload, variant, subject, Parameters.parse(parameters), 1_024, rounds(subject)));
   }
 
-  /** What is a multiple away needs no median. */
+  /** Returns the number of rounds. A subject that is slower by a multiple needs no median. */
   private int rounds(SubjectKind subject) {
     boolean near = !subject.isPeer() && (!subject.isFloor() || subject == SubjectKind.ROCKSDB);
     return quick || !near ? 1 : 3;

@@ -30,8 +30,8 @@ import org.quartz.impl.StdSchedulerFactory;
 import org.quartz.impl.matchers.GroupMatcher;
 
 /**
- * Quartz with {@code JobStoreTX}: triggers of one durable job, so that a timer is one row and its
- * details.
+ * Quartz with {@code JobStoreTX}. Timers are triggers of one durable job, so a timer is one row and
+ * its details.
  */
 final class QuartzSubject implements Subject {
   private static final String DELEGATE = "org.quartz.jobStore.driverDelegateClass";
@@ -52,7 +52,10 @@ final class QuartzSubject implements Subject {
   private final Scheduler scheduler;
   private final JobDetail job;
 
-  /** Quartz has one scheduler and one data source of a name in a JVM: each URL gives its own. */
+  /**
+   * Creates the subject. A JVM has one Quartz scheduler and one data source for each name, so each
+   * URL has its own.
+   */
   private QuartzSubject(Source source, Map<String, String> settings, OnFire onFire)
       throws SchedulerException {
     String name = "benchmark-" + Integer.toHexString(source.url.hashCode());
@@ -61,7 +64,7 @@ final class QuartzSubject implements Subject {
     properties.put("org.quartz.scheduler.skipUpdateCheck", "true");
     properties.put("org.quartz.jobStore.class", "org.quartz.impl.jdbcjobstore.JobStoreTX");
     properties.put("org.quartz.jobStore.useProperties", "true");
-    // What is late is not missed here: looking for missed ones would only cost time.
+    // A late trigger is not misfired here: the search for misfired triggers would only take time.
     properties.put("org.quartz.jobStore.misfireThreshold", "3600000");
     properties.put("org.quartz.jobStore.dataSource", name);
     source.settings().forEach((key, value) -> properties.put(DATA_SOURCE + name + key, value));
@@ -92,7 +95,8 @@ final class QuartzSubject implements Subject {
   }
 
   /**
-   * Triggers are acquired in batches as large as the pool, under the lock, as it asks for batches.
+   * Acquires triggers in batches as large as the pool, under the lock that Quartz requires for
+   * batches.
    */
   private static Map<String, String> batches(int threads) {
     return Map.of(
@@ -106,7 +110,7 @@ final class QuartzSubject implements Subject {
         "true");
   }
 
-  /** In batches, with the indexes of its script for PostgreSQL, which that for H2 lacks. */
+  /** Uses batches, and the indexes of its script for PostgreSQL, which its script for H2 lacks. */
   static Subject onH2(Path directory, OnFire onFire) throws Exception {
     String url = H2.url(directory);
     createTables(url);
@@ -128,12 +132,12 @@ final class QuartzSubject implements Subject {
     }
   }
 
-  /** Clustered, with the threads of its own properties, and else as it comes. */
+  /** Uses the defaults of a cluster, with the number of threads in its own properties. */
   static Subject byDefault(ServerPlace place, int nodes, OnFire onFire) throws Exception {
     return clustered(place, Map.of("org.quartz.threadPool.threadCount", "10"), 18, onFire);
   }
 
-  /** Clustered, in batches. */
+  /** Uses a cluster with batches. */
   static Subject atItsBest(ServerPlace place, int nodes, OnFire onFire) throws Exception {
     return clustered(place, batches(BEST_THREADS), BEST_THREADS + 8, onFire);
   }
@@ -155,7 +159,7 @@ final class QuartzSubject implements Subject {
     return new QuartzSubject(source, settings, onFire);
   }
 
-  /** What every trigger fires. */
+  /** The job of every trigger. */
   public static final class Fire implements Job {
     @Override
     public void execute(JobExecutionContext context) {
@@ -179,7 +183,7 @@ final class QuartzSubject implements Subject {
     }
   }
 
-  @SuppressWarnings("JavaUtilDate") // Quartz wants it
+  @SuppressWarnings("JavaUtilDate") // Quartz requires it
   private Trigger trigger(Order timer) {
     return TriggerBuilder.newTrigger()
         .withIdentity(timer.id(), GROUP)
@@ -190,7 +194,10 @@ final class QuartzSubject implements Subject {
         .build();
   }
 
-  /** A trigger is deleted when its job begins, and what has fired when its job ends. */
+  /**
+   * Counts unfinished triggers. Quartz deletes a trigger when its job starts, and the record of the
+   * fired trigger when its job ends.
+   */
   @Override
   public long unfinished() throws SchedulerException {
     long triggers = scheduler.getTriggerKeys(GroupMatcher.triggerGroupEquals(GROUP)).size();
@@ -205,7 +212,7 @@ final class QuartzSubject implements Subject {
   @Override
   public void close() {
     try {
-      // With jobs overdue, to wait for those that run takes until all have run.
+      // With overdue jobs, a shutdown that waits would last until all jobs have run.
       scheduler.shutdown(false);
     } catch (SchedulerException e) {
       throw new IllegalStateException(e);

@@ -10,9 +10,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * {@code timers} recur every {@code everyMillis}, evenly spread; their handler does nothing. How
- * many occurrences are there in a second, of {@code millis} after {@code warmupMillis}? Each has
- * been recorded before the next of its timer begins.
+ * Measures occurrences per second. {@code timers} recur every {@code everyMillis}, evenly spread,
+ * and their handler does nothing. Occurrences count for {@code millis} after {@code warmupMillis}.
+ * Each is recorded before the next occurrence of its timer starts.
  */
 final class RecurWorkload implements Workload.Body {
   private static final int BATCH = 1_000;

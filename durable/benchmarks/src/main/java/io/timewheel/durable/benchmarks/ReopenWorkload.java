@@ -7,9 +7,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Opens a directory that {@link FillWorkload} left with {@code timers} in it. Figures: how long
- * until it is open, and until a timer that is scheduled then, due at once, has fired; the heap that
- * this needs, of which there is little; and what is on the disk.
+ * Opens a directory in which {@link FillWorkload} stored {@code timers}. Measures the time to open,
+ * and the time until a new timer that is due at once has fired. Also measures the heap, which is
+ * small, and the size on disk.
  */
 final class ReopenWorkload implements Workload.Body {
   private static final String PROBE = "probe-0000000000";

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 
-/** Tables of results, in Markdown. */
+/** Writes the tables of results, in Markdown. */
 final class Report {
   private static final String HEAD =
       """
@@ -18,7 +18,7 @@ final class Report {
       durable/benchmarks/run --out durable/benchmarks/results/latest.json --write
       ```
 
-      `--quick` is one short round, `--help` lists the options. Absolute figures are those of one machine and its disk: \
+      `--quick` is one short round, `--help` lists the options. Absolute figures hold for one machine and its disk: \
       compare within a table only.
 
       """;
@@ -27,19 +27,19 @@ final class Report {
       """
       ## Where it loses, and why
 
-      * **Callers that wait one by one.** What is synced waits for the disk, and a caller gets one timer from each sync. Peers on H2 do not wait for the disk, and are ahead with few callers where it is slow. Use `scheduleAll` or `scheduleAsync`, or another mode.
-      * **One thread commits.** RocksDB alone shares batches among its callers. And each firing is two commits, of a claim and of an end: that thread is busy while a quarter of the processors is idle, more than half of its time in RocksDB. A slow machine shows here first: recordings of this page had 37,000 to 53,000 fires a second. A second thread fires a tenth more and costs callers up to half: [ADR 0010](../adr/0010-durable-timers.md).
+      * **Callers that wait one by one.** A synced write waits for the disk, and each caller stores one timer per sync. Peers on H2 do not wait for the disk. With few callers and a slow disk, they are faster. Use `scheduleAll` or `scheduleAsync`, or another mode.
+      * **One thread commits.** RocksDB alone shares batches among its callers. Each firing needs two commits: one for the claim and one for the completion. The thread is busy while a quarter of the processors is idle, and spends more than half of its time in RocksDB. A slow machine affects this figure first: recordings of this page had 37,000 to 53,000 fires/s. A second thread fires a tenth more, and slows callers by up to half: [ADR 0010](../adr/0010-durable-timers.md).
 
       ## How
 
-      * A JVM and an empty directory for each measurement, every second round backwards, medians over two rounds (least–greatest); those with other schedulers, SQLite, MVStore, 10 M timers and churn have one. `×` is how many times better our first row is, compared round by round; below 1 it is worse.
-      * A timer has an id of 16 characters and a payload of 64 bytes. Latencies are those of the call, to its acknowledgement.
-      * **Ours** in its three modes: synced (the default: acknowledged once it is on the disk), every 100 ms, and left to the operating system. As it comes.
+      * Each measurement has its own JVM and an empty directory. Every second round runs in reverse order. Figures are medians over two rounds (least–greatest). Measurements of other schedulers, SQLite, MVStore, 10 M timers and churn have one round. `×` is the ratio by which our first row is better, compared round by round; below 1 it is worse.
+      * A timer has an ID of 16 characters and a payload of 64 bytes. Latencies are those of the call, until it returns after the commit.
+      * **Ours** in its three modes: synced (the default: a call returns once the timer is on the disk), every 100 ms, and left to the operating system. All other settings are the defaults.
       * **Quartz**: `JobStoreTX`, triggers of one durable job, 32 threads, `batchTriggerAcquisitionMaxCount` 32, `acquireTriggersWithinLock`, HikariCP, its script for H2 with the indexes of that for PostgreSQL.
-      * **db-scheduler**: 32 threads, looks for work every 50 ms and after half of each batch of 192, tasks that are due start at once, HikariCP, its table and indexes. Lock-and-fetch, its faster way, does not exist for H2.
-      * Both on H2 with `WRITE_DELAY=0`: a commit is written before it is acknowledged, but H2 never waits for the disk. What they acknowledge survives the process; only our mode of the operating system promises as little.
-      * **Bare stores** write and sync the same batches, and check, index and fire nothing beyond that: RocksDB keys and values as long as ours, SQLite and MVStore a row and an index by time.
-      * *Schedule*: due within the next month. *Fire*: all due at one moment, a handler that does nothing. *Lag*: from the due time to the first line of the handler, times at random. *Reopen*: in a JVM with `-Xmx256m`, to the end of the call and to the first timer that is scheduled then and fires. *Window*: heap, by what comes on top of a thousand. *Churn*: 10,000 a second for ten seconds later, nine of ten cancelled after five.
+      * **db-scheduler**: 32 threads, a poll every 50 ms and after half of each batch of 192, immediate start of due tasks, HikariCP, its table and indexes. Its faster mode, lock-and-fetch, does not support H2.
+      * Both on H2 with `WRITE_DELAY=0`: a commit is written before it returns, but H2 never waits for the disk. Their commits survive the process, but not a power cut. Only our mode of the operating system promises as little.
+      * **Bare stores** write and sync the same batches, and do nothing else. RocksDB stores keys and values as long as ours. SQLite and MVStore store a row and an index by time.
+      * *Schedule*: due within the next month. *Fire*: all due at one moment, with an empty handler. *Lag*: from the due time to the first line of the handler, at random times. *Reopen*: in a JVM with `-Xmx256m`, until the call returns and until the first timer that is scheduled then fires. *Window*: heap in addition to that of a thousand timers. *Churn*: 10,000 timers/s for ten seconds later, of which nine of ten are cancelled after five seconds.
       """;
 
   private final Tables tables;
@@ -52,7 +52,7 @@ final class Report {
     tables = new Tables(results, titles, SubjectKind.OURS.id());
   }
 
-  /** The page of the documentation. */
+  /** Returns the page of the documentation. */
   static String page(Results results) {
     return HEAD + text(results) + HOW;
   }
@@ -107,7 +107,10 @@ final class Report {
     return rows + "\n";
   }
 
-  /** Callers that wait and batches are different loads, so each has a target of its own. */
+  /**
+   * Adds the targets for schedules. Waiting callers and batches are different loads, so each has
+   * its own target.
+   */
   private void schedules(StringBuilder rows) {
     for (String variant :
         List.of("64 callers", "1 caller, batches of 1,000", "8 callers, batches of 1,000")) {
@@ -125,7 +128,7 @@ final class Report {
     return switch (workload) {
       case SCHEDULE ->
           new Tables.Form(
-              "Schedule: timers a second, acknowledged",
+              "Schedule: timers/s, committed",
               true,
               "perSecond",
               List.of(
@@ -137,7 +140,7 @@ final class Report {
               "Fire", true, "perSecond", List.of("{perSecond}/s", "{cpuMicros} µs of CPU each"));
       case LAG ->
           new Tables.Form(
-              "Lag of what is due",
+              "Lag of due timers",
               false,
               "p99Millis",
               List.of(
@@ -157,7 +160,7 @@ final class Report {
                   "disk {diskBytesPerTimer} bytes a timer"));
       case WINDOW ->
           new Tables.Form(
-              "Window: heap of what waits",
+              "Window: heap of waiting timers",
               false,
               "heapBytesPerTimer",
               List.of("{heapBytesPerTimer} bytes a timer"));
@@ -167,7 +170,7 @@ final class Report {
               false,
               "debtMegabytesMax",
               List.of(
-                  "{perSecond}/s, {firedOfExpected} of what was to fire has",
+                  "{perSecond}/s, {firedOfExpected} of the expected timers fired",
                   "compaction debt: max {debtMegabytesMax} MB, end {debtMegabytesEnd} MB",
                   "files: max {diskMegabytesMax} MB, end {diskMegabytesEnd} MB"));
     };

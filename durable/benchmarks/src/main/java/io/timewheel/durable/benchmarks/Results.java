@@ -14,13 +14,13 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * All that one run measured: nothing is averaged and nothing is left out.
+ * All measurements of one run, without averages and without omissions.
  *
  * @param mode {@code full} or {@code quick}
- * @param finished when the last measurement ended
- * @param machine what it ran on
- * @param commit of the sources, with a plus if they were changed; null if they are no clone
- * @param runs the measurements, in the order in which they were taken
+ * @param finished the end of the last measurement
+ * @param machine the machine
+ * @param commit the commit of the sources, with a plus if they differ from it; null outside a clone
+ * @param runs the measurements, in order
  */
 record Results(
     String mode, Instant finished, String machine, @Nullable String commit, List<Run> runs) {
@@ -29,14 +29,14 @@ record Results(
   /**
    * One measurement.
    *
-   * @param round of which round, from 1
-   * @param workload what was done
-   * @param variant how much of it
-   * @param subject what did it
-   * @param parameters the numbers behind the variant
-   * @param load how busy the machine was before, in threads that wanted to run over a minute
-   * @param figures what came out, by name; none after a failure
-   * @param failure why there are none
+   * @param round the number of the round, from 1
+   * @param workload the workload
+   * @param variant its size
+   * @param subject the subject
+   * @param parameters the numbers of the variant
+   * @param load the load average of the machine before it, over one minute
+   * @param figures the figures, by name; none after a failure
+   * @param failure the reason of a failure
    */
   record Run(
       int round,
@@ -60,7 +60,7 @@ record Results(
     return JSON.readValue(file, Results.class);
   }
 
-  /** Whoever is killed meanwhile leaves the file as it was. */
+  /** Writes the file. If the process is killed meanwhile, the old file stays. */
   void write(Path file) throws IOException {
     Path parent = file.toAbsolutePath().getParent();
     if (parent != null) {

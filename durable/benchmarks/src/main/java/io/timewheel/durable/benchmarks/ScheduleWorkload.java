@@ -12,9 +12,9 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.Histogram;
 
 /**
- * {@code callers} threads schedule timers for the next month in batches of {@code batch}, each
- * waiting for its acknowledgement before it goes on, for {@code warmupMillis} and then for {@code
- * millis}.
+ * {@code callers} threads schedule timers for the next month in batches of {@code batch}. Each
+ * waits for its commit before the next batch. The warm-up lasts {@code warmupMillis}, the
+ * measurement {@code millis}.
  */
 final class ScheduleWorkload implements Workload.Body {
   private static final long HOUR_MILLIS = TimeUnit.HOURS.toMillis(1);
@@ -70,7 +70,7 @@ final class ScheduleWorkload implements Workload.Body {
     }
   }
 
-  /** Makes at least one call, and counts those that end within the time that is measured. */
+  /** Makes at least one call, and counts those that end within the measured time. */
   private static void call(
       Subject subject, int batch, AtomicLong numbers, Histogram histogram, long start, long end)
       throws Exception {
@@ -86,7 +86,7 @@ final class ScheduleWorkload implements Workload.Body {
     } while (now - end < 0);
   }
 
-  /** Jobs for the next month. */
+  /** Returns orders for the next month. */
   static List<Subject.Order> orders(int count, AtomicLong numbers) {
     long nowMillis = System.currentTimeMillis();
     ThreadLocalRandom random = ThreadLocalRandom.current();

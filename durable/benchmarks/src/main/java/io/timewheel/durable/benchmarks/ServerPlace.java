@@ -8,9 +8,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Locale;
 
-/** A database of its own on a server of this machine. */
+/** A separate database on a server of this machine. */
 final class ServerPlace implements Place {
-  /** What is measured here. */
+  /** The servers. */
   enum Server {
     POSTGRESQL,
     MARIADB;
@@ -19,7 +19,7 @@ final class ServerPlace implements Place {
       return name().toLowerCase(Locale.ROOT);
     }
 
-    /** As durable as it is by itself, and with memory and a log for what is measured. */
+    /** Starts a server with its default durability, and with memory and a log for the workloads. */
     DatabaseServer start() {
       return switch (this) {
         case POSTGRESQL ->
@@ -54,9 +54,7 @@ final class ServerPlace implements Place {
     return database;
   }
 
-  /**
-   * A transaction that has read something, and keeps what it could read from being cleared away.
-   */
+  /** Returns a transaction that has read a row, and so prevents the cleanup of old row versions. */
   Connection snapshot() throws SQLException {
     Connection connection = database.connect();
     connection.setAutoCommit(false);

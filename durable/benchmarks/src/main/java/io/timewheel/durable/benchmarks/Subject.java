@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletionStage;
 
-/** A durable timer, a peer of it or a bare store, as the workloads use it. */
+/** A durable timer, a peer of it or a bare store, in the form that the workloads use. */
 interface Subject extends AutoCloseable {
-  /** What is scheduled: an id of 16 characters and a time. */
+  /** An order for a timer: an ID of 16 characters and a time. */
   record Order(String id, long dueMillis) {
     private static final int RANDOM_BYTES = 48;
 
@@ -19,7 +19,7 @@ interface Subject extends AutoCloseable {
       return new Order("order-" + "0".repeat(10 - digits.length()) + digits, dueMillis);
     }
 
-    /** 64 characters that no compression makes much of, the same for the same id. */
+    /** Returns 64 characters that hardly compress, the same for the same ID. */
     String payload() {
       byte[] bytes = new byte[RANDOM_BYTES];
       new Random(id.hashCode()).nextBytes(bytes);
@@ -31,42 +31,45 @@ interface Subject extends AutoCloseable {
     }
   }
 
-  /** Called by the handler, when it is called: by any thread. */
+  /** Called by the handler of each firing, on any thread. */
   @FunctionalInterface
   interface OnFire {
     void fired(String id);
   }
 
-  /** Opens a subject on the place of the measurement, which may have data in it. */
+  /** Opens a subject at the location of the measurement, which may contain data. */
   @FunctionalInterface
   interface Opener {
     Subject open(OnFire onFire) throws Exception;
   }
 
-  /** Schedules; returns when everything is acknowledged. One order goes the way of single calls. */
+  /** Schedules timers, and returns after the commit. One order is a single call. */
   void schedule(List<Order> orders) throws Exception;
 
-  /** Schedules; the stage completes when it is acknowledged. */
+  /** Schedules a timer. The stage completes after the commit. */
   default CompletionStage<?> scheduleAsync(Order order) {
     throw new UnsupportedOperationException();
   }
 
-  /** Makes recurring timers of these, which fire first at their time; returns as schedule does. */
+  /** Schedules recurring timers, whose first run is at their time. Returns after the commit. */
   default void recur(List<Order> orders, Duration every) throws Exception {
     throw new UnsupportedOperationException();
   }
 
-  /** How many single timers are not recorded as done, where that happens after their handler. */
+  /**
+   * Returns the number of single timers whose completion is not recorded, if that happens after
+   * their handler.
+   */
   default long unfinished() throws Exception {
     return 0;
   }
 
-  /** Cancels; returns when everything is acknowledged. */
+  /** Cancels timers, and returns after the commit. */
   default void cancel(List<String> ids) throws Exception {
     throw new UnsupportedOperationException();
   }
 
-  /** What it knows about its files: bytes that wait for compaction, or -1. */
+  /** Returns the bytes that wait for compaction; -1 if they are unknown. */
   default long pendingCompactionBytes() {
     return -1;
   }

@@ -9,8 +9,8 @@ import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 
-/** What is measured. */
-@SuppressWarnings("ImmutableEnumChecker") // what makes them is a lambda or has no state
+/** The subjects that are measured. */
+@SuppressWarnings("ImmutableEnumChecker") // a factory is a lambda or has no state
 enum SubjectKind {
   SYNCED("timewheel", "**Ours, synced**", timewheel(SyncMode.sync())),
   INTERVAL(
@@ -31,10 +31,10 @@ enum SubjectKind {
       (directory, onFire) -> new SqliteFloor(directory)),
   MVSTORE("mvstore", "MVStore alone, synced", (directory, onFire) -> new MvStoreFloor(directory));
 
-  /** The one that the others are compared with. */
+  /** The subject that others are compared with. */
   static final SubjectKind OURS = SYNCED;
 
-  /** Opens a subject on a directory of its own. */
+  /** Opens a subject in its own directory. */
   @FunctionalInterface
   private interface Opener {
     Subject open(Path directory, Subject.OnFire onFire) throws Exception;
@@ -61,7 +61,7 @@ enum SubjectKind {
     return id;
   }
 
-  /** What it is, for a table. */
+  /** Returns the title for a table. */
   String title() {
     return title;
   }
@@ -70,17 +70,17 @@ enum SubjectKind {
     return opener.open(directory, onFire);
   }
 
-  /** Those that fire what is due. */
+  /** Returns the subjects that fire due timers. */
   static List<SubjectKind> timers() {
     return Arrays.stream(values()).filter(kind -> !kind.isFloor()).toList();
   }
 
-  /** Whether it is a scheduler of somebody else. */
+  /** Returns whether it is another project's scheduler. */
   boolean isPeer() {
     return this == QUARTZ || this == DB_SCHEDULER;
   }
 
-  /** Whether it stores and does nothing else. */
+  /** Returns whether it only stores. */
   boolean isFloor() {
     return this == ROCKSDB || this == SQLITE || this == MVSTORE;
   }

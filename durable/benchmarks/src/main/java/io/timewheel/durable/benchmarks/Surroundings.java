@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What the measurements are taken on, and of which sources. */
+/** The machine and the sources of the measurements. */
 final class Surroundings {
   private Surroundings() {}
 
@@ -24,7 +24,7 @@ final class Surroundings {
             Runtime.version());
   }
 
-  /** The commit, with a plus sign if the sources differ from it; null if there is no telling. */
+  /** Returns the commit, with a plus sign if the sources differ from it; null if it is unknown. */
   static @Nullable String commit() throws InterruptedException {
     String commit = git("rev-parse", "--short=12", "HEAD");
     String changes = git("status", "--porcelain", "--untracked-files=no");

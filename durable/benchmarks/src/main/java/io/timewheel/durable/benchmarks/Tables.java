@@ -13,13 +13,13 @@ import java.util.function.Function;
 import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
 
-/** Results as tables in Markdown: a row for each subject, a column for each variant. */
+/** Writes results as tables in Markdown: a row for each subject, a column for each variant. */
 final class Tables {
   /**
-   * What a cell says.
+   * The form of a cell.
    *
-   * @param higherIsBetter of the first figure, by which subjects are compared
-   * @param lines with figures in braces
+   * @param higherIsBetter whether a higher first figure is better; it compares subjects
+   * @param lines the text, with figures in braces
    */
   record Form(String heading, boolean higherIsBetter, String primary, List<String> lines) {}
 
@@ -28,8 +28,10 @@ final class Tables {
   private final String first;
 
   /**
-   * @param titles of all subjects by their ids, in the order of the rows
-   * @param first the id of the one that the others are compared with
+   * Creates the tables.
+   *
+   * @param titles the titles of all subjects by their IDs, in the order of the rows
+   * @param first the ID of the subject that the others are compared with
    */
   Tables(Results results, Map<String, String> titles, String first) {
     this.results = results;
@@ -37,7 +39,7 @@ final class Tables {
     this.first = first;
   }
 
-  /** What was measured, when and on what. */
+  /** Returns the workloads, the time and the machine of the measurements. */
   String head() {
     StringBuilder text = new StringBuilder();
     if (!results.mode().equals("full")) {
@@ -76,7 +78,7 @@ final class Tables {
     return value.isPresent() ? number(value.getAsDouble()) : "";
   }
 
-  /** A row of the targets; {@code met} is null for what was not measured. */
+  /** Adds a row of the targets; {@code met} is null for a workload that was not measured. */
   static void row(
       StringBuilder rows, String name, String target, String measured, @Nullable Boolean met) {
     String verdict = met == null ? "not measured" : met ? "met" : "**NOT met**";
@@ -85,7 +87,7 @@ final class Tables {
 
   // Tables
 
-  /** The table of a workload; nothing if it was not measured. */
+  /** Returns the table of a workload; nothing if it was not measured. */
   String table(String workload, Form form) {
     List<Results.Run> runs =
         results.runs().stream().filter(run -> run.workload().equals(workload)).toList();
@@ -145,7 +147,7 @@ final class Tables {
     return String.join("<br>", parts);
   }
 
-  /** A line; nothing if a figure in it was not measured. */
+  /** Returns a line; nothing if one of its figures was not measured. */
   private static Optional<String> filled(String line, List<Results.Run> runs, String primary) {
     StringBuilder text = new StringBuilder();
     int from = 0;
@@ -189,7 +191,7 @@ final class Tables {
         && run.subject().equals(subject);
   }
 
-  /** First by second, of each round that has both. */
+  /** Returns the ratios of the first subject to the second, of each round that has both. */
   double[] ratios(String workload, String variant, String first, String second, String name) {
     DoubleStream.Builder ratios = DoubleStream.builder();
     for (Results.Run one : results.runs()) {
@@ -228,7 +230,7 @@ final class Tables {
     return "%s (%s–%s)".formatted(median, form.apply(least), form.apply(greatest));
   }
 
-  /** Three digits, and never fewer than the integer part has. */
+  /** Formats a number with three digits, or with all digits of its integer part. */
   static String number(double value) {
     if (Math.abs(value) >= 100 || value == Math.rint(value)) {
       return String.format(Locale.ROOT, "%,.0f", value);

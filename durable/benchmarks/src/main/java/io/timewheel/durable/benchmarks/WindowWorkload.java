@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The heap for what waits: {@code timers} are due within a minute, {@code inMillis} from now, or
- * far away.
+ * Measures the heap of waiting timers: {@code timers} are due within a minute, {@code inMillis}
+ * from now, or far in the future.
  */
 final class WindowWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
@@ -17,7 +17,7 @@ final class WindowWorkload implements Workload.Body {
       throws Exception {
     int timers = parameters.getInt("timers");
     try (Subject subject = opener.open(id -> {})) {
-      // What is made once, for the first of them, is not counted.
+      // Objects that are created once, for the first timers, do not count.
       schedule(subject, 0, BATCH, parameters.get("inMillis"));
       long before = Figures.heapBytes();
       schedule(subject, BATCH, BATCH + timers, parameters.get("inMillis"));

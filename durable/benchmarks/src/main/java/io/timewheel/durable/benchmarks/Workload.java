@@ -6,8 +6,8 @@ import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 
-/** What subjects are put through. Each is run in a JVM of its own, on a place of its own. */
-@SuppressWarnings("ImmutableEnumChecker") // what makes them is a lambda or has no state
+/** The workloads of subjects. Each runs in its own JVM, at its own location. */
+@SuppressWarnings("ImmutableEnumChecker") // a factory is a lambda or has no state
 enum Workload {
   SCHEDULE(new ScheduleWorkload()),
   ASYNC(new AsyncWorkload()),
@@ -19,7 +19,7 @@ enum Workload {
   WINDOW(new WindowWorkload()),
   CHURN(new ChurnWorkload());
 
-  /** A workload; answers figures by name. */
+  /** A workload, which returns figures by name. */
   @FunctionalInterface
   interface Body {
     Map<String, Double> run(Subject.Opener opener, Place place, Parameters parameters)

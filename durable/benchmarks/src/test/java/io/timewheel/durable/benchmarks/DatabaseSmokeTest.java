@@ -16,12 +16,12 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Every workload on a shared database, for a moment: nothing here is measured. */
+/** Runs every workload on a shared database briefly, without a measurement. */
 @Tag("proof")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(300)
 final class DatabaseSmokeTest {
-  /** A JVM has one JobRunr. */
+  /** The only JobRunr subject: a JVM has one JobRunr. */
   private static final String JOBRUNR = "jobrunr";
 
   private static final String FIRE = "timers=200,leadMillis=1000,limitMillis=60000";
@@ -94,7 +94,7 @@ final class DatabaseSmokeTest {
   }
 
   @Test
-  void firesInTimeAndAll() throws Exception {
+  void firesEveryTimerInTime() throws Exception {
     String parameters =
         "perSecond=20,warmupMillis=100,millis=500,leadMillis=5000,limitMillis=60000";
 
@@ -103,7 +103,7 @@ final class DatabaseSmokeTest {
         .containsKeys("serverCores", "clientCores");
   }
 
-  /** One that is due is done within its next look at the table, which its defaults put off. */
+  /** A due job runs at its next poll of the table, which the defaults delay. */
   @ParameterizedTest
   @EnumSource(names = {"DB_SCHEDULER_BEST", "QUARTZ_BEST", "JOBRUNR_BEST", "DBOS_BEST"})
   @ResourceLock(JOBRUNR)

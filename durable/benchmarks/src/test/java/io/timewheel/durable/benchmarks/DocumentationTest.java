@@ -20,7 +20,7 @@ final class DocumentationTest {
     assertThat(latest.runs()).isNotEmpty();
   }
 
-  /** Recorded by one command, both or neither. */
+  /** One command records both, or neither. */
   @Test
   void thePageOfTheSharedDatabaseShowsItsRecordingToTheDigit() throws Exception {
     Path recording = MODULE.resolve("results/database.json");

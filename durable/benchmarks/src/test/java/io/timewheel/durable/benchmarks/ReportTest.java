@@ -60,7 +60,7 @@ final class ReportTest {
   }
 
   @Test
-  void saysWhetherATargetIsMetOrWasNotMeasured() {
+  void showsWhetherATargetIsMetOrWasNotMeasured() {
     run(1, "timewheel", 99_999);
 
     assertThat(Report.text(results()))
@@ -78,7 +78,7 @@ final class ReportTest {
   }
 
   @Test
-  void showsWhatFailed() {
+  void showsFailures() {
     run(1, "timewheel", 1);
     run(1, "quartz", Map.of(), "no | luck");
 
@@ -86,7 +86,7 @@ final class ReportTest {
   }
 
   @Test
-  void aFileHoldsEverything(@TempDir Path directory) throws Exception {
+  void aFileContainsAllRuns(@TempDir Path directory) throws Exception {
     run(1, "timewheel", 1.25);
     run(1, "quartz", Map.of(), "no luck");
     Path file = directory.resolve("below/results.json");

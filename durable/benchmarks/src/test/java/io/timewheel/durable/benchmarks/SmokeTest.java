@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Every workload on every subject that it is for, for a moment: nothing here is measured. */
+/** Runs every workload on each of its subjects briefly, without a measurement. */
 @Tag("proof")
 @Execution(ExecutionMode.CONCURRENT)
 @Timeout(300)
@@ -63,7 +63,7 @@ final class SmokeTest {
 
   @ParameterizedTest
   @MethodSource("timers")
-  void firesInTimeAndAll(SubjectKind subject) throws Exception {
+  void firesEveryTimerInTime(SubjectKind subject) throws Exception {
     String parameters =
         "perSecond=20,warmupMillis=100,millis=500,leadMillis=5000,limitMillis=60000";
 

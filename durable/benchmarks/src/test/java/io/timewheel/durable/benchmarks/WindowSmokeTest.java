@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
-/** The workload whose figure is the heap of this JVM: no other test may allocate meanwhile. */
+/** Runs the workload whose figure is the heap of this JVM. No other test may allocate meanwhile. */
 @Tag("proof")
 @Isolated
 @Timeout(300)

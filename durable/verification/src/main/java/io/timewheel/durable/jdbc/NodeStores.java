@@ -5,7 +5,8 @@ import io.timewheel.durable.jdbc.internal.sql.NodeClock;
 import java.time.InstantSource;
 
 /**
- * Opens stores of nodes whose clocks are wrong. Here because a store has no other clock to give.
+ * Opens stores of nodes with wrong clocks. This class is in the package of the store, because the
+ * store's clock is not public.
  */
 public final class NodeStores {
   private NodeStores() {}
@@ -13,9 +14,9 @@ public final class NodeStores {
   /**
    * Opens a store.
    *
-   * @param builder of the store
-   * @param name of the node
-   * @param clock of the node
+   * @param builder the builder of the store
+   * @param name the name of the node
+   * @param clock the clock of the node
    */
   public static JdbcTimerStore open(
       JdbcTimerStore.Builder builder, String name, InstantSource clock) {

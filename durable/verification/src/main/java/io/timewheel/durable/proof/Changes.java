@@ -9,20 +9,20 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The order in which changes were asked for and acknowledged, as a {@link CutChild} logs it, and
- * what follows from it for a store that has lost the end of its log: whatever was acknowledged
- * before something that is there was asked for, is there too.
+ * The order in which changes were requested and committed, as a {@link CutChild} logs it. A store
+ * that has lost the end of its log must contain every change that was committed before the request
+ * of any change that it contains.
  *
  * <pre>
- * S number id what     a change was asked for: schedule, move, cancel, done
- * K number             it was acknowledged
+ * S number id what     a change was requested: schedule, move, cancel, done
+ * K number             the change was committed
  * </pre>
  *
- * A timer has one change under way at a time. A schedule or a move is known by the due time that it
- * set, {@link #dueMillis}.
+ * A timer has one change in progress at a time. The due time that a schedule or a move set
+ * identifies it, {@link #dueMillis}.
  */
 final class Changes {
-  /** Far enough away not to fire. */
+  /** Far enough in the future not to fire. */
   private static final long FAR_MILLIS = 4_102_444_800_000L;
 
   private static final int NEVER = Integer.MAX_VALUE;
@@ -31,7 +31,7 @@ final class Changes {
   private final Map<String, List<Change>> byId = new HashMap<>();
   private int position;
 
-  /** What a change does. */
+  /** The kind of a change. */
   enum What {
     SCHEDULE,
     MOVE,
@@ -39,7 +39,7 @@ final class Changes {
     DONE
   }
 
-  /** A change, with the places of its two lines. */
+  /** A change, with the numbers of its two lines. */
   private static final class Change {
     final int number;
     final String id;
@@ -60,13 +60,13 @@ final class Changes {
     }
   }
 
-  /** What a store has of a timer. */
+  /** The state of a timer in a store. */
   record Found(long dueMillis, TimerState state) {}
 
-  /** What a damaged store still has. */
+  /** The content of a damaged store. */
   record Verdict(int there, int acknowledgedButGone, List<String> violations) {}
 
-  /** The due time by which a change is known. */
+  /** Returns the due time that identifies a change. */
   static long dueMillis(int number) {
     return FAR_MILLIS + number;
   }
@@ -89,7 +89,7 @@ final class Changes {
     position++;
   }
 
-  /** Judges what is left of the changes. */
+  /** Compares the store with the changes, and returns the verdict. */
   Verdict judge(Map<String, Found> found) {
     List<String> violations = new ArrayList<>();
     List<Change> gone = new ArrayList<>();
@@ -110,18 +110,18 @@ final class Changes {
     for (Change change : gone) {
       acknowledgedButGone += change.acknowledgedAt == NEVER ? 0 : 1;
       if (latest != null && change.acknowledgedAt < latest.askedAt) {
-        violations.add(change + " is gone, and was acknowledged before " + latest + " was asked");
+        violations.add(change + " is missing, and was committed before the request for " + latest);
       }
     }
     for (String id : found.keySet()) {
       if (!byId.containsKey(id)) {
-        violations.add(id + " is there, and was never asked for");
+        violations.add(id + " exists, and was never requested");
       }
     }
     return new Verdict(there, acknowledgedButGone, violations);
   }
 
-  /** How many of the changes of one timer, from the first, a store has. */
+  /** Returns how many changes of one timer, counted from the first, a store contains. */
   private static int present(List<Change> changes, @Nullable Found found, List<String> violations) {
     if (found == null) {
       return 0;
@@ -131,11 +131,11 @@ final class Changes {
         return i + 1;
       }
     }
-    violations.add(found + " is of no change of " + changes.get(0).id);
+    violations.add(found + " does not match a change of " + changes.get(0).id);
     return 0;
   }
 
-  /** Whether a timer that had this change last looks so. */
+  /** Returns whether a timer looks as it does if this was its last change. */
   private static boolean isLast(List<Change> changes, int at, Found found) {
     Change change = changes.get(at);
     boolean near = changes.get(0).id.startsWith(CutChild.NEAR);

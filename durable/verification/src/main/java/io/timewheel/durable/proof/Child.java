@@ -10,11 +10,11 @@ import java.time.InstantSource;
 import java.util.Random;
 
 /**
- * The JVM that is killed. It says on its standard output how far it is, and closes in good order
- * when its standard input ends, as it does with the death of its parent.
+ * The JVM that is killed. It prints its progress to its standard output. It closes cleanly when its
+ * standard input ends, as it does when its parent dies.
  */
 public final class Child {
-  /** What a child says. */
+  /** The progress marks that a child prints. */
   enum Mark {
     OPENING,
     OPENED,
@@ -30,16 +30,16 @@ public final class Child {
   private final InstantSource clock;
 
   /**
-   * What a child is told.
+   * The settings of a child.
    *
    * @param store the directory of the store
    * @param log the file of the log
    * @param round its number
-   * @param seed of its random numbers
+   * @param seed the seed of its random numbers
    * @param fault the fault that is put into its store
-   * @param skewMillis how wrong its clock may be, both ways
+   * @param skewMillis the largest error of its clock, in both directions
    * @param verify whether to verify the store first
-   * @param drain whether to schedule nothing, and to wait until all has fired
+   * @param drain whether to schedule nothing, and to wait until all timers have fired
    */
   record Settings(
       Path store,
@@ -120,7 +120,7 @@ public final class Child {
       load.startConsumer(settings.seed);
       say(Mark.STARTED);
       while (System.in.read() >= 0) {
-        // Whatever it is, it does not end the input.
+        // No error may end the input.
       }
     }
     say(Mark.CLOSING);

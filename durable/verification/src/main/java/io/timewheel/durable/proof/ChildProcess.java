@@ -13,9 +13,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** A JVM beside this one that runs one of the programs here, as its parent sees it. */
+/** A JVM that runs one of the classes of this package, as its parent sees it. */
 final class ChildProcess {
-  /** Counted in waits of a second each: a machine that was suspended has not waited. */
+  /** Counted in waits of one second each: a machine that was suspended has not waited. */
   private static final int PATIENCE_SECONDS = 300;
 
   private static final String END = "";
@@ -35,13 +35,13 @@ final class ChildProcess {
   /**
    * Starts a child.
    *
-   * @param errors the file that its standard error is added to
+   * @param errors the file to which its standard error is appended
    */
   static ChildProcess start(Class<?> main, Path errors, List<String> jvm, String... args)
       throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    // What is killed after a second must start quickly, and leave nothing behind.
+    // A process that is killed after a second must start quickly, and leave no files behind.
     command.addAll(
         List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Xshare:auto"));
     command.addAll(NativeLibrary.jvmArguments());
@@ -66,14 +66,16 @@ final class ChildProcess {
     said.add(END);
   }
 
-  /** Waits until the child says something that begins so; null if it ends without. */
+  /**
+   * Waits until the child prints a line with this beginning. Returns null if it ends without one.
+   */
   @Nullable String await(String beginning) throws InterruptedException {
     int waits = 0;
     while (true) {
       String line = said.poll(1, TimeUnit.SECONDS);
       if (line == null) {
         if (++waits > PATIENCE_SECONDS) {
-          throw new IllegalStateException("the child has not said " + beginning);
+          throw new IllegalStateException("the child has not printed " + beginning);
         }
       } else if (line.startsWith(beginning) && !line.equals(END)) {
         return line;
@@ -84,7 +86,7 @@ final class ChildProcess {
     }
   }
 
-  /** {@return what the child said last; null if nothing} */
+  /** {@return the last line of the child; null if there is none} */
   @Nullable String last() {
     return last;
   }
@@ -98,17 +100,17 @@ final class ChildProcess {
     try {
       process.getOutputStream().close();
     } catch (IOException e) {
-      // It is dead already.
+      // The child is dead already.
     }
   }
 
-  /** Kills the child as nothing can refuse, and returns when it is gone. */
+  /** Kills the child by a signal that it cannot handle, and returns when it has ended. */
   void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
     listener.join();
   }
 
-  /** Waits for the child to end by itself. */
+  /** Waits until the child ends by itself. */
   int awaitExit() throws InterruptedException {
     for (int waits = 0; !process.waitFor(1, TimeUnit.SECONDS); ) {
       if (++waits > PATIENCE_SECONDS) {
@@ -119,7 +121,7 @@ final class ChildProcess {
     return process.exitValue();
   }
 
-  /** Suspends the child, as a machine is. */
+  /** Suspends the child, like a machine. */
   void suspend() {
     signal("-STOP");
   }

@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Does to a cluster whatever can happen to it: nodes on one database are killed, suspended, cut off
- * from it, and have clocks that are wrong; the server is restarted and crashed. Then everything
- * must fire, and what all nodes were told and saw is judged.
+ * Injects faults into a cluster. Nodes on one database are killed, suspended, cut off from it, and
+ * have wrong clocks. The server is restarted and killed. Then every timer must fire, and the
+ * results and observations of all nodes are judged.
  */
 public final class Cluster {
   private static final String USAGE =
@@ -33,31 +33,31 @@ public final class Cluster {
   private final Plan plan;
   private final Consumer<String> progress;
 
-  /** What happens. */
+  /** The kinds of faults. */
   enum Fault {
-    /** A node is killed; another one comes soon. */
+    /** A node is killed, and another one joins soon. */
     KILL,
-    /** A node stands still for longer than its lease, and comes back. */
+    /** A node stalls for longer than its node lease, and continues. */
     ZOMBIE,
-    /** A node stands still for a moment. */
+    /** A node stalls briefly. */
     PAUSE,
-    /** A node leaves in good order; another one comes soon. */
+    /** A node leaves cleanly, and another one joins soon. */
     LEAVE,
-    /** One more node comes, or one too many leaves. */
+    /** One more node joins, or one of too many leaves. */
     RESIZE,
-    /** The server ends connections. */
+    /** The server closes connections. */
     TERMINATE,
     /** The network of a node is slow. */
     DELAY,
     /** The connections of a node are cut. */
     CUT,
-    /** The connections of a node are cut, and new ones for a while too. */
+    /** The connections of a node are cut, and new ones are refused for a while. */
     REFUSE,
-    /** The network of a node carries nothing, and says so to nobody. */
+    /** The network of a node carries nothing, without an error. */
     SILENCE,
-    /** The server is told that the connections of a node are gone; the node is not. */
+    /** The server sees the connections of a node closed. The node does not. */
     LOSE_SERVER,
-    /** The node is told that its connections are gone; the server is not. */
+    /** The node sees its connections closed. The server does not. */
     LOSE_NODE,
     /** The server is stopped and started. */
     RESTART,
@@ -66,16 +66,16 @@ public final class Cluster {
   }
 
   /**
-   * What to do.
+   * The plan of a run.
    *
-   * @param seconds how long in all
-   * @param lifeSeconds how long on one database, before everything must fire
-   * @param nodes how many nodes there are, more or less
-   * @param skewMillis how wrong the clocks of nodes may be
-   * @param faults what happens
-   * @param seed of all random numbers
-   * @param fault what is broken on purpose
-   * @param directory where logs are made; those of a life without violations are deleted
+   * @param seconds the duration of the run
+   * @param lifeSeconds the duration on one database, before every timer must fire
+   * @param nodes the approximate number of nodes
+   * @param skewMillis the largest error of the clocks of nodes
+   * @param faults the kinds of faults
+   * @param seed the seed of all random numbers
+   * @param fault the fault that is injected on purpose
+   * @param directory the directory of the logs; those of a life without violations are deleted
    */
   record Plan(
       int seconds,
@@ -87,7 +87,7 @@ public final class Cluster {
       String fault,
       Path directory) {}
 
-  /** What came of it. */
+  /** The result of a run. */
   static final class Report {
     final List<String> violations = new ArrayList<>();
     final Map<Fault, Integer> faults = new EnumMap<>(Fault.class);
@@ -111,8 +111,8 @@ public final class Cluster {
       StringBuilder text =
           new StringBuilder(
               String.format(
-                  "%,d nodes in %,d lives: %s%n%,d schedules acknowledged, %,d attempts begun (%,d"
-                      + " of them late, by nodes that had stood still), %,d successes recorded, %,d"
+                  "%,d nodes in %,d lives: %s%n%,d schedules committed, %,d attempts started (%,d"
+                      + " of them late, by nodes that had stalled), %,d successes recorded, %,d"
                       + " effects of handlers in transactions; %d violations",
                   nodes,
                   lives,
@@ -157,7 +157,7 @@ public final class Cluster {
     System.out.println(kind + ", " + plan);
     Report report;
     try (DatabaseServer server = kind.server()) {
-      // What half-open connections hold is beside what is in use.
+      // Half-open connections count in addition to the connections in use.
       server.sync(false).set("max_connections", 300).start();
       report = new Cluster(plan, System.out::println).run(server);
     }
@@ -165,7 +165,7 @@ public final class Cluster {
     System.exit(report.violations.isEmpty() ? 0 : 1);
   }
 
-  /** Runs on a server, which is restarted now and then, and runs in the end. */
+  /** Runs on a server, which is restarted several times, and runs at the end. */
   Report run(DatabaseServer server) throws IOException, InterruptedException {
     Files.createDirectories(plan.directory);
     Random random = new Random(plan.seed);

@@ -24,11 +24,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A cluster on one database, from empty to drained. One thread does everything to it: what is to
- * end later is a step in a queue.
+ * A cluster on one database, from empty to drained. One thread injects all faults. The end of a
+ * fault is a step in a queue.
  */
 final class ClusterLife implements AutoCloseable {
-  /** By how much a delay may deceive a node about the time of the database, and some more. */
+  /**
+   * The largest error that a delay may cause in a node's idea of the database's time, with a
+   * margin.
+   */
   static final int CLOCK_ERROR_MILLIS = 400;
 
   private static final int DELAY_MILLIS = 150;
@@ -36,7 +39,7 @@ final class ClusterLife implements AutoCloseable {
   private static final int SOCKET_SECONDS = 8;
   private static final int BETWEEN_FAULTS_MILLIS = 6_000;
 
-  /** Before and after what is to be seen by itself: how long a take-over lasts. */
+  /** The time without faults before and after a fault whose take-over time is measured. */
   private static final int QUIET_MILLIS = 15_000;
 
   private static final Set<Fault> TAKEN_OVER = EnumSet.of(Fault.KILL, Fault.ZOMBIE, Fault.LEAVE);
@@ -56,7 +59,7 @@ final class ClusterLife implements AutoCloseable {
   private final Thread undo = new Thread(this::killAll);
   private int nodes;
 
-  /** What is to be done later. */
+  /** A step that runs later. */
   private record Step(long atNanos, Action action) implements Comparable<Step> {
     @Override
     public int compareTo(Step other) {
@@ -64,12 +67,12 @@ final class ClusterLife implements AutoCloseable {
     }
   }
 
-  /** Something that is done to the cluster. */
+  /** A change to the cluster. */
   private interface Action {
     void run() throws IOException, InterruptedException;
   }
 
-  /** Where a node is, and its network. */
+  /** A node and its network. */
   private static final class Place {
     final Proxy proxy;
     @Nullable ChildProcess node;
@@ -149,7 +152,7 @@ final class ClusterLife implements AutoCloseable {
     end();
   }
 
-  /** However slow the machine is. */
+  /** Waits for the first success, however slow the machine is. */
   private void awaitFirstSuccess() throws IOException, InterruptedException {
     while (!hasLostANode() && !Files.readString(log()).contains("\nF ")) {
       TimeUnit.MILLISECONDS.sleep(100);
@@ -186,7 +189,7 @@ final class ClusterLife implements AutoCloseable {
   }
 
   private ChildProcess start(int number, int port, String fault, boolean drain) throws IOException {
-    // As whoever runs a cluster should set them: what is silent is given up.
+    // As the operator of a cluster should set it: silent connections are closed.
     Database seen = DatabaseKind.of(database).givingUpAfter(SOCKET_SECONDS, database.through(port));
     ClusterNode.Settings settings =
         new ClusterNode.Settings(
@@ -243,7 +246,7 @@ final class ClusterLife implements AutoCloseable {
         comeLater(place);
       }
       case ZOMBIE -> {
-        takeOvers.lost("after a node stood still", place.name());
+        takeOvers.lost("after a node stalled", place.name());
         node.suspend();
         until(place, LEASE_MILLIS + random.nextInt(LEASE_MILLIS), node::goOn);
       }
@@ -291,7 +294,7 @@ final class ClusterLife implements AutoCloseable {
     }
   }
 
-  /** Whatever happens to a node has an end, and nothing else happens to it until then. */
+  /** Ends a fault of a node after some time. No other fault of this node starts until then. */
   private void until(Place place, int millis, Action end) {
     place.busy = true;
     later(
@@ -315,7 +318,7 @@ final class ClusterLife implements AutoCloseable {
     }
   }
 
-  /** Ends some of the connections of the nodes, from the side of the server. */
+  /** Closes some of the connections of the nodes, on the side of the server. */
   private void terminate() {
     try (Connection connection = database.connect()) {
       DatabaseKind.of(database).endSomeConnections(connection);
@@ -326,9 +329,9 @@ final class ClusterLife implements AutoCloseable {
 
   // The end
 
-  /** All but one leave, that one is killed; one more comes, and lets everything fire. */
+  /** Removes all nodes but one, and kills that one. One more node joins, and drains all timers. */
   private void end() throws IOException, InterruptedException {
-    takeOvers.close(); // nobody takes over while all leave
+    takeOvers.close(); // no node takes over while all leave
     report.addTakeOvers(takeOvers.millisByKind());
     for (Place place : List.copyOf(places)) {
       ChildProcess node = place.node;
@@ -390,7 +393,7 @@ final class ClusterLife implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(undo);
     } catch (IllegalStateException e) {
-      // It is under way.
+      // The verification is running.
     }
   }
 }

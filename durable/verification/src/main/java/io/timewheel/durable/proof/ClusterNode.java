@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A node of a cluster, as a JVM of its own. It works until its standard input ends, and then leaves
- * in good order. While there is no database it waits for one.
+ * cleanly. While the database is absent, it waits.
  */
 public final class ClusterNode {
   private static final int IN_TRANSACTION = 3;
@@ -36,16 +36,16 @@ public final class ClusterNode {
   private final Log log;
 
   /**
-   * What a node is told.
+   * The settings of a node.
    *
-   * @param database where the timers are
+   * @param database the database of the timers
    * @param log the file of the log
-   * @param number its own
-   * @param seed of its random numbers
+   * @param number its number
+   * @param seed the seed of its random numbers
    * @param fault the fault that is put into its store
-   * @param skewMillis how wrong its clock may be, both ways
-   * @param errorMillis how wrong its idea of the time of the database may be
-   * @param drain whether to schedule nothing, and to wait until all has fired
+   * @param skewMillis the largest error of its clock, in both directions
+   * @param errorMillis the largest error of its idea of the database's time
+   * @param drain whether to schedule nothing, and to wait until all timers have fired
    */
   record Settings(
       Database database,
@@ -100,7 +100,7 @@ public final class ClusterNode {
     System.exit(0);
   }
 
-  /** The name of a node, as the database knows it. */
+  /** Returns the name of a node in the database. */
   static String name(int number) {
     return "node-" + number;
   }
@@ -152,23 +152,23 @@ public final class ClusterNode {
   private void readInput() {
     try {
       while (System.in.read() >= 0) {
-        // Whatever it is, it does not end the input.
+        // No error may end the input.
       }
     } catch (IOException e) {
-      // As good as its end.
+      // Equivalent to its end.
     }
     inputEnded.countDown();
   }
 
-  /** Tries until it can; null if it is to end before. */
+  /** Tries to start until it succeeds. Returns null if the node is to end first. */
   private @Nullable DurableTimer start(HikariDataSource pool, LoggedHandler handler)
       throws InterruptedException {
     InstantSource clock =
         new WrongClock(settings.skewMillis, CLOCK_JUMPS_EVERY_MILLIS, new Random(settings.seed));
-    boolean beside = List.of(settings.fault.split("\\+", -1)).contains(Effects.BESIDE);
+    boolean outside = List.of(settings.fault.split("\\+", -1)).contains(Effects.OUTSIDE);
     Effects effects =
         new Effects(
-            log, settings.drain ? null : new Random(settings.seed + 1), beside ? pool : null);
+            log, settings.drain ? null : new Random(settings.seed + 1), outside ? pool : null);
     while (true) {
       try {
         JdbcTimerStore store =

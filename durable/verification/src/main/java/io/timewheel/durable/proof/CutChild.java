@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The JVM whose write-ahead log is cut: changes timers, and logs the order as {@link Changes}. */
 public final class CutChild {
-  /** Ids of timers that fire at once begin so. */
+  /** The prefix of the IDs of timers that fire at once. */
   static final String NEAR = "near";
 
   private static final String NAMESPACE = "cuts";
@@ -43,7 +43,11 @@ public final class CutChild {
     numbers = new AtomicInteger(session * 1_000_000);
   }
 
-  /** Arguments: the directory of the store, the file of the log, the number of this session. */
+  /**
+   * Runs the child.
+   *
+   * @param args the directory of the store, the file of the log, and the number of this session
+   */
   public static void main(String[] args) throws IOException, InterruptedException {
     FileChannel log =
         FileChannel.open(
@@ -72,7 +76,7 @@ public final class CutChild {
     System.out.println(Child.Mark.STARTED);
     System.out.flush();
     while (System.in.read() >= 0) {
-      // Until the parent is gone.
+      // Until the parent has ended.
     }
     System.exit(0);
   }
@@ -102,7 +106,7 @@ public final class CutChild {
     }
   }
 
-  /** One thread that changes timers of its own. */
+  /** A thread that changes its own timers. */
   private final class Caller {
     private final DurableTimer timer;
     private final Random random = new Random();
@@ -158,7 +162,7 @@ public final class CutChild {
       }
     }
 
-    /** A timer of its own that fires at once. */
+    /** Schedules a timer of this thread that fires at once. */
     private void fireSoon(String id) {
       String near = NEAR + numbers.incrementAndGet() + id;
       int number = ask(near, What.SCHEDULE);

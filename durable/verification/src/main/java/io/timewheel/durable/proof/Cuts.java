@@ -26,18 +26,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does what a kill cannot, because the system still writes what a killed process has written: takes
- * copies of a store at one moment, damages the end of the write-ahead log of each in many ways, and
- * sees that what is left is what was there at an earlier moment.
+ * Simulates power cuts, which a kill cannot: the system still writes the data of a killed process.
+ * Copies a store at one moment, and damages the end of the write-ahead log of each copy in many
+ * ways. Each copy must contain the state of an earlier moment.
  */
 public final class Cuts {
   private static final String USAGE =
-      "--cuts N (20), --minutes N (as many cuts as begin in so long), --per-copy N (10), --seed N,"
+      "--cuts N (20), --minutes N (the time for starting cuts), --per-copy N (10), --seed N,"
           + " --fault NAME, --directory PATH";
   private static final Set<String> NAMES =
       Set.of("cuts", "minutes", "per-copy", "seed", "fault", "directory");
 
-  /** The fault that is found by this proof: a timer is missing that was there before others. */
+  /** The fault that this test must find: a timer is missing that was stored before others. */
   static final String HOLE = "hole";
 
   private static final int TAIL_BYTES = 4_096;
@@ -53,7 +53,7 @@ public final class Cuts {
   private final Path log;
   private final Report report = new Report();
 
-  /** What came of it. */
+  /** The result of a run. */
   static final class Report {
     final List<String> violations = new ArrayList<>();
     int copies;
@@ -66,8 +66,8 @@ public final class Cuts {
     @Override
     public String toString() {
       return String.format(
-          "%d cuts of %d copies, %d of which lost something, %d were refused%n%,d changes left in"
-              + " all, %,d acknowledged ones cut off; %d violations",
+          "%d cuts of %d copies, %d of which lost changes, %d were refused%n%,d changes remain in"
+              + " total, %,d committed ones were cut off; %d violations",
           cuts, copies, effective, refused, there, gone, violations.size());
     }
   }
@@ -119,7 +119,7 @@ public final class Cuts {
     return report.cuts < cuts && !limit.isOver();
   }
 
-  /** Lets a child work, and copies its store: while it is suspended, or after its death. */
+  /** Runs a child, and copies its store, either while the child is suspended or after its death. */
   private Changes takeCopy(Path copy) throws IOException, InterruptedException {
     ChildProcess child =
         ChildProcess.start(
@@ -146,7 +146,10 @@ public final class Cuts {
     return changes;
   }
 
-  /** Tables do not change: a copy shares them. All other files are its own. */
+  /**
+   * Copies a store. Tables never change, so a copy shares them. It has its own copy of all other
+   * files.
+   */
   private static void copy(Path from, Path to) throws IOException {
     for (Path path : Directories.content(from)) {
       Path copy = to.resolve(from.relativize(path));
@@ -178,7 +181,7 @@ public final class Cuts {
         byte[] garbage = new byte[1 + random.nextInt(100)];
         random.nextBytes(garbage);
         Files.write(newest, garbage, StandardOpenOption.APPEND);
-        what += ", with garbage behind it";
+        what += ", followed by garbage";
       }
     } else {
       long at = Math.max(0, size - 1 - random.nextLong(Math.min(size, TAIL_BYTES)));
@@ -191,13 +194,13 @@ public final class Cuts {
   }
 
   /**
-   * Opens a store and judges what is there.
+   * Opens a store and judges its content.
    *
    * @param whole whether nothing may be missing
    */
   private void judge(Path damaged, Changes changes, String what, boolean whole) throws IOException {
     Path opened = damaged;
-    if (whole) { // what opens a store changes it
+    if (whole) { // opening a store changes it
       opened = directory.resolve("victim");
       Directories.delete(opened);
       copy(damaged, opened);
@@ -208,14 +211,14 @@ public final class Cuts {
     try (TimerStore timers = Stores.open(opened, Log.NONE)) {
       Map<String, Found> found = read(timers);
       if (fault.equals(HOLE) && found.size() > 1) {
-        // The oldest change, so that others were acknowledged after it.
+        // The oldest change, so that others were committed after it.
         found.values().remove(Collections.min(found.values(), comparingLong(Found::dueMillis)));
       }
       Changes.Verdict verdict = changes.judge(found);
       verdict.violations().forEach(violation -> report.violations.add(what + ": " + violation));
       if (whole && verdict.acknowledgedButGone() > 0) {
         report.violations.add(
-            what + ": " + verdict.acknowledgedButGone() + " acknowledged changes are gone");
+            what + ": " + verdict.acknowledgedButGone() + " committed changes are missing");
       }
       report.there += verdict.there();
       report.gone += verdict.acknowledgedButGone();

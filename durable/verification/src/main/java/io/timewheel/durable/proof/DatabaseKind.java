@@ -105,9 +105,11 @@ enum DatabaseKind {
 
   abstract JdbcTimerStore.Builder builder(DataSource source);
 
-  /** {@return the same database, for a driver that gives up what is silent for so long} */
+  /**
+   * {@return the same database, for a driver that closes a connection after so many silent seconds}
+   */
   abstract Database givingUpAfter(int seconds, Database database);
 
-  /** Ends about half of the connections to the database, from the side of the server. */
+  /** Closes about half of the connections to the database, on the side of the server. */
   abstract void endSomeConnections(Connection connection) throws SQLException;
 }

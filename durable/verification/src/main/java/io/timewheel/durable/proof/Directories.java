@@ -9,18 +9,18 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
 
-/** What is done to whole directories. */
+/** Operations on whole directories. */
 final class Directories {
   private Directories() {}
 
-  /** Deletes a directory with all in it, if there is one. */
+  /** Deletes a directory and its content, if it exists. */
   static void delete(Path directory) throws IOException {
     for (Path path : content(directory).stream().sorted(Comparator.reverseOrder()).toList()) {
       Files.deleteIfExists(path);
     }
   }
 
-  /** {@return how many bytes the files of a directory have} */
+  /** {@return the size of the files of a directory, in bytes} */
   static long size(Path directory) throws IOException {
     long bytes = 0;
     for (Path path : content(directory)) {
@@ -33,7 +33,7 @@ final class Directories {
     return bytes;
   }
 
-  /** {@return the directory and all in it, from the outside to the inside} */
+  /** {@return the directory and its content, parents before children} */
   static List<Path> content(Path directory) throws IOException {
     if (!Files.exists(directory)) {
       return List.of();

@@ -13,9 +13,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Lets everything fire, and logs the timers that are left, finished or failed. */
+/** Waits until every timer has fired, and logs the remaining, finished and failed timers. */
 final class Drain {
-  /** Looks, and no time: a machine that was suspended has not looked. */
+  /** Counts checks, not time: a suspended machine has not checked. */
   private static final int MAX_LOOKS = 4_800;
 
   private static final int LOOK_MILLIS = 50;
@@ -29,9 +29,9 @@ final class Drain {
   private final boolean goOn;
 
   /**
-   * Makes a drain.
+   * Creates a drain.
    *
-   * @param goOn whether it goes on after an error of the store
+   * @param goOn whether it continues after an error of the store
    */
   Drain(DurableTimer timer, Load load, Log log, LoggedHandler handler, boolean goOn) {
     this.timer = timer;
@@ -51,7 +51,7 @@ final class Drain {
     log.end();
   }
 
-  /** A look, and whether it has found what it was to find. */
+  /** A check, which returns whether its condition holds. */
   private interface Look {
     boolean look();
   }
@@ -67,7 +67,7 @@ final class Drain {
     }
   }
 
-  /** Does what must be done before all is at rest, unless it is. */
+  /** Takes the steps that are needed before the store is idle. Returns whether it is. */
   private boolean checkAtRest() {
     if (isAtRest()) {
       return true;
@@ -80,7 +80,7 @@ final class Drain {
             timer.resume(key.namespace(), key.id());
           }
           if (key.id().startsWith(Story.RATE) && handler.hasBegun(key)) {
-            load.cancel(key); // it has gone on after the last kill
+            load.cancel(key); // it has continued after the last kill
           }
         });
     return false;

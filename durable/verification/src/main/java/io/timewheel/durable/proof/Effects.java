@@ -16,29 +16,29 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Handles firings in transactions, and writes each into a ledger: a table without a key, which
- * takes an effect as often as it happens. Some attempts fail after that.
+ * Handles firings in transactions, and writes each effect into a ledger. The ledger has no key, so
+ * it contains an effect as often as it happened. Some attempts fail afterwards.
  */
 final class Effects implements TransactionHandler {
-  /** The fault of an effect that is not in the transaction of its handler. */
-  static final String BESIDE = "beside";
+  /** The fault of an effect outside the transaction of its handler. */
+  static final String OUTSIDE = "outside";
 
   private static final int MAX_PAUSE_MILLIS = 20;
 
   private final Log log;
   private final @Nullable Random random;
-  private final @Nullable DataSource beside;
+  private final @Nullable DataSource outside;
 
   /**
-   * Makes a handler.
+   * Creates a handler.
    *
-   * @param random how attempts end; null for well, always
-   * @param beside where effects go instead, if this is to be broken
+   * @param random decides how attempts end; null if all succeed
+   * @param outside the data source for effects outside the transaction; null for none
    */
-  Effects(Log log, @Nullable Random random, @Nullable DataSource beside) {
+  Effects(Log log, @Nullable Random random, @Nullable DataSource outside) {
     this.log = log;
     this.random = random;
-    this.beside = beside;
+    this.outside = outside;
   }
 
   static void createLedger(Database database) throws SQLException {
@@ -47,7 +47,7 @@ final class Effects implements TransactionHandler {
             + " scheduled_at bigint, attempt integer)");
   }
 
-  /** Logs all that is in the ledger. */
+  /** Logs the content of the ledger. */
   static void log(Database database, Log log) throws SQLException {
     try (Connection connection = database.connect();
         Statement statement = connection.createStatement();
@@ -73,10 +73,10 @@ final class Effects implements TransactionHandler {
         firing.attempt(),
         System.currentTimeMillis(),
         ByteBuffer.wrap(firing.payload()).getInt());
-    if (beside == null) {
+    if (outside == null) {
       write(firing, connection);
     } else {
-      try (Connection other = beside.getConnection()) {
+      try (Connection other = outside.getConnection()) {
         write(firing, other);
       }
     }

@@ -10,11 +10,11 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Stores with a fault in them, which a proof must find. */
+/** Stores with a fault that a test must find. */
 final class FaultyStores {
   private FaultyStores() {}
 
-  /** Puts faults on top of a store, with {@code +} between their names. */
+  /** Adds faults to a store. The names are separated by {@code +}. */
   static TimerStore seed(String faults, TimerStore store) {
     TimerStore seeded = store;
     for (String fault : faults.split("\\+", -1)) {
@@ -33,7 +33,7 @@ final class FaultyStores {
     };
   }
 
-  /** Acknowledges every tenth timer without storing it. */
+  /** Reports every tenth timer as committed without storing it. */
   private static final class Forgets extends ForwardingTimerStore {
     private int schedules;
 
@@ -55,7 +55,7 @@ final class FaultyStores {
     }
   }
 
-  /** Answers that a success is recorded, and records nothing. */
+  /** Reports a success as recorded, and records nothing. */
   private static final class Repeats extends ForwardingTimerStore {
     Repeats(TimerStore store) {
       super(store);
@@ -77,7 +77,7 @@ final class FaultyStores {
     }
   }
 
-  /** Answers CANCELLED, and cancels with the next commit, which a kill may forestall. */
+  /** Returns CANCELLED, but cancels with the next commit, which a kill may prevent. */
   private static final class LateCancel extends ForwardingTimerStore {
     private final List<TimerKey> late = new ArrayList<>();
 

@@ -23,8 +23,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills a store with timers of the next year, and shows at each milestone what that costs: memory
- * in this process and in one that opens the store anew, time to open, bytes on disk.
+ * Fills a store with timers of the next year, and prints the cost at each milestone: memory in this
+ * process and in one that reopens the store, time to open, and bytes on disk.
  */
 public final class Fill {
   private static final String USAGE =
@@ -43,7 +43,7 @@ public final class Fill {
   private final Consumer<String> progress;
   private final List<Milestone> milestones = new ArrayList<>();
 
-  /** What so many timers cost. */
+  /** The cost of this many timers. */
   record Milestone(long timers, double seconds, long diskBytes, Memory filling, Opened reopened) {
     @Override
     public String toString() {
@@ -53,7 +53,7 @@ public final class Fill {
     }
   }
 
-  /** Memory of a process: the heap after a full collection, all of it, and the wheel's share. */
+  /** The memory of a process: the heap after a full collection, the total, and the wheel's part. */
   record Memory(long heapBytes, long residentBytes, int window) {
     static Memory of(DurableTimer timer) throws IOException {
       System.gc();
@@ -144,7 +144,7 @@ public final class Fill {
     return milestones;
   }
 
-  /** One, ten, fifty million and so on; the last is the number itself. */
+  /** Returns one, ten, fifty million and so on. The last milestone is the number itself. */
   private static List<Long> milestonesUpTo(long timers) {
     List<Long> milestones = new ArrayList<>();
     for (long step : new long[] {1_000_000, 10_000_000}) {

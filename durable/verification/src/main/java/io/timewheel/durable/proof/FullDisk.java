@@ -20,14 +20,14 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Fills the disk of a store while timers are scheduled and fire, then makes room again. What was
- * acknowledged is there, fires, and fires after a restart; a call that was not says why.
+ * Fills the disk of a store while timers are scheduled and fire, then frees space. Committed timers
+ * are present and fire, also after a restart. Calls that failed report the reason.
  */
 public final class FullDisk {
   private static final String NAMESPACE = "full";
   private static final String HANDLER = "h";
 
-  /** Recovery writes what the logs hold once more: room for less than that is not enough. */
+  /** Recovery writes the content of the logs again, so less free space is not enough. */
   private static final int DISK_MEGABYTES = 192;
 
   private static final int ROOM_BYTES = 3 << 20;
@@ -44,7 +44,7 @@ public final class FullDisk {
   private final Random random = new Random(1);
   private final Report report = new Report();
 
-  /** What came of it. */
+  /** The result of a run. */
   static final class Report {
     final List<String> violations = new ArrayList<>();
     final Set<String> errors = new TreeSet<>();
@@ -55,7 +55,8 @@ public final class FullDisk {
     @Override
     public String toString() {
       return String.format(
-          "%d acknowledged, %d refused, again after %d ms of room; %d violations%nrefusals: %s",
+          "%d committed, %d refused, continued %d ms after space was freed; %d violations%n"
+              + "refusals: %s",
           acknowledged, refused, recoveredMillis, violations.size(), errors);
     }
   }
@@ -73,12 +74,13 @@ public final class FullDisk {
       report.violations.forEach(System.out::println);
       System.exit(report.violations.isEmpty() ? 0 : 1);
     } catch (Mount.NotAllowedException e) {
-      System.out.println("SKIPPED: no small file system can be mounted here: " + e.getMessage());
+      System.out.println(
+          "SKIPPED: this machine cannot mount a small file system: " + e.getMessage());
       System.exit(2);
     }
   }
 
-  /** Mounts a small disk at a directory, and proves. */
+  /** Mounts a small disk at a directory, and runs the test. */
   static Report runAt(Path point)
       throws IOException, InterruptedException, Mount.NotAllowedException {
     try (Mount mount = Mount.memory(point, DISK_MEGABYTES)) {
@@ -106,7 +108,7 @@ public final class FullDisk {
 
   private TimerSpec spec(String id, Duration after, int payloadBytes) {
     byte[] payload = new byte[payloadBytes];
-    random.nextBytes(payload); // or they would be compressed away
+    random.nextBytes(payload); // random, so that they cannot be compressed
     return TimerSpec.of(NAMESPACE, id).handler(HANDLER).payload(payload).after(after);
   }
 
@@ -125,7 +127,7 @@ public final class FullDisk {
       if (report.refused == 0) {
         report.violations.add("the disk did not fill");
       }
-      // While it is full, timers become due: their claims wait.
+      // While the disk is full, timers become due: their claims wait.
       fill(0);
       Thread.sleep(1_000);
       long room = System.currentTimeMillis();
@@ -137,7 +139,7 @@ public final class FullDisk {
         Thread.sleep(20);
       }
       if (report.recoveredMillis < 0) {
-        report.violations.add("does not work again after room was made");
+        report.violations.add("does not work after space was freed");
       }
       awaitSoon();
     }
@@ -159,7 +161,7 @@ public final class FullDisk {
     }
   }
 
-  /** Leaves so many bytes free. */
+  /** Fills the disk except for this many bytes. */
   private void fill(long freeBytes) throws IOException {
     byte[] block = new byte[64 << 10];
     try (OutputStream out =
@@ -188,7 +190,7 @@ public final class FullDisk {
     }
   }
 
-  /** A store that is opened on a full disk may refuse, with the reason, and loses nothing. */
+  /** Opens a store on a full disk. It may refuse, with the reason, and loses nothing. */
   private void reopenOnAFullDisk() throws IOException {
     fill(0);
     try (TimerStore timers = Stores.open(store, Log.NONE)) {
@@ -208,7 +210,7 @@ public final class FullDisk {
     try (DurableTimer timer = open()) {
       for (String id : acknowledged) {
         if (timer.get(NAMESPACE, id).isEmpty()) {
-          report.violations.add(id + ": acknowledged, and not there");
+          report.violations.add(id + ": committed, and missing");
         }
       }
     }

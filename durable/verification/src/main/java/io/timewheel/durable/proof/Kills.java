@@ -20,19 +20,19 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Kills a JVM with durable timers, again and again, while it starts, works, recovers and closes;
- * then lets everything fire, and judges what the children were told and saw.
+ * Kills a JVM with durable timers many times while it starts, works, recovers and closes. Then
+ * every timer must fire, and the results and observations of the children are judged.
  */
 public final class Kills {
   private static final String USAGE =
-      "--rounds N (10), --minutes N (as many rounds as begin in so long), --life N rounds on one"
-          + " store (50), --parallel N (2), --skew MILLIS (0), --suspend MILLIS (each child, for so"
-          + " long), --seed N, --fault NAME, --directory PATH";
+      "--rounds N (10), --minutes N (the time for starting rounds), --life N rounds on one"
+          + " store (50), --parallel N (2), --skew MILLIS (0), --suspend MILLIS (of each"
+          + " child), --seed N, --fault NAME, --directory PATH";
   private static final Set<String> NAMES =
       Set.of(
           "rounds", "minutes", "life", "parallel", "skew", "suspend", "seed", "fault", "directory");
 
-  /** The fault that is the parent's to do: cuts the end off the write-ahead log. */
+  /** The fault that the parent injects: it cuts the end off the write-ahead log. */
   static final String CUT = "cut";
 
   private static final int VERIFY_EVERY = 5;
@@ -44,17 +44,18 @@ public final class Kills {
   private final TimeLimit limit;
 
   /**
-   * What to do.
+   * The plan of a run.
    *
-   * @param rounds how many children are started in all, without those that drain
-   * @param minutes after which no round begins; 0 for no limit
-   * @param life how many rounds there are on one store
-   * @param parallel how many stores are worked on at a time
-   * @param skewMillis how wrong the clocks of children may be
-   * @param suspendMillis for how long each child is suspended; 0 for some of them, and not for long
-   * @param seed of all random numbers
-   * @param fault what is broken on purpose
-   * @param directory where stores and logs are made; those of a life without violations are deleted
+   * @param rounds the number of children, without those that drain
+   * @param minutes the time after which no round starts; 0 for no limit
+   * @param life the number of rounds on one store
+   * @param parallel the number of stores at a time
+   * @param skewMillis the largest error of the clocks of children
+   * @param suspendMillis the time for which each child is suspended; 0 for some of them, briefly
+   * @param seed the seed of all random numbers
+   * @param fault the fault that is injected on purpose
+   * @param directory the directory of stores and logs; those of a life without violations are
+   *     deleted
    */
   record Plan(
       int rounds,
@@ -67,7 +68,7 @@ public final class Kills {
       String fault,
       Path directory) {}
 
-  /** What came of it. */
+  /** The result of a run. */
   static final class Report {
     final List<String> violations = new ArrayList<>();
     final Map<Mark, Integer> kills = new EnumMap<>(Mark.class);
@@ -99,8 +100,9 @@ public final class Kills {
     public String toString() {
       return String.format(
           "%,d rounds: killed %d before opening, %d while opening, %d while starting, %d at work"
-              + " (%d of them suspended for a while), %d while closing, %d after; %d ended in good"
-              + " order%n%,d schedules acknowledged, %,d attempts begun, %,d successes recorded; %d"
+              + " (%d of them suspended), %d while closing, %d after; %d ended"
+              + " cleanly%n%,d schedules committed, %,d attempts started, %,d successes recorded;"
+              + " %d"
               + " violations",
           rounds(),
           killedBeforeOpening,
@@ -206,7 +208,7 @@ public final class Kills {
       story.read(log);
       report.violations.addAll(story.judge(plan.skewMillis));
       if (story.overtaken() > 0) {
-        report.violations.add("attempts begun out of their order: " + story.overtaken());
+        report.violations.add("attempts started out of order: " + story.overtaken());
       }
       report.acknowledged = story.acknowledged();
       report.begun = story.begun();
@@ -268,7 +270,7 @@ public final class Kills {
       count(child.last());
     }
 
-    /** Where a fault is to be found, the child must have done enough to meet it. */
+    /** Waits until the child has done enough to be affected by an injected fault. */
     private void awaitWork(ChildProcess child) throws IOException, InterruptedException {
       long enough = Files.size(log) + WORK_BYTES;
       await(child, Mark.STARTED);

@@ -28,12 +28,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the callers and consumers of one child do, each in a thread of its own until the end of the
- * process or of the timer. All calls and answers are logged.
+ * The callers and consumers of one child, each in its own thread until the process or the timer
+ * ends. All calls and results are logged.
  *
- * <p>Most calls go to timers of this round, some to those of the last one. The ids say what a timer
- * is for: {@code k} is everybody's, {@code m} belongs to one caller, who may move it, {@code q}
- * goes to a queue, {@link Story#EFFECT} has a handler in a transaction, {@link Story#RATE} recurs.
+ * <p>Most calls are for timers of this round, some for timers of the previous one. The ID of a
+ * timer shows its use. Any caller may change {@code k}. One caller owns {@code m} and may move it.
+ * A queue receives {@code q}. {@link Story#EFFECT} has a handler in a transaction, and {@link
+ * Story#RATE} recurs.
  */
 final class Load {
   static final String NAMESPACE = "kills";
@@ -60,11 +61,11 @@ final class Load {
   private volatile boolean ending;
 
   /**
-   * How callers and consumers behave.
+   * The behaviour of callers and consumers.
    *
-   * @param pauseMillis how long each waits between two calls
-   * @param goOn whether they go on after an error of the store; otherwise it is a violation
-   * @param inTransaction whether the handler {@link #IN_TRANSACTION} is there
+   * @param pauseMillis the time between two calls
+   * @param goOn whether they continue after an error of the store; otherwise it is a violation
+   * @param inTransaction whether the handler {@link #IN_TRANSACTION} is registered
    */
   record Manners(int pauseMillis, boolean goOn, boolean inTransaction) {
     static final Manners EAGER = new Manners(0, false, false);
@@ -106,14 +107,16 @@ final class Load {
   /**
    * Starts a consumer.
    *
-   * @param seed how it ends its leases; 0 for well, always
+   * @param seed decides how it ends its claim leases; 0 if all attempts succeed
    */
   void startConsumer(long seed) {
     Random random = new Random(seed);
     thread("consumer", () -> consume(seed == 0 ? null : random));
   }
 
-  /** From now on whatever a call throws is the end of its thread, and no violation. */
+  /**
+   * Stops the load. From now on, an exception of a call ends its thread, and is not a violation.
+   */
   void end() {
     ending = true;
   }
@@ -192,7 +195,7 @@ final class Load {
     return new TimerKey(NAMESPACE, "q" + id(random));
   }
 
-  /** Starts a caller that cancels and replaces timers of the queue in transactions of its own. */
+  /** Starts a caller that cancels and replaces timers of the queue in its own transactions. */
   void startUser(UserCalls user, long seed) {
     Random random = new Random(seed);
     thread("user", () -> callAsUser(user, random));
@@ -231,7 +234,7 @@ final class Load {
     return (round - (ofLastRound ? 1 : 0)) * IDS_PER_ROUND + random.nextInt(IDS_PER_ROUND);
   }
 
-  /** A call that is logged as made, and what it asks for. */
+  /** A call that is logged, and its request. */
   private record Made(int call, TimerKey key, TimerSpec spec) {}
 
   private Made make(TimerKey key, Random random) {
@@ -257,7 +260,8 @@ final class Load {
       if (random.nextBoolean()) {
         spec.at(Instant.ofEpochMilli(nowMillis + delayMillis));
       } else {
-        // It counts from when the timer reads the clock, which may have jumped back by then.
+        // The delay counts from the clock reading of the timer, and the clock may have jumped back
+        // by then.
         dueMillis = System.currentTimeMillis() - clockErrorMillis + delayMillis;
         spec.after(Duration.ofMillis(delayMillis));
       }
@@ -327,7 +331,7 @@ final class Load {
     log.answered(made.call, made.key, unknown ? Answer.UNKNOWN : Answer.REFUSED, 0);
   }
 
-  /** Cancels, and logs what came of it. */
+  /** Cancels a timer, and logs the result. */
   void cancel(TimerKey key) {
     int call = calls.incrementAndGet();
     log.invoked(call, key, Call.CANCEL, 0, 0, Log.NONE);
@@ -339,13 +343,16 @@ final class Load {
     }
   }
 
-  /** A pause may be killed before it is over: the end of the life resumes all. */
+  /** Pauses and resumes. A kill may leave the pause, so the end of the life resumes all timers. */
   private void pauseAndResume(TimerKey key) {
     timer.pause(key.namespace(), key.id());
     timer.resume(key.namespace(), key.id());
   }
 
-  /** A move makes a version, which is asked for afterwards: nobody else changes this timer. */
+  /**
+   * Moves a timer. The move creates a version, which is read afterwards: only this caller changes
+   * the timer.
+   */
   private void move(TimerKey key, Random random) {
     int call = calls.incrementAndGet();
     long atMillis = clock.millis() + random.nextInt(MAX_DELAY_MILLIS);
@@ -357,7 +364,7 @@ final class Load {
             .get(key.namespace(), key.id())
             .ifPresentOrElse(
                 moved -> log.answered(call, key, Answer.REPLACED, moved.version()),
-                () -> log.violation(key + ": moved, and not there"));
+                () -> log.violation(key + ": moved, and missing"));
       } else {
         log.answered(call, key, Answer.REFUSED, 0);
       }
@@ -389,8 +396,8 @@ final class Load {
   }
 
   /**
-   * Ends a lease in one of the ways there are; the successes are logged by {@link
-   * io.timewheel.durable.testkit.RecordingStore}.
+   * Ends a claim lease in one of the possible ways. {@link
+   * io.timewheel.durable.testkit.RecordingStore} logs the successes.
    */
   private void end(QueueFiring item, @Nullable Random random) {
     try {
@@ -402,12 +409,12 @@ final class Load {
                   .toCompletableFuture()
                   .join();
           if (ended == LeaseResult.NOT_FOUND) {
-            log.violation(item + ": claimed, and not there");
+            log.violation(item + ": claimed, and missing");
           }
         }
         case 1 -> timer.extend(item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2));
         case 2 -> {
-          // Forgotten: the lease runs out.
+          // Not ended: the claim lease expires.
         }
         default ->
             timer.ack(item.firing().fireId(), item.leaseToken()).toCompletableFuture().join();

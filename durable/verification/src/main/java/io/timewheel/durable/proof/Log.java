@@ -14,25 +14,25 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * What children were told and saw, one line each. A line is one write to a file opened for
- * appending: it is there when {@link #add} returns, whatever happens to the process, and the order
- * of the file is the order in which things happened. A kill may cut a line short; the next one
- * begins with a line break, so that it is whole.
+ * The calls, results and observations of children, one line each. A line is one write to a file
+ * opened for appending. It is in the file when {@link #add} returns, even if the process is killed,
+ * and the order of the lines is the order of the events. A kill may cut a line short. The next line
+ * begins with a line break, so that it is complete.
  *
  * <pre>
  * I call namespace id what dueAt content requestId     a call was made
- * A call namespace id answer version                   it was answered
- * B namespace id version scheduledAt attempt at content   a handler or consumer has begun
+ * A call namespace id answer version                   the call returned
+ * B namespace id version scheduledAt attempt at content   a handler or consumer has started
  * C namespace id version scheduledAt                   its success is in the store
- * F namespace id version scheduledAt attempt           the same, and which attempt it was
+ * F namespace id version scheduledAt attempt           the same, with the number of the attempt
  * T namespace id version scheduledAt attempt           its effect is in the ledger
- * L namespace id state                                 left at the end
- * E                                                    that was all
- * V text                                               something is wrong
+ * L namespace id state                                 the timer remains at the end
+ * E                                                    the list of remaining timers is complete
+ * V text                                               a violation
  * </pre>
  */
 final class Log implements AutoCloseable {
-  /** Ends each line that is whole. */
+  /** Ends each complete line. */
   static final String END = " .";
 
   /** Stands for a missing text. */
@@ -55,9 +55,9 @@ final class Log implements AutoCloseable {
   }
 
   /**
-   * A call is about to be made.
+   * Records that a call is about to be made.
    *
-   * @param content names what was asked for, and is the payload; 0 if unknown
+   * @param content identifies the request, and is the payload; 0 if unknown
    */
   void invoked(
       int call, TimerKey key, History.Call what, long dueAtMillis, int content, String requestId) {

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Logs that an attempt has begun, and ends it in one of the ways there are. */
+/** Logs that an attempt has started, and ends it in one of the possible ways. */
 final class LoggedHandler implements Handler {
   private final Log log;
   private final InstantSource clock;
@@ -20,9 +20,9 @@ final class LoggedHandler implements Handler {
   private final Set<TimerKey> begun = ConcurrentHashMap.newKeySet();
 
   /**
-   * Makes a handler.
+   * Creates a handler.
    *
-   * @param random how attempts end; null for well, always
+   * @param random decides how attempts end; null if all succeed
    */
   LoggedHandler(Log log, InstantSource clock, @Nullable Random random) {
     this.log = log;
@@ -30,7 +30,7 @@ final class LoggedHandler implements Handler {
     this.random = random;
   }
 
-  /** Whether an attempt of a timer has begun here, and was to end well. */
+  /** Returns whether an attempt of a timer has started here, and was meant to succeed. */
   boolean hasBegun(TimerKey key) {
     return begun.contains(key);
   }
@@ -53,7 +53,7 @@ final class LoggedHandler implements Handler {
       case 4 -> Thread.sleep(random.nextInt(50));
       case 5 -> {
         if (!firing.id().startsWith(Story.RATE)) {
-          // Never to an earlier time, also if the clock has jumped back.
+          // Never to an earlier time, even if the clock has jumped back.
           long fromMillis = Math.max(firing.scheduledAt().toEpochMilli(), clock.millis());
           firing.reschedule(Instant.ofEpochMilli(fromMillis + 1 + random.nextInt(500)));
         }

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** A file system that was mounted for a proof, and is unmounted after it. */
+/** A file system that is mounted for a test, and unmounted after it. */
 final class Mount implements AutoCloseable {
   private final Path point;
 
@@ -16,7 +16,7 @@ final class Mount implements AutoCloseable {
     this.point = point;
   }
 
-  /** The machine does not let this process mount anything. */
+  /** Thrown if the machine does not allow this process to mount. */
   static final class NotAllowedException extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -25,14 +25,14 @@ final class Mount implements AutoCloseable {
     }
   }
 
-  /** Mounts memory of a certain size. */
+  /** Mounts a memory file system of a given size. */
   static Mount memory(Path point, int megabytes) throws IOException, NotAllowedException {
     Files.createDirectories(point);
     command("mount", "-t", "tmpfs", "-o", "size=" + megabytes + "m", "tmpfs", point.toString());
     return new Mount(point);
   }
 
-  /** Mounts a directory a second time, to be read only. */
+  /** Mounts a directory a second time, read-only. */
   static Mount readOnly(Path directory, Path point) throws IOException, NotAllowedException {
     Files.createDirectories(point);
     command("mount", "--bind", directory.toString(), point.toString());

@@ -10,8 +10,8 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.util.Environment;
 
 /**
- * The native library of RocksDB, unpacked once for all children. By itself each would unpack a copy
- * of its own, which takes longer than what is proved, and which a killed one leaves behind.
+ * The native library of RocksDB, unpacked once for all children. By default, each child would
+ * unpack its own copy. That takes longer than the test, and a killed child leaves its copy behind.
  */
 final class NativeLibrary {
   private static final List<String> JVM_ARGUMENTS = unpack();
@@ -35,7 +35,7 @@ final class NativeLibrary {
       file.toFile().deleteOnExit();
       return List.of("-Djava.library.path=" + directory);
     } catch (IOException e) {
-      return List.of(); // the slow way
+      return List.of(); // slower, but possible
     }
   }
 }

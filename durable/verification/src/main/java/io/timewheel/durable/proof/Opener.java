@@ -5,7 +5,7 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import java.nio.file.Path;
 
-/** A process that opens a store and says what came of it. */
+/** A process that opens a store and prints the result. */
 final class Opener {
   static final String OPENED = "OPENED";
   static final String REFUSED = "REFUSED ";

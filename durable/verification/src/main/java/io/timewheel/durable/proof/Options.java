@@ -5,11 +5,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 
-/** What a command line says: {@code --name value} pairs of known names. */
+/** The options of a command line: {@code --name value} pairs of known names. */
 final class Options {
   private final Map<String, String> values = new LinkedHashMap<>();
 
-  /** Reads a command line. */
+  /** Parses a command line. */
   static Options parse(String[] args, String usage, Set<String> names) {
     Options options = new Options();
     for (int i = 0; i < args.length; i += 2) {

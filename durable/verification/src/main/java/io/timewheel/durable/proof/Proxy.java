@@ -11,11 +11,11 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A network between a node and its database that can be slow, cut, or silent. It knows nothing of
- * what it carries.
+ * A network between a node and its database that can be slow, cut, or silent. It does not parse the
+ * data.
  *
- * <p>A connection that is silent is open on both sides and carries nothing. One that is half-open
- * is open on one side, which is not told that the other is gone.
+ * <p>A silent connection is open on both sides and carries nothing. A half-open connection is open
+ * on one side only, which does not see that the other side has closed.
  */
 final class Proxy implements AutoCloseable {
   private final ServerSocket listener;
@@ -28,7 +28,7 @@ final class Proxy implements AutoCloseable {
   /**
    * Opens a proxy.
    *
-   * @param target the port on the loopback interface that it leads to
+   * @param target the port on the loopback interface to connect to
    */
   Proxy(int target) throws IOException {
     this.target = target;
@@ -40,22 +40,25 @@ final class Proxy implements AutoCloseable {
     return listener.getLocalPort();
   }
 
-  /** How many connections are open, on one side at least. */
+  /** Returns the number of connections that are open on at least one side. */
   int connections() {
     return links.size();
   }
 
-  /** From now on everything arrives so much later, in either direction. */
+  /** Delays all data from now on, in both directions. */
   void delay(long millis) {
     delayMillis = millis;
   }
 
-  /** Whether new connections are closed at once. */
+  /** Sets whether new connections are closed at once. */
   void refuse(boolean refuses) {
     refusing = refuses;
   }
 
-  /** Whether nothing arrives; it does when this ends, if the connection is still there. */
+  /**
+   * Sets whether data is held back. Held data is delivered afterwards, if the connection still
+   * exists.
+   */
   synchronized void silence(boolean begins) {
     silent = begins;
     notifyAll();
@@ -66,13 +69,14 @@ final class Proxy implements AutoCloseable {
     links.forEach(Link::close);
   }
 
-  /** Closes all connections on the side of the server; the node is not told. */
+  /** Closes all connections on the side of the server. The node does not see it. */
   void loseServer() {
     links.forEach(link -> link.lose(link.server));
   }
 
   /**
-   * Closes all connections on the side of the node; the server is not told, and keeps its locks.
+   * Closes all connections on the side of the node. The server does not see it, and keeps its
+   * locks.
    */
   void loseNode() {
     links.forEach(link -> link.lose(link.node));
@@ -125,7 +129,7 @@ final class Proxy implements AutoCloseable {
     try {
       socket.close();
     } catch (IOException e) {
-      // It is closed.
+      // The proxy is closed.
     }
   }
 
@@ -158,7 +162,7 @@ final class Proxy implements AutoCloseable {
           awaitSound();
           Thread.sleep(delayMillis);
           if (!halfOpen) {
-            out.write(buffer, 0, n); // otherwise it goes where nobody is
+            out.write(buffer, 0, n); // otherwise the receiver is gone
           }
         }
       } catch (IOException e) {
@@ -167,7 +171,7 @@ final class Proxy implements AutoCloseable {
         Thread.currentThread().interrupt();
       }
       if (!halfOpen || !from.isClosed()) {
-        close(); // in the second case the side that was left has given up
+        close(); // in the second case, the remaining side has given up
       }
     }
 

@@ -8,9 +8,9 @@ import io.timewheel.durable.spi.VerifyReport;
 import java.nio.file.Path;
 import java.util.List;
 
-/** Opens the store that is put to the proof, with or without a fault in it. */
+/** Opens the store under test, with or without a fault. */
 final class Stores {
-  /** The fault of a store that keeps nothing. */
+  /** The fault of a store that persists nothing. */
   static final String MEMORY = "memory";
 
   private Stores() {}
@@ -22,7 +22,7 @@ final class Stores {
     return FaultyStores.seed(fault, RocksTimerStore.open(directory));
   }
 
-  /** {@return what the store in a directory, which is not open, finds wrong with itself} */
+  /** {@return the problems that the store in a directory, which is not open, finds in itself} */
   static List<String> verify(Path directory) {
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
       VerifyReport report = store.verify();

@@ -19,24 +19,25 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * The logs of one life, read and judged: by {@link HistoryChecker}, and by what the calls of {@link
- * Load} allow to be asked besides.
+ * Reads and judges the logs of one life: by {@link HistoryChecker}, and by further rules that the
+ * calls of {@link Load} permit.
  *
  * <ul>
- *   <li>What fires has the payload of the call that made its version, and its time or a later one.
- *   <li>A timer at a fixed rate that makes up for all missed runs has left none out.
- *   <li>After the end nothing waits any more.
- *   <li>What a handler does in its transaction is done once: by the latest attempt, and by no
- *       attempt that has failed or was overtaken.
- *   <li>Of several nodes, one that stood still for longer than its lease may call a handler for an
- *       attempt that it claimed before. It never completes one that another node has taken over.
+ *   <li>Each firing has the payload of the call that made its version, and is not before its due
+ *       time.
+ *   <li>A timer at a fixed rate that catches up all missed runs has omitted none.
+ *   <li>At the end, no timer waits.
+ *   <li>The effect of a handler in its transaction happens once: by the latest attempt, and by no
+ *       attempt that failed or was overtaken.
+ *   <li>A node that stalled for longer than its node lease may call a handler for an attempt that
+ *       it claimed before. It never completes an attempt that another node has taken over.
  * </ul>
  */
 final class Story {
-  /** Ids of timers at a fixed rate begin so. */
+  /** The prefix of the IDs of timers at a fixed rate. */
   static final String RATE = "rate-";
 
-  /** Ids of timers whose handler writes into the ledger, in its transaction, begin so. */
+  /** The prefix of the IDs of timers whose handler writes into the ledger, in its transaction. */
   static final String EFFECT = "t";
 
   private final History history = new History();
@@ -55,20 +56,20 @@ final class Story {
   private int begun;
   private int completed;
 
-  /** What a call asked for. */
+  /** The request of a call. */
   private record Asked(long dueAtMillis, int content) {}
 
-  /** What a handler was given. */
+  /** The firing that a handler received. */
   private record Fired(long version, long scheduledAtMillis, int content) {}
 
-  /** What has attempts. */
+  /** A run, which has attempts. */
   private record Run(TimerKey key, long version, long scheduledAtMillis) {
     static Run of(String[] words) {
       return new Run(Story.key(words, 1), Long.parseLong(words[3]), Long.parseLong(words[4]));
     }
   }
 
-  /** Adds a log. A line that was cut short by a kill is left out. */
+  /** Adds a log. A line that a kill has cut short is left out. */
   void read(Path log) throws IOException {
     Files.readString(log, StandardCharsets.UTF_8)
         .lines()
@@ -128,7 +129,7 @@ final class Story {
     int attempt = Integer.parseInt(words[5]);
     int latest = begunAttempts.merge(run, attempt, Math::max);
     if (attempt < latest) {
-      overtaken++; // by a later attempt, which is judged in its place
+      overtaken++; // by a later attempt, which is judged instead
       return;
     }
     history.add(
@@ -180,22 +181,25 @@ final class Story {
     return effects.size();
   }
 
-  /** How many attempts began after a later attempt of the same run: by nodes that stood still. */
+  /**
+   * Returns the number of attempts that started after a later attempt of the same run, on nodes
+   * that stalled.
+   */
   int overtaken() {
     return overtaken;
   }
 
   /**
-   * Judges all that was read.
+   * Judges all logs.
    *
-   * @param clockErrorMillis how far the clocks of children may have been ahead
-   * @return what is wrong, in words
+   * @param clockErrorMillis the largest amount by which the clocks of children were ahead
+   * @return the violations, in words
    */
   List<String> judge(long clockErrorMillis) {
     List<String> found = new ArrayList<>(violations);
     found.addAll(new HistoryChecker(clockErrorMillis).check(history, left));
     if (!ended) {
-      found.add("the last child did not say what was left");
+      found.add("the last child did not report the remaining timers");
     }
     left.forEach(
         (key, state) -> {
@@ -248,7 +252,7 @@ final class Story {
     Map<Long, List<Asked>> versions = askedByVersion.getOrDefault(key, Map.of());
     Map<Long, TreeSet<Long>> times = new HashMap<>();
     Set<Fired> judged = new HashSet<>();
-    // A fixed rate continues in a new version when the clock has gone back.
+    // A fixed rate continues in a new version after the clock has gone back.
     boolean continues = key.id().startsWith(RATE) && clockErrorMillis > 0;
     for (Fired firing : firings) {
       if (!judged.add(firing)) {

@@ -17,7 +17,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Measures how long the shards of nodes that are gone wait for another owner. */
+/** Measures how long the shards of lost nodes wait for another owner. */
 final class TakeOvers implements AutoCloseable {
   private static final long LOOK_MILLIS = 25;
   private static final String OWNERS =
@@ -28,7 +28,7 @@ final class TakeOvers implements AutoCloseable {
   private final List<Loss> losses = new ArrayList<>();
   private final Map<String, List<Long>> millisByKind = new TreeMap<>();
 
-  /** Shards that wait for another owner than the one that they had. */
+  /** Shards that wait for an owner other than their previous one. */
   private static final class Loss {
     final String node;
     final long atNanos;
@@ -43,7 +43,7 @@ final class TakeOvers implements AutoCloseable {
     }
   }
 
-  /** Looks at a database again and again until this is closed. */
+  /** Polls a database until this is closed. */
   void watch(Database database) {
     Thread thread = new Thread(() -> look(database), "take-overs");
     thread.setDaemon(true);
@@ -51,7 +51,7 @@ final class TakeOvers implements AutoCloseable {
     looker = thread;
   }
 
-  /** A node is gone as of now. */
+  /** Records that a node is lost. */
   synchronized void lost(String kind, String node) {
     Set<Integer> shards = new HashSet<>();
     owners.forEach(
@@ -65,22 +65,24 @@ final class TakeOvers implements AutoCloseable {
     }
   }
 
-  /** A node is back: what it still owns was not lost. */
+  /** Records that a node is back. The shards that it still owns were not lost. */
   synchronized void back(String node) {
     losses.removeIf(loss -> loss.node.equals(node));
   }
 
-  /** Something else is wrong besides: what waits now is counted apart. */
+  /** Records another fault. Shards that wait now are counted separately. */
   synchronized void disturb() {
     losses.forEach(loss -> loss.kind = loss.kind.replaceFirst("( with more)?$", " with more"));
   }
 
-  /** Whether something still waits. */
+  /** Returns whether any shard still waits. */
   synchronized boolean isWaiting() {
     return !losses.isEmpty();
   }
 
-  /** {@return how long it took, for each kind of loss, in milliseconds for each shard} */
+  /**
+   * {@return the times of the take-overs, for each kind of loss, in milliseconds for each shard}
+   */
   synchronized Map<String, List<Long>> millisByKind() {
     Map<String, List<Long>> copy = new TreeMap<>();
     millisByKind.forEach((kind, millis) -> copy.put(kind, List.copyOf(millis)));
@@ -96,7 +98,7 @@ final class TakeOvers implements AutoCloseable {
           TimeUnit.MILLISECONDS.sleep(LOOK_MILLIS);
         }
       } catch (SQLException e) {
-        // The server is down, or the tables are not there yet.
+        // The server is down, or the tables do not exist yet.
       } catch (InterruptedException e) {
         return;
       }
@@ -118,7 +120,7 @@ final class TakeOvers implements AutoCloseable {
     return found;
   }
 
-  /** Takes a look at who owns what. */
+  /** Records the present owners. */
   synchronized void seen(Map<Integer, String> found) {
     owners = found;
     long nowNanos = System.nanoTime();

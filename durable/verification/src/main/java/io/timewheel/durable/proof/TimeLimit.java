@@ -3,16 +3,16 @@ package io.timewheel.durable.proof;
 
 import java.time.Duration;
 
-/** For how long a proof begins something new. */
+/** The time within which a test starts new work. */
 final class TimeLimit {
-  /** What a proof does at most if only its time is limited. */
+  /** The largest number of steps of a test that is limited only by time. */
   static final int MANY = 1_000_000;
 
   private final long beganNanos = System.nanoTime();
   private final long limitNanos;
 
   /**
-   * Begins now.
+   * Starts the time.
    *
    * @param minutes 0 for no limit
    */

@@ -19,7 +19,9 @@ final class UserCalls {
     this.source = source;
   }
 
-  /** {@return what the call has returned; null if nobody knows whether it holds} */
+  /**
+   * {@return the result of the call; null if it is unknown whether the transaction was committed}
+   */
   <T> @Nullable T call(Function<TransactionTimer, T> call, boolean commits) {
     try (Connection connection = source.getConnection()) {
       connection.setAutoCommit(false);

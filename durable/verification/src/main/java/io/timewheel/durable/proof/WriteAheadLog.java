@@ -11,7 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 
-/** Damage to the files of the write-ahead log of a store that nobody has open. */
+/** Damages the files of the write-ahead log of a store that is not open. */
 final class WriteAheadLog {
   private WriteAheadLog() {}
 
@@ -38,7 +38,7 @@ final class WriteAheadLog {
     }
   }
 
-  /** Changes a byte into another one. */
+  /** Changes a byte to another value. */
   static void damage(Path file, long at, Random random) throws IOException {
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {

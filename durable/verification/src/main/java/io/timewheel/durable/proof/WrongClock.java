@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.Random;
 
-/** The machine's clock, wrong by an amount that jumps now and then. */
+/** The machine's clock with an error that changes at random. */
 final class WrongClock implements InstantSource {
   private static final long OFTEN_MILLIS = 300;
 
@@ -20,10 +20,10 @@ final class WrongClock implements InstantSource {
   }
 
   /**
-   * Makes a clock.
+   * Creates a clock.
    *
-   * @param maxMillis how wrong it may be, both ways
-   * @param jumpEveryMillis how often it jumps, on average
+   * @param maxMillis the largest error, in both directions
+   * @param jumpEveryMillis the average time between jumps
    */
   WrongClock(int maxMillis, long jumpEveryMillis, Random random) {
     this.maxMillis = maxMillis;

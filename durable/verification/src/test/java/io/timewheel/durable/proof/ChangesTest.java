@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** What is a prefix of the acknowledged changes, and what is not. */
+/** Verifies the distinction between a prefix of the committed changes and other content. */
 class ChangesTest {
   private final Changes changes = new Changes();
 
@@ -46,13 +46,13 @@ class ChangesTest {
   }
 
   @Test
-  void acceptsAnyOrderOfWhatWasUnderWayTogether() {
+  void acceptsAnyOrderOfConcurrentChanges() {
     log("S 1 a SCHEDULE", "S 2 b SCHEDULE", "K 1", "K 2");
     assertThat(changes.judge(Map.of("b", scheduled(2))).violations()).isEmpty();
   }
 
   @Test
-  void findsWhatNobodyAskedFor() {
+  void findsATimerThatWasNeverRequested() {
     log("S 1 a SCHEDULE", "K 1");
     assertThat(changes.judge(Map.of("a", scheduled(7))).violations()).isNotEmpty();
     assertThat(changes.judge(Map.of("a", scheduled(1), "c", scheduled(1))).violations()).hasSize(1);

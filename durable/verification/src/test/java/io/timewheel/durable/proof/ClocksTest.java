@@ -18,9 +18,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Clocks that lie, and machines that are suspended, on the store on disk. In the kit the wheel's
- * own time goes on while the wall clock jumps; a suspended machine is the jump of a wall clock past
- * a wheel that stood still.
+ * Wrong clocks and suspended machines, with the store on disk. In the kit, the wheel's own time
+ * continues while the wall clock jumps. A suspended machine is a jump of the wall clock past a
+ * wheel that stalled.
  */
 class ClocksTest {
   private static final Duration HELD = Duration.ofSeconds(5);
@@ -44,7 +44,7 @@ class ClocksTest {
   private void handle(Firing firing) {
     fired.add(firing.id());
     Duration early = Duration.between(kit.now().plus(skew), firing.scheduledAt());
-    if (early.compareTo(HELD) > 0) { // a small jump back is waited out
+    if (early.compareTo(HELD) > 0) { // the engine waits through a small jump back
       tooEarly.add(firing + " by " + early);
     }
   }
@@ -63,7 +63,7 @@ class ClocksTest {
     start();
     schedule("a", Duration.ofMinutes(5));
     schedule("b", Duration.ofHours(5));
-    jump(Duration.ofHours(1)); // the wall has gone on, the wheel has not
+    jump(Duration.ofHours(1)); // the wall clock has continued, the wheel has not
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(fired).containsExactly("a");
     jump(Duration.ofHours(4));
@@ -86,7 +86,7 @@ class ClocksTest {
   }
 
   @Test
-  void believesALargeJumpBackAndFiresNothingTwice() {
+  void acceptsALargeJumpBackAndFiresNothingTwice() {
     start();
     jump(Duration.ofDays(365 * 73));
     schedule("in2099", Duration.ofSeconds(1));

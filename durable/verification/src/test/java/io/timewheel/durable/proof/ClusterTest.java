@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ClusterTest {
   private static final int MAX_RUNS = 10;
 
-  /** Those that are over soon. */
+  /** The faults that end soon. */
   private static final Set<Fault> FAULTS =
       EnumSet.complementOf(EnumSet.of(Fault.ZOMBIE, Fault.REFUSE, Fault.SILENCE));
 
@@ -46,19 +46,19 @@ class ClusterTest {
   }
 
   @Test
-  void findsWhatIsForgottenOrNotRecordedOrDoneBesideItsTransaction() throws Exception {
+  void findsLostTimersUnrecordedSuccessesAndEffectsOutsideTheTransaction() throws Exception {
     boolean forgets = false;
     boolean repeats = false;
-    boolean beside = false;
-    for (int i = 0; i < MAX_RUNS && !(forgets && repeats && beside); i++) {
-      for (String text : run(2, EnumSet.of(Fault.KILL), "forgets+repeats+beside").violations) {
+    boolean outside = false;
+    for (int i = 0; i < MAX_RUNS && !(forgets && repeats && outside); i++) {
+      for (String text : run(2, EnumSet.of(Fault.KILL), "forgets+repeats+outside").violations) {
         forgets |= text.contains("neither fired nor in the store");
         repeats |= text.contains("has begun");
-        beside |= text.contains("the effects of the attempts");
+        outside |= text.contains("the effects of the attempts");
       }
     }
     assertThat(forgets).isTrue();
     assertThat(repeats).isTrue();
-    assertThat(beside).isTrue();
+    assertThat(outside).isTrue();
   }
 }

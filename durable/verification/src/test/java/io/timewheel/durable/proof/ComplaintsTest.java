@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * What users of other timers complain about in their trackers, on the store on disk and on a clock
- * that the test moves. Each test names the issues.
+ * Complaints of users of other timers in their issue trackers, tested with the store on disk and a
+ * clock that the test moves. Each test names the issues.
  */
 class ComplaintsTest {
   @TempDir Path directory;
@@ -60,7 +60,7 @@ class ComplaintsTest {
     handler.accept(firing);
   }
 
-  /** As a kill: nothing of the engine happens any more, and nothing is closed in good order. */
+  /** Simulates a kill: the engine does nothing more, and nothing is closed. */
   private void killAndStart() {
     kit.kill(timer);
     store.close();
@@ -84,13 +84,15 @@ class ComplaintsTest {
     return fired.stream().map(Firing::id).toList();
   }
 
-  /** quartz 145, 218, 635: rows stay in a state that nobody leaves, and are mended with SQL. */
+  /**
+   * quartz 145, 218, 635: rows stay in a state that nobody changes, and users fix them with SQL.
+   */
   @Test
   void nothingIsStuckAfterAKillInTheMiddleOfAnAttempt() {
     start();
     handler =
         firing -> {
-          kit.kill(timer); // the end of this attempt is never recorded
+          kit.kill(timer); // the completion of this attempt is never recorded
         };
     timer.schedule(spec("a").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
@@ -104,7 +106,7 @@ class ComplaintsTest {
         .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
   }
 
-  /** jobrunr 232, 553, 763: the server stops itself when a record was changed beside it. */
+  /** jobrunr 232, 553, 763: the server stops itself after somebody else has changed a record. */
   @Test
   void aConflictStopsNothing() {
     start();
@@ -125,9 +127,9 @@ class ComplaintsTest {
         .containsOnly(TimerState.COMPLETED);
   }
 
-  /** db-scheduler 480, 213: what has failed too often is deleted, and nobody can see why. */
+  /** db-scheduler 480, 213: a task with too many failures is deleted, and the errors are lost. */
   @Test
-  void whatIsExhaustedIsKeptWithItsHistoryAcrossARestart() {
+  void aFailedTimerIsRetainedWithItsHistoryAcrossARestart() {
     start();
     handler =
         firing -> {
@@ -152,9 +154,9 @@ class ComplaintsTest {
     assertThat(get("a").state()).isEqualTo(TimerState.COMPLETED);
   }
 
-  /** BullMQ 2876, 2889: a repeated upsert, or a restart, makes a second series of runs. */
+  /** BullMQ 2876, 2889: a repeated upsert, or a restart, creates a second schedule. */
   @Test
-  void sayingTheSameAgainMakesNoSecondSeries() {
+  void aRepeatedRequestMakesNoSecondSchedule() {
     start();
     for (int restarts = 0; restarts < 3; restarts++) {
       ScheduleResult result = timer.schedule(spec("a").every(Duration.ofSeconds(10)));
@@ -170,9 +172,9 @@ class ComplaintsTest {
         .containsExactly(10L, 20L, 30L, 40L, 50L, 60L);
   }
 
-  /** BullMQ 168: delayed work sleeps until some other call wakes it. */
+  /** BullMQ 168: delayed work waits until another call wakes it. */
   @Test
-  void nothingHasToBePokedNotEvenAfterARestart() {
+  void timersFireWithoutAnotherCallEvenAfterARestart() {
     start();
     timer.schedule(spec("soon").after(Duration.ofSeconds(90)));
     timer.schedule(spec("far").after(Duration.ofHours(3)));
@@ -183,9 +185,9 @@ class ComplaintsTest {
     assertThat(firedIds()).containsExactly("soon", "far");
   }
 
-  /** river 785: the more is scheduled for later, the slower is what is due now. */
+  /** river 785: due jobs become slower with the number of jobs that are scheduled for later. */
   @Test
-  void whatIsFarAwayIsNotEvenRead() {
+  void distantTimersAreNotRead() {
     List<DueTimer> read = new ArrayList<>();
     start(
         new ForwardingTimerStore(Stores.open(directory, Log.NONE)) {
@@ -236,9 +238,9 @@ class ComplaintsTest {
     }
   }
 
-  /** river 1077: a database that became read-only is asked in a tight loop. */
+  /** river 1077: the client polls a database that became read-only in a tight loop. */
   @Test
-  void aStoreThatRefusesIsNotAskedInATightLoopAndNothingIsLost() {
+  void aStoreThatRefusesIsNotPolledInATightLoopAndNothingIsLost() {
     FaultyStore faulty = new FaultyStore(Stores.open(directory, Log.NONE));
     List<Change> asked = new ArrayList<>();
     start(faulty);
@@ -278,7 +280,7 @@ class ComplaintsTest {
     assertThat(firedIds()).containsExactly("sooner", "moved", "later");
   }
 
-  /** The answer of a cancel that nobody else can give: whether it was in time. */
+  /** Only the result of a cancel shows whether it was in time. */
   @Test
   void aCancelSaysWhetherItWasInTimeAlsoAfterARestart() {
     start();

@@ -12,7 +12,7 @@ class CutsTest {
   @TempDir Path directory;
 
   @Test
-  void leavesWhatWasThereAtAnEarlierMoment() throws Exception {
+  void leavesTheContentOfAnEarlierMoment() throws Exception {
     Cuts.Report report = new Cuts(16, 0, 8, System.nanoTime(), Log.NONE, directory).run();
     assertThat(report.violations).isEmpty();
     assertThat(report.cuts).isEqualTo(16);
@@ -22,6 +22,6 @@ class CutsTest {
   @Test
   void findsAHole() throws Exception {
     assertThat(new Cuts(2, 0, 2, System.nanoTime(), Cuts.HOLE, directory).run().violations)
-        .anySatisfy(found -> assertThat(found).contains("is gone, and was acknowledged before"));
+        .anySatisfy(found -> assertThat(found).contains("is missing, and was committed before the request for"));
   }
 }

@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Days on which the directory of a store cannot be used. */
+/** Faults in which the directory of a store cannot be used. */
 class DiskTest {
   @TempDir Path directory;
 
@@ -33,7 +33,7 @@ class DiskTest {
   }
 
   @Test
-  void losesNothingOnAFullDiskAndGoesOnWhenThereIsRoom() throws Exception {
+  void losesNothingOnAFullDiskAndContinuesWhenThereIsSpace() throws Exception {
     FullDisk.Report report;
     try {
       report = FullDisk.runAt(directory.resolve("disk"));
@@ -87,7 +87,8 @@ class DiskTest {
     Path log = directory.resolve("log");
     Child.Settings settings =
         new Child.Settings(directory.resolve("store"), log, 1, 1, Log.NONE, 0, false, false);
-    // Not the library that was unpacked for all children: each unpacks its own, as users' do.
+    // Not the library that was unpacked for all children: each unpacks its own, like users'
+    // processes.
     List<String> jvm = List.of("-Djava.io.tmpdir=" + temporary, "-Djava.library.path=" + temporary);
     ChildProcess child =
         ChildProcess.start(Child.class, directory.resolve("errors"), jvm, settings.toArgs());

@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A short run of the filling: how much is stored does not show in memory. */
+/** A short run of the filling: memory does not grow with the number of stored timers. */
 class FillTest {
   @TempDir Path directory;
 

@@ -15,15 +15,15 @@ import java.util.concurrent.CountDownLatch;
 import javax.sql.DataSource;
 
 /**
- * A node that has one attempt in its handler and the success of another between the fence and its
- * COMMIT, says so, and goes on when its standard input ends.
+ * A node with one attempt in its handler, and the success of another attempt between the fence and
+ * its COMMIT. It prints a mark, and continues when its standard input ends.
  */
 public final class HeldNode {
   static final String NAMESPACE = "shop";
   static final String IN_HANDLER = "in-handler";
   static final String AT_COMMIT = "at-commit";
 
-  /** What it says. */
+  /** The progress marks that the node prints. */
   enum Mark {
     HELD,
     COMMITTED,
@@ -50,7 +50,7 @@ public final class HeldNode {
         timer.schedule(TimerSpec.of(NAMESPACE, id).after(Duration.ZERO).handler(id));
       }
       while (System.in.read() >= 0) {
-        // Whatever it is, it does not end the input.
+        // No error may end the input.
       }
       GO_ON.countDown();
       ANSWERED.await();

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A short run of the kills, and runs with a fault that must be found. */
 @Tag("proof")
 class KillsTest {
-  /** Whether a fault does harm depends on the moment of the kill. */
+  /** Whether a fault has an effect depends on the moment of the kill. */
   private static final int MOST_TRIES = 20;
 
   @TempDir Path directory;
@@ -50,7 +50,7 @@ class KillsTest {
   }
 
   @Test
-  void findsAStoreThatKeepsNothing() throws Exception {
+  void findsAStoreThatPersistsNothing() throws Exception {
     assertFound(Stores.MEMORY, "neither fired nor in the store");
   }
 

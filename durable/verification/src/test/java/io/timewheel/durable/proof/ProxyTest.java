@@ -56,7 +56,7 @@ class ProxyTest {
         .isInstanceOf(SocketTimeoutException.class);
   }
 
-  /** Whether a side sees its connection end, in good order or not. */
+  /** Verifies that a side sees its connection end, cleanly or not. */
   private static void assertEnds(Socket socket) {
     int last;
     try {

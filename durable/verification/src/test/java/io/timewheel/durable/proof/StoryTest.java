@@ -10,7 +10,9 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A log for each fault that {@link Story} must find beside those of the history checker. */
+/**
+ * A log for each fault that {@link Story} must find in addition to those of the history checker.
+ */
 class StoryTest {
   @TempDir Path directory;
 
@@ -33,7 +35,7 @@ class StoryTest {
   }
 
   @Test
-  void acceptsWhatFiresAsAskedFor() throws IOException {
+  void acceptsFiringsThatMatchTheirRequests() throws IOException {
     assertThat(judge(SCHEDULED + "B ns a 5 100 1 100 7\nC ns a 5 100\n" + ENDED)).isEmpty();
   }
 
@@ -55,7 +57,7 @@ class StoryTest {
         .isEmpty();
   }
 
-  /** One that is later than its grace, which may be missed unless all are caught up. */
+  /** A run with more lag than its grace, which may be missed unless all runs are caught up. */
   @Test
   void findsARunThatWasLeftOut() throws IOException {
     String rate = SCHEDULED.replace(" a ", " rate-1 ");
@@ -68,13 +70,13 @@ class StoryTest {
   }
 
   @Test
-  void findsWhatStillWaitsAtTheEnd() throws IOException {
+  void findsATimerThatStillWaitsAtTheEnd() throws IOException {
     assertFound("still RETRYING", SCHEDULED + "L ns a RETRYING\nE\n");
   }
 
   @Test
   void findsALogWithoutEnd() throws IOException {
-    assertFound("did not say what was left", SCHEDULED + "B ns a 5 100 1 100 7\n");
+    assertFound("did not report the remaining timers", SCHEDULED + "B ns a 5 100 1 100 7\n");
   }
 
   @Test
@@ -83,7 +85,7 @@ class StoryTest {
   }
 
   @Test
-  void readsOnBehindALineThatAKillCutShort() throws IOException {
+  void continuesAfterALineThatAKillCutShort() throws IOException {
     Path log = Files.writeString(directory.resolve("log"), "\nB ns a 5 100 1 100 3");
     try (Log next = new Log(log)) {
       next.end();
@@ -94,7 +96,7 @@ class StoryTest {
     assertThat(story.begun()).isZero();
   }
 
-  /** Its node stood still between the claim and the call, and another one took over. */
+  /** The node stalled between the claim and the call, and another one took over. */
   @Test
   void leavesOutAnAttemptThatBeginsAfterALaterOne() throws IOException {
     assertThat(
@@ -123,7 +125,7 @@ class StoryTest {
         SCHEDULED_EFFECT + BEGUN_TWICE + "T ns t1 5 100 1\n" + DONE);
   }
 
-  /** The later version is done, and only the earlier one has an effect. */
+  /** The later version has succeeded, and only the earlier one has an effect. */
   @Test
   void findsAnEffectOfAnEarlierVersionOnly() throws IOException {
     assertFound(
@@ -135,7 +137,7 @@ class StoryTest {
   }
 
   @Test
-  void findsACompletionOfWhatAnotherNodeHadTakenOver() throws IOException {
+  void findsACompletionAfterATakeOver() throws IOException {
     assertFound(
         "attempt 1 completed, and 2 has begun",
         SCHEDULED + "B ns a 5 100 1 110 7\nB ns a 5 100 2 120 7\nF ns a 5 100 1\n" + ENDED);

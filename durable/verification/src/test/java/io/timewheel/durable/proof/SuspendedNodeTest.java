@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A process is stopped as a machine is, for longer than its lease, and then goes on. */
+/** A process is suspended like a machine, for longer than its node lease, and then continues. */
 @Tag("proof")
 @Timeout(600)
 class SuspendedNodeTest {

@@ -17,7 +17,7 @@ class TakeOversTest {
     takeOvers.lost("kill", "a");
     takeOvers.seen(Map.of(1, "b", 2, "a", 3, "b"));
     assertThat(takeOvers.isWaiting()).isTrue();
-    takeOvers.seen(Map.of(1, "b", 3, "b")); // nobody has it
+    takeOvers.seen(Map.of(1, "b", 3, "b")); // no node owns it
     assertThat(takeOvers.millisByKind().get("kill")).hasSize(1);
     takeOvers.seen(Map.of(1, "b", 2, "c", 3, "b"));
     assertThat(takeOvers.isWaiting()).isFalse();
@@ -25,7 +25,7 @@ class TakeOversTest {
   }
 
   @Test
-  void countsNothingThatANodeKeepsOverAPause() {
+  void countsNoShardThatANodeKeepsOverAPause() {
     takeOvers.seen(Map.of(1, "a"));
     takeOvers.lost("pause", "a");
     takeOvers.back("a");
@@ -34,7 +34,7 @@ class TakeOversTest {
   }
 
   @Test
-  void countsApartWhatWaitsWhileSomethingElseIsWrong() {
+  void countsSeparatelyDuringAnotherFault() {
     takeOvers.seen(Map.of(1, "a", 2, "b"));
     takeOvers.lost("kill", "a");
     takeOvers.disturb();

@@ -24,8 +24,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * The console under the path of the nginx configuration in {@code server/dist}. Debian's nginx runs
- * without privileges: where the test is root, nginx is the user nobody.
+ * The console below the path of the nginx configuration in {@code server/dist}. Debian's nginx runs
+ * without privileges; if the test runs as root, nginx runs as the user nobody.
  */
 @ExtendWith(InBrowser.class)
 class BehindNginxTest {
@@ -66,7 +66,7 @@ class BehindNginxTest {
     }
   }
 
-  /** Changes only places and ports of the configuration, and leaves TLS out. */
+  /** Starts nginx. Changes only paths and ports of the configuration, and removes TLS. */
   private Process nginx() throws IOException {
     String site =
         Files.readString(Path.of("..", "dist", "nginx.conf"))

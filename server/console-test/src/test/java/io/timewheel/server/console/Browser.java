@@ -26,18 +26,15 @@ import org.openqa.selenium.logging.LogType;
 import org.openqa.selenium.logging.LoggingPreferences;
 import org.openqa.selenium.remote.http.ClientConfig;
 
-/** Debian's Chromium without a window. */
+/** Debian's Chromium in headless mode. */
 final class Browser implements AutoCloseable {
   static final File DRIVER = new File("/usr/bin/chromedriver");
   static final File CHROMIUM = new File("/usr/bin/chromium");
 
-  /** For a machine that does much else, or stops everything for a while. */
+  /** Long enough for a machine that is busy or stalls. */
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
-  /**
-   * More than a minute. Looks are counted, not time: a build that is stopped for a while has not
-   * waited.
-   */
+  /** More than a minute. Counts lookups, not time: a suspended build has not waited. */
   private static final int LOOKS = 4_000;
 
   /** Warns of a protocol that the tests do not use. */
@@ -60,10 +57,10 @@ final class Browser implements AutoCloseable {
     options.setBinary(CHROMIUM);
     options.addArguments(
         "--headless=new",
-        "--no-sandbox", // which refuses to run as root
+        "--no-sandbox", // Chromium refuses to run as root otherwise
         "--disable-dev-shm-usage",
         "--no-proxy-server",
-        "--force-prefers-reduced-motion"); // animations cost, and a test looks at no frame
+        "--force-prefers-reduced-motion"); // no test needs animations, which cost time
     options.setExperimentalOption("browserStartupTimeout", PATIENCE.toMillis());
     LoggingPreferences logging = new LoggingPreferences();
     logging.enable(LogType.BROWSER, Level.ALL);
@@ -84,7 +81,7 @@ final class Browser implements AutoCloseable {
   }
 
   void go(String address) {
-    driver.get("about:blank"); // another fragment alone would load nothing
+    driver.get("about:blank"); // a change of the fragment alone would load nothing
     driver.get(address);
   }
 
@@ -119,7 +116,7 @@ final class Browser implements AutoCloseable {
         Arrays.asList(arguments));
   }
 
-  /** Runs a script as it is. */
+  /** Runs a script without a wrapper. */
   void execute(String script) {
     driver.executeScript(script);
   }
@@ -141,7 +138,7 @@ final class Browser implements AutoCloseable {
     return result.get("value");
   }
 
-  /** Whether an expression is true. */
+  /** Returns whether an expression is true. */
   boolean holds(String expression, Object... arguments) {
     return (boolean) evaluate("return Boolean(" + expression + ");", arguments);
   }
@@ -150,13 +147,13 @@ final class Browser implements AutoCloseable {
     return driver.findElements(By.cssSelector(selector));
   }
 
-  /** The text of the first element as a person reads it; empty if there is none. */
+  /** Returns the visible text of the first matching element; empty if there is none. */
   String text(String selector) {
     return (String)
         evaluate("return document.querySelector(arguments[0])?.innerText ?? '';", selector);
   }
 
-  /** Clicks as soon as there is something to click. */
+  /** Clicks an element as soon as it exists. */
   void click(String selector) {
     await("a click at " + selector, () -> clicked(selector));
   }
@@ -168,16 +165,16 @@ final class Browser implements AutoCloseable {
     } catch (NoSuchElementException
         | StaleElementReferenceException
         | ElementNotInteractableException e) {
-      return false; // not there yet, replaced meanwhile, or behind another element
+      return false; // absent, replaced meanwhile, or behind another element
     }
   }
 
-  /** Presses keys, one after the other, wherever the focus is. */
+  /** Presses keys, one after the other, in the element with the focus. */
   void press(CharSequence... keys) {
     new Actions(driver).sendKeys(keys).perform();
   }
 
-  /** Waits until something is so; the limit is there only so that a failure ends. */
+  /** Waits for a condition. The limit exists only so that a failure ends. */
   void await(String what, BooleanSupplier so) {
     for (int look = 0; look < LOOKS; look++) {
       if (so.getAsBoolean()) {
@@ -195,8 +192,8 @@ final class Browser implements AutoCloseable {
   }
 
   /**
-   * What the console of the browser has reported since it was asked last; violations of the policy
-   * are among it.
+   * Returns the messages of the browser's console since the last call, including violations of the
+   * content security policy.
    */
   List<String> complaints() {
     return StreamSupport.stream(driver.manage().logs().get(LogType.BROWSER).spliterator(), false)

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.openqa.selenium.WebElement;
 
-/** The console as a person has it, in a browser, in front of a stand-in for the server. */
+/** The console in a browser, as users see it, with a stand-in for the server. */
 @ExtendWith(InBrowser.class)
 abstract class ConsoleTest {
   static final String QUEUE = "\"target\":{\"queue\":\"orders\"}";
@@ -37,7 +37,7 @@ abstract class ConsoleTest {
   @BeforeEach
   void begin(Browser shared) throws IOException {
     browser = shared;
-    browser.complaints(); // those of the test before, if it failed
+    browser.complaints(); // those of the previous test, if it failed
     browser.size(1280, 900);
     browser.colours("light");
     browser.zone("");
@@ -45,7 +45,7 @@ abstract class ConsoleTest {
   }
 
   @AfterEach
-  void hasNothingToComplainAbout() {
+  void reportsNoError() {
     List<String> complaints =
         browser.complaints().stream()
             .filter(each -> expectedComplaint.isEmpty() || !each.contains(expectedComplaint))
@@ -55,7 +55,7 @@ abstract class ConsoleTest {
     assertThat(complaints).as("complaints of the browser").isEmpty();
   }
 
-  /** A browser reports answers that are no success, though the page expects them. */
+  /** Expects messages that the browser logs for error answers, although the page handles them. */
   void expectComplaints(String part) {
     expectedComplaint = part;
   }
@@ -66,7 +66,7 @@ abstract class ConsoleTest {
     browser.awaitText(".live", "Live");
   }
 
-  /** Goes on to another page, as a link does. */
+  /** Opens another page, like a link. */
   void follow(String hash) {
     browser.evaluate(
         """
@@ -79,7 +79,7 @@ abstract class ConsoleTest {
         hash);
   }
 
-  /** A timer that failed for good. */
+  /** Returns the JSON of a failed timer. */
   static String failed(String error) {
     return """
     {"at":"2026-01-01T00:00:00Z","state":"failed","attempt":1,"target":{"queue":"orders"},"lastError":%1$s,
@@ -97,7 +97,7 @@ abstract class ConsoleTest {
     return site.timers.get(namespace, id).path("state").asString();
   }
 
-  /** Waits until the list shows these ids, in this order. */
+  /** Waits until the list shows these IDs, in this order. */
   void awaitRows(String... ids) {
     browser.await("the rows " + List.of(ids), () -> rows().equals(List.of(ids)));
   }
@@ -122,7 +122,7 @@ abstract class ConsoleTest {
     control.sendKeys(text);
   }
 
-  /** How many pixels of the page are out of sight at its right. */
+  /** Returns the number of pixels of the page beyond its right edge. */
   long scrollsSideways() {
     return (long)
         browser.evaluate(
@@ -132,7 +132,7 @@ abstract class ConsoleTest {
 
   /** {@return the serious and critical violations that axe-core finds} */
   List<String> barriers() {
-    // As a function's body: the policy of the page rightly lets no script element do it.
+    // As the body of a function, because the policy of the page blocks script elements.
     browser.execute(AXE);
     Object found =
         browser.evaluate(

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Hands one browser to all tests that want one; JUnit closes it after the last. Where none is
- * installed, they are skipped.
+ * Provides one browser to all tests that need one. JUnit closes it after the last test. Without an
+ * installed browser, the tests are skipped.
  */
 final class InBrowser implements ExecutionCondition, ParameterResolver {
   private static final boolean INSTALLED =

@@ -25,7 +25,7 @@ import tools.jackson.databind.json.JsonMapper;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Timers as a test lays them down, and what the API says of many of them. */
+/** The timers of a test, and the API's answers about many of them. */
 final class LaidTimers {
   static final JsonMapper JSON = new JsonMapper();
 
@@ -45,10 +45,10 @@ final class LaidTimers {
       new ConcurrentSkipListMap<>((a, b) -> String.join("\0", a).compareTo(String.join("\0", b)));
   private final AtomicLong version = new AtomicLong();
 
-  /** What the figures say besides the counts of the timers. */
+  /** The figures except the counts of the timers. */
   volatile String figures = "{}";
 
-  /** Lays a timer down; what it does not say is made up. */
+  /** Adds a timer. Absent fields get default values. */
   ObjectNode put(String namespace, String id, String json) {
     ObjectNode timer = (ObjectNode) JSON.readTree(json);
     String now = Instant.now().toString();
@@ -76,7 +76,7 @@ final class LaidTimers {
     return timers.keySet().stream().map(key -> key.get(0)).distinct();
   }
 
-  /** {@return what a filter finds, in the order of the ids} */
+  /** {@return the timers that match a filter, ordered by ID} */
   Stream<ObjectNode> matching(String namespace, Map<String, String> filter) {
     String wanted = filter.getOrDefault("state", String.join(",", STATES.subList(0, 7)));
     List<String> states = wanted.equals("all") ? STATES : List.of(wanted.split(","));
@@ -101,7 +101,7 @@ final class LaidTimers {
   /** The paused queues, each as namespace and name. */
   final Set<List<String>> pausedQueues = ConcurrentHashMap.newKeySet();
 
-  /** {@return the queues of a namespace, by their timers} */
+  /** {@return the queues of a namespace, with the counts of their timers} */
   ObjectNode queues(String namespace) {
     Map<String, List<ObjectNode>> queues =
         of(namespace)

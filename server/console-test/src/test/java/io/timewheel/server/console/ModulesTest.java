@@ -18,8 +18,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What the modules of the console compute, called one by one in a browser: no page is open, and no
- * server behind it.
+ * Tests the functions of the console's modules in a browser, one by one, without a page or a
+ * server.
  */
 @ExtendWith(InBrowser.class)
 class ModulesTest {
@@ -30,7 +30,7 @@ class ModulesTest {
   static void open(Browser shared) throws IOException {
     browser = shared;
     files = new StandIn();
-    browser.go(files.address() + "/console/none"); // a document of this origin, with no module
+    browser.go(files.address() + "/console/none"); // a document of this origin without modules
   }
 
   @AfterAll
@@ -77,7 +77,7 @@ class ModulesTest {
         "0 0 1-7,15 NOV-FEB *      | at 00:00, on the 1st to 7th and 15th of the month, in November"
             + " to February",
       })
-  void saysCronInWords(String cron, String words) {
+  void describesCronInWords(String cron, String words) {
     assertThat(browser.call("cron.js", "words", cron)).isEqualTo(words);
   }
 
@@ -109,12 +109,12 @@ class ModulesTest {
     "2026-04-04T14:15:00Z, Australia/Lord_Howe,",
     "2026-06-01T00:00:00Z, UTC,",
   })
-  void seesWhatTheClocksDoAroundARun(String at, String zone, String oddity) {
+  void detectsClockChangesAroundARun(String at, String zone, String oddity) {
     assertThat(browser.call("zone.js", "oddity", millis(at), zone)).isEqualTo(oddity);
   }
 
   @Test
-  void saysBetweenWhichRunsTheClocksShift() {
+  void showsBetweenWhichRunsTheClocksShift() {
     List<Long> runs =
         List.of(
             millis("2026-10-24T07:00:00Z"),
@@ -179,14 +179,14 @@ class ModulesTest {
     "-5s,",
     "1h x,",
   })
-  void takesDurationsAsPeopleWriteThem(String typed, String iso) {
+  void acceptsDurationsAsPeopleWriteThem(String typed, String iso) {
     assertThat(browser.call("words.js", "isoOf", typed)).isEqualTo(iso);
   }
 
   @Test
   void putsEachTimerIntoOneSlot() {
-    // One timer in each slot of each level, as the server counts: every level from now on, so they
-    // overlap.
+    // One timer in each slot of each level, in the counts of the server: every level begins now, so
+    // they overlap.
     String script =
         "const { fill, sum, RINGS } = await import('/console/wheel-model.js');"
             + "const now = Date.parse('2026-11-22T14:32:10.500Z');"
@@ -194,8 +194,7 @@ class ModulesTest {
             + "  from: new Date(Math.floor(now / ring.millis) * ring.millis).toISOString(),"
             + "  counts: Array.from({ length: ring.slots }, () => count) });"
             + "return fill(RINGS.map(ring => level(ring, ring.millis / 1000)), now).map(sum);";
-    // Seconds left of the minute, of the hour after it, of the day after that, of 366 days after
-    // today.
+    // The seconds left of the minute, then of the hour, then of the day, and 366 days after today.
     assertThat((List<?>) browser.evaluate(script))
         .isEqualTo(List.of(50L, 27L * 60, 9L * 3600, 365L * 86400));
   }
@@ -274,7 +273,7 @@ class ModulesTest {
   }
 
   @Test
-  void hasElementsOnlyForTheRowsInSight() {
+  void createsElementsOnlyForTheRowsInSight() {
     assertThat(browser.call("virtual-list.js", "rowsInSight", 0, 440, 44, 100_000, 8))
         .isEqualTo(Map.of("first", 0L, "last", 18L));
     assertThat(browser.call("virtual-list.js", "rowsInSight", 440_000, 440, 44, 100_000, 8))
@@ -292,7 +291,7 @@ class ModulesTest {
       value = {
         "{ storeAvailable: false }                            | bad  | The store does not answer",
         "{ overdue: 3 }                                       | bad  | Late",
-        "{ paused: ['*'] }                                    | warn | Everything is paused",
+        "{ paused: ['*'] }                                    | warn | All timers are paused",
         "{ lag: { count: 9, p50: 'PT0.1S', p99: 'PT1.5S' } }  | warn | Late at times",
         "{ lag: { count: 9, p50: 'PT0S', p99: 'PT0.1S' }, states: { failed: 2 } }"
             + " | warn | On time, but 2 timers need you",
@@ -362,7 +361,7 @@ class ModulesTest {
   @ParameterizedTest
   @CsvSource({
     "failed, 1, 'All its attempts failed', Open it",
-    "failed, 2, 'All their attempts failed', Open one",
+    "failed, 2, 'All their attempts failed', Open a timer",
     "blocked, 1, It is due, The timer continues",
     "blocked, 2, They are due, The timers continue",
   })
@@ -513,7 +512,7 @@ class ModulesTest {
   }
 
   @Test
-  void writesNumbersAgainAsTheyWere() {
+  void writesNumbersUnchanged() {
     String json = "[1234567890123456789,1.10,-0.0,1e400,7,\"1e400\"]";
     String script =
         "return JSON.stringify((await import('/console/api.js')).exactJson(arguments[0]));";

@@ -14,16 +14,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
-/** What every page has in common. */
+/** Tests the common properties of all pages. */
 class PagesTest extends ConsoleTest {
-  /** Names of 256 bytes are allowed, and need not have a space. */
+  /** A name may have 256 bytes, and no space. */
   private static final String EVIL =
       "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
           + "x".repeat(170);
 
   private static final String EVIL_PATH = URLEncoder.encode(EVIL, UTF_8).replace("+", "%20");
 
-  // Widths, colours, barriers
+  // Widths, colours, accessibility
 
   @ParameterizedTest
   @CsvSource({
@@ -39,8 +39,8 @@ class PagesTest extends ConsoleTest {
     "#/new, Payload, 400, dark",
     "#/queues, 1 ready timer, 1280, dark",
     "#/queues, 1 ready timer, 400, light",
-    "#/cluster, One node on an embedded store, 1280, light",
-    "#/cluster, One node on an embedded store, 400, dark",
+    "#/cluster, One node uses an embedded store, 1280, light",
+    "#/cluster, One node uses an embedded store, 400, dark",
     "#/nowhere, There is no such page, 400, light",
   })
   void isForEveryoneAtAnyWidth(String page, String part, int width, String scheme) {
@@ -82,7 +82,7 @@ class PagesTest extends ConsoleTest {
           .putObject("target")
           .put("queue", "queue-" + i % 7);
     }
-    expectComplaints("404"); // with no timer, the pages of a timer
+    expectComplaints("404"); // the timer of the timer pages is absent
     browser.size(width, 900);
     browser.colours(scheme);
     show("#/nowhere");
@@ -176,7 +176,7 @@ class PagesTest extends ConsoleTest {
       awaitAsText(page);
     }
     follow("#/new?ns=a");
-    type("Id", "b");
+    type("ID", "b");
     type("Fires after", "1s");
     browser.click("button[type=submit]");
     awaitAsText("the form that was refused");
@@ -202,7 +202,7 @@ class PagesTest extends ConsoleTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"#/?ns=none", "#/wheel?ns=none", "#/timers?ns=none"})
-  void teachesWhereThereIsNothing(String page) {
+  void showsTheFirstStepsOnEmptyPages(String page) {
     show(page);
     browser.awaitText("main", "curl -X PUT " + site.address() + "/v1/namespaces/");
   }
@@ -249,7 +249,7 @@ class PagesTest extends ConsoleTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"light", "dark"})
-  void remembersTheColoursThatWereChosen(String theme) {
+  void storesTheChosenColours(String theme) {
     show("#/");
     browser.await(theme, () -> pressedUntil(theme));
     show("#/queues");
@@ -268,7 +268,7 @@ class PagesTest extends ConsoleTest {
   // Live
 
   @Test
-  void pausesAndGoesOn() {
+  void pausesAndResumes() {
     show("#/timers?ns=live");
     browser.press("p");
     browser.awaitText(".live", "Paused");
@@ -279,7 +279,7 @@ class PagesTest extends ConsoleTest {
   }
 
   @Test
-  void saysThatTheServerIsGoneUntilItIsBack() throws IOException {
+  void reportsALostServerUntilItIsBack() throws IOException {
     expectComplaints("net::ERR_");
     site.timers.put("shop", "broken", failed("x"));
     show("#/");
@@ -294,7 +294,7 @@ class PagesTest extends ConsoleTest {
 
   @Test
   void holdsNoConnectionWhenItIsOutOfSight() {
-    for (int visit = 0; visit < 8; visit++) { // a browser has six for a server, and keeps pages
+    for (int visit = 0; visit < 8; visit++) { // six connections; pages are cached
       show("#/");
     }
   }

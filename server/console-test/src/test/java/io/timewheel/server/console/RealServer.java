@@ -13,7 +13,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 
-/** A Timewheel server on a store in memory. */
+/** A Timewheel server with a store in memory. */
 final class RealServer implements AutoCloseable {
   private final HttpClient client = HttpClient.newHttpClient();
   private final TimewheelServer server;
@@ -44,7 +44,7 @@ final class RealServer implements AutoCloseable {
     return server.port();
   }
 
-  /** {@return the address of the server itself, without a slash at the end} */
+  /** {@return the URL of the server itself, without a final slash} */
   String address() {
     return "http://127.0.0.1:" + server.port() + basePath;
   }

@@ -15,7 +15,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Held without a browser: nothing in the console makes markup from text, or loads from elsewhere.
+ * Checks the sources without a browser: nothing in the console makes markup from text, or loads
+ * from another origin.
  */
 class SourcesTest {
   private static final Pattern MARKUP_FROM_TEXT =

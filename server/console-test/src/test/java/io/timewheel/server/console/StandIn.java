@@ -27,12 +27,12 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Answers the console as the API does, from timers that a test lays down. So the pages can be seen
- * in states that a server reaches on bad days only. Nothing fires here.
+ * Answers the console like the API, with the timers of a test. So tests can show states that a
+ * server reaches only after faults. Nothing fires here.
  */
 final class StandIn implements AutoCloseable {
   static {
-    // Or else each answer waits for the acknowledgement of its headers, which the peer delays.
+    // Otherwise each answer waits for the delayed TCP acknowledgement of its headers.
     System.setProperty("sun.net.httpserver.nodelay", "true");
   }
 
@@ -54,7 +54,7 @@ final class StandIn implements AutoCloseable {
           "run", "ready",
           "cancel", "cancelled");
 
-  /** Where events go. */
+  /** A connection that receives events. */
   private record Listener(OutputStream body, String namespace) {}
 
   private final HttpServer server;
@@ -62,7 +62,7 @@ final class StandIn implements AutoCloseable {
   private final ScheduledExecutorService clock = Executors.newSingleThreadScheduledExecutor();
   private final List<Listener> listeners = new ArrayList<>(); // guarded by itself
 
-  /** What it answers from. */
+  /** The timers of the answers. */
   final LaidTimers timers = new LaidTimers();
 
   private volatile String cluster =
@@ -73,13 +73,13 @@ final class StandIn implements AutoCloseable {
 
   private volatile boolean away;
 
-  /** Why it refuses whatever is asked of its timers; empty if it does not. */
+  /** The reason for refusing all requests about timers; empty to accept them. */
   volatile String refusal = "";
 
   /** The last schedule that was previewed. */
   private volatile String previewed = "";
 
-  /** The token that is wanted; empty for none. */
+  /** The required token; empty for none. */
   volatile String token = "";
 
   StandIn() throws IOException {
@@ -105,7 +105,7 @@ final class StandIn implements AutoCloseable {
     threads.shutdownNow();
   }
 
-  /** Closes each request without an answer, as if the process had gone, or answers again. */
+  /** Closes each request without an answer, like a dead process, or answers again. */
   void goAway(boolean gone) throws IOException {
     away = gone;
     synchronized (listeners) {
@@ -116,7 +116,7 @@ final class StandIn implements AutoCloseable {
     }
   }
 
-  /** Changes what the cluster says, and tells whoever listens. */
+  /** Changes the state of the cluster, and sends an event. */
   void becomeCluster(String json) {
     cluster = json;
     emit("cluster", json);
@@ -124,7 +124,7 @@ final class StandIn implements AutoCloseable {
 
   // Timers
 
-  /** Changes a timer, and tells whoever listens. */
+  /** Changes a timer, and sends an event. */
   void become(ObjectNode timer, String state) {
     timer.put("state", state);
     tell(timer, state);
@@ -150,7 +150,7 @@ final class StandIn implements AutoCloseable {
     }
   }
 
-  /** {@return whether the page is still there} */
+  /** {@return whether the page still has the connection} */
   private static boolean written(Listener listener, String type, String json) {
     String event = "event: " + type + "\ndata: " + json.replace("\n", "") + "\n\n";
     try {
@@ -188,7 +188,7 @@ final class StandIn implements AutoCloseable {
       Listener listener =
           new Listener(exchange.getResponseBody(), query(exchange).getOrDefault("namespace", ""));
       exchange.getResponseHeaders().set("Content-Type", "text/event-stream");
-      // Under the lock, so that whoever sees the console live knows that it hears the next event.
+      // Under the lock, so that a live console receives the next event.
       synchronized (listeners) {
         exchange.sendResponseHeaders(200, 0);
         listeners.add(listener);
@@ -295,7 +295,7 @@ final class StandIn implements AutoCloseable {
     json(exchange, JSON.createObjectNode().put("count", found.size()));
   }
 
-  /** One run a day; a cron that contains "bad" is refused. */
+  /** Returns one run a day. Refuses a cron expression that contains "bad". */
   private void preview(HttpExchange exchange, ObjectNode schedule) throws IOException {
     previewed = schedule.toString();
     if (text(schedule, "cron").contains("bad")) {

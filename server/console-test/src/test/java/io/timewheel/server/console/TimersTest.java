@@ -12,7 +12,7 @@ import org.openqa.selenium.Keys;
 import org.openqa.selenium.WebElement;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The list of timers, a timer, and the form that makes one. */
+/** Tests the list of timers, the page of a timer, and the form that creates one. */
 class TimersTest extends ConsoleTest {
   // Many
 
@@ -35,7 +35,7 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
-  void listsWhatIsDueWithinASpan() {
+  void listsTimersDueWithinASpan() {
     site.timers.put("shop", "invoice-1", LATER);
     show("#/timers?ns=shop&from=2099-06-01T09:00:00Z&to=2099-06-01T10:00:00Z");
     awaitRows("invoice-1");
@@ -56,7 +56,7 @@ class TimersTest extends ConsoleTest {
 
     browser.press("2", Keys.ENTER);
     browser.awaitText("dialog .problem", "That is not 3");
-    site.timers.put("bulk", "old-3", LATER); // meanwhile
+    site.timers.put("bulk", "old-3", LATER); // created meanwhile
     browser.press(Keys.BACK_SPACE, "3", Keys.ENTER);
     browser.awaitText("dialog .problem", "4 timers");
     assertThat(state("bulk", "old-0")).isEqualTo("scheduled");
@@ -122,7 +122,7 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
-  void changesTheSelectedTimersAlone() {
+  void changesOnlyTheSelectedTimers() {
     for (String id : List.of("a", "b", "c")) {
       site.timers.put("some", id, LATER);
     }
@@ -205,7 +205,7 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
-  void holdsElementsOnlyForWhatIsInSight() {
+  void holdsElementsOnlyForVisibleRows() {
     for (int i = 0; i < 100_000; i++) {
       site.timers
           .put("many", "t-%06d".formatted(i), LATER)
@@ -221,7 +221,7 @@ class TimersTest extends ConsoleTest {
 
     site.timers.put("many", "t-100000", LATER);
     show("#/timers?ns=many&prefix=t-");
-    browser.awaitText(".count", "The first 100,000 by id: narrow the filter");
+    browser.awaitText(".count", "The first 100,000 by ID: narrow the filter");
   }
 
   private boolean scrolledTo(String id) {
@@ -235,7 +235,7 @@ class TimersTest extends ConsoleTest {
   @Test
   void makesPausesAndCancelsATimer() {
     show("#/new?ns=made");
-    type("Id", "order-7");
+    type("ID", "order-7");
     type("Fires after", "90 min");
     browser.awaitText(".said", "After 1 h 30 min");
     type("Queue", "orders");
@@ -259,7 +259,7 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
-  void keepsWhatItDoesNotShowWhenItSaves() {
+  void keepsFieldsThatItDoesNotShowWhenItSaves() {
     site.timers.put(
         "made",
         "kept",
@@ -352,12 +352,12 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
-  void tellsWhatHappenedAndWhatComes() {
+  void showsTheHistoryAndTheNextRuns() {
     ObjectNode timer = site.timers.put("told", "a", failed("no paper")).put("state", "running");
     show("#/timer/told/a");
     browser.awaitText(".heading .badge", "Running");
     site.become(timer, "failed");
-    browser.awaitText(".heading .badge", "Failed"); // by the event alone
+    browser.awaitText(".heading .badge", "Failed"); // only by the event
     assertThat(browser.text(".timeline"))
         .contains("Attempt 1: failed")
         .contains("no paper")
@@ -367,7 +367,7 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
-  void saysThatThereIsNoSuchTimer() {
+  void reportsAnAbsentTimer() {
     expectComplaints("404");
     show("#/timer/shop/none");
     browser.awaitText("main", "There is no such timer");
@@ -403,7 +403,7 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
-  void spellsOutWhatTheClocksDo() {
+  void describesClockChanges() {
     site.timers.put(
         "shop",
         "nightly",
@@ -418,7 +418,7 @@ class TimersTest extends ConsoleTest {
             "Sat, 28 Mar 2099, 02:30 UTC+01:00",
             "The clocks go forward 1 h on Sun, 29 Mar 2099: from UTC+01:00 to UTC+02:00",
             "Sun, 29 Mar 2099, 03:00 UTC+02:00",
-            "The clocks skip the time that the cron names. The timer fires as the gap ends.",
+            "The clocks skip this local time. The timer fires at the end of the gap.",
             "Mon, 30 Mar 2099, 02:30 UTC+02:00");
   }
 }

@@ -16,10 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
-/** Now, the wheel, the queues and the cluster. */
+/** Tests the pages Now, Wheel, Queues and Cluster. */
 class ViewsTest extends ConsoleTest {
   @Test
-  void namesWhatIsWrongWithTheWayToIt() {
+  void reportsTheFailureOfTheConnection() {
     site.timers.put("wrong", "a", failed("x"));
     site.timers.put("wrong", "b", LATER);
     show("#/?ns=wrong");
@@ -31,17 +31,18 @@ class ViewsTest extends ConsoleTest {
   }
 
   @Test
-  void saysWhatIsWrongFirst() {
+  void showsTheWorstProblemFirst() {
     site.timers.figures = "{\"storeAvailable\":false,\"overdue\":7,\"paused\":[\"*\"]}";
     show("#/");
     browser.awaitText(".verdict", "The store does not answer");
     assertThat(browser.text(".problems"))
-        .containsSubsequence("Check the space", "Overdue", "Everything is paused", "Resume it");
+        .containsSubsequence(
+            "Check the space", "Overdue", "All timers are paused", "Resume all timers");
     assertThat(barriers()).isEmpty();
   }
 
   @Test
-  void answersInOneLook() {
+  void answersInOneLookup() {
     Instant now = Instant.now();
     site.timers.put("look", "failed", failed("x"));
     for (int i = 0; i < 28; i++) {
@@ -203,7 +204,7 @@ class ViewsTest extends ConsoleTest {
         browser.evaluate("return document.querySelector(arguments[0]).textContent;", selector);
   }
 
-  /** The picture is at most a second or two behind. */
+  /** Returns whether the wheel shows the time, with a delay of at most two seconds. */
   private boolean wheelShows(Instant now) {
     String shown = drawn(".wheel-time");
     return Stream.iterate(now, each -> each.minusSeconds(1))

@@ -19,21 +19,21 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Many connections that have each sent one request, or nothing, and read what comes. One thread
- * serves all of them; not thread-safe.
+ * Many connections that have each sent one request, or none, and read the answers. One thread
+ * serves all of them. Not thread-safe.
  */
 final class Crowd implements AutoCloseable {
-  /** Much more than a machine that stands still for a while takes. */
+  /** Much longer than a slow machine stalls. */
   private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
-  /** A claim that was answered empty, since nothing came for too long. */
+  /** Matches a claim that was answered empty, because its wait ended. */
   private static final Pattern NOTHING = Pattern.compile("\"firings\":\\[\\]\\}");
 
   private final int port;
   private final Selector selector = Selector.open();
   private final ByteBuffer buffer = ByteBuffer.allocateDirect(1 << 16);
 
-  /** One connection: what it sent, and what it was sent and nobody has looked at. */
+  /** One connection: its request, and the received bytes that were not read yet. */
   private static final class Member {
     private final byte[] request;
     private final StringBuilder text = new StringBuilder();
@@ -48,7 +48,7 @@ final class Crowd implements AutoCloseable {
     this.port = port;
   }
 
-  /** Connects so many, who all send the same. */
+  /** Opens connections, which all send the same request. */
   void add(int count, byte[] request) throws IOException {
     for (int i = 0; i < count; i++) {
       SocketChannel channel =
@@ -61,16 +61,16 @@ final class Crowd implements AutoCloseable {
 
   private static void send(SocketChannel channel, byte[] request) throws IOException {
     ByteBuffer content = ByteBuffer.wrap(request);
-    while (content.hasRemaining()) { // a connection has room for a request
+    while (content.hasRemaining()) { // a connection's buffer has room for a request
       channel.write(content);
     }
   }
 
   /**
-   * Reads until every connection was sent something.
+   * Reads until every connection has received a match.
    *
-   * @param wanted what that is; a claim that is answered without is sent again
-   * @return what was found, one for each
+   * @param wanted the expected content; a claim that is answered empty is sent again
+   * @return the matches, one for each connection
    */
   List<String> await(Pattern wanted) throws IOException {
     long beganNanos = System.nanoTime();

@@ -21,53 +21,63 @@ import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
-/** Starts a server, loads it, and writes down what it bore. */
+/** Starts a server, loads it, and records the figures. */
 @Command(
     name = "server/load/run",
     mixinStandardHelpOptions = true,
     description = {
-      "Starts a server with little memory on an empty store, loads it over loopback with one",
-      "workload after the other, and prints what it bore. Client and server share the machine."
+      "Start a server with little memory on an empty store, load it over loopback with one",
+      "workload after the other, and print the figures. Client and server share the machine."
     })
 final class Load implements Callable<Integer> {
   private static final Path PAGE = Path.of("docs/internals/benchmarks/server.md");
 
   @Option(
       names = "--seconds",
-      description = "How long each rate is measured (${DEFAULT-VALUE}).",
+      description = "Measure each rate this long, in seconds (default: ${DEFAULT-VALUE}).",
       paramLabel = "N")
   private int seconds = 10;
 
-  @Option(names = "--rounds", description = "How often (${DEFAULT-VALUE}).", paramLabel = "N")
+  @Option(
+      names = "--rounds",
+      description = "Run this many rounds (default: ${DEFAULT-VALUE}).",
+      paramLabel = "N")
   private int rounds = 3;
 
   @Option(
       names = "--java-options",
-      description = "Of the server, separated by commas (${DEFAULT-VALUE}).",
+      description = "JVM options of the server, comma-separated (default: ${DEFAULT-VALUE}).",
       split = ",",
       paramLabel = "OPTION")
   private List<String> javaOptions = List.of("-Xmx224m", "-XX:MaxDirectMemorySize=32m");
 
   @Option(
       names = "--start-with",
-      description = "JDKs that commands are started with, separated by commas (the one in use).",
+      description = "JDKs for client commands, comma-separated (default: this one).",
       split = ",",
       paramLabel = "HOME")
   private List<Path> startWith = List.of(Path.of(System.getProperty("java.home")));
 
-  @Option(names = "--out", description = "Where the results go, as JSON.", paramLabel = "FILE")
+  @Option(
+      names = "--out",
+      description = "Write the results to this file, as JSON.",
+      paramLabel = "FILE")
   private @Nullable Path out;
 
-  @Option(names = "--report", description = "Measures nothing: shows a file.", paramLabel = "FILE")
+  @Option(
+
+      names = "--report",
+
+      description = "Measure nothing; show this file.", paramLabel = "FILE")
   private @Nullable Path report;
 
-  @Option(names = "--write", description = "Writes docs/internals/benchmarks/server.md, too.")
+  @Option(names = "--write", description = "Write docs/internals/benchmarks/server.md too.")
   private boolean write;
 
   /**
    * Runs the load.
    *
-   * @param args see {@code --help}
+   * @param args the options, see {@code --help}
    */
   public static void main(String[] args) {
     System.exit(new CommandLine(new Load()).execute(args));
@@ -105,7 +115,7 @@ final class Load implements Callable<Integer> {
     return new Results(Instant.now(), machine(), commit(), javaOptions, seconds, measured, starts);
   }
 
-  /** What is done to a server. */
+  /** A load on a server. */
   private interface Work {
     void on(ServerProcess server) throws Exception;
   }

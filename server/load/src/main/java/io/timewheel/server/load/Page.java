@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.DoubleStream;
 
-/** The results in Markdown, as the documentation shows them. */
+/** Writes the results in Markdown, for the documentation. */
 final class Page {
   private static final String HEAD =
       """
@@ -27,14 +27,14 @@ final class Page {
       """
       ## How
 
-      * The server is a process of its own on an empty RocksDB store, with every change synced to the disk before it is acknowledged, and written to the audit log. Its clients are threads of another process on the same machine, over loopback: they take their part of the processors.
-      * Each round has a new server. Rates are measured after a warm-up as long; figures are medians over the rounds (least–greatest), and processor time is that of the server.
-      * *In batches*: 1,000 timers in each, 4 connections. *One by one*: a `PUT` on each of 32 connections. Timers are due tomorrow, and carry a small payload. Each must be answered 201.
-      * *Lag*: timers are spread evenly over the time; 32 consumers claim ten at most at a time, wait for what is not due, and acknowledge each firing by a request of its own. Measured from the time of the timer to the answer of the claim.
-      * *The crowd*: each claim waits on a connection of its own for one of as many timers, all due at the same moment, while event streams listen. Every claim got another timer, and every stream was told of a change, or else the run would have failed.
-      * *Silent connections* have sent nothing; meanwhile another one asks `/healthz`.
-      * *Memory* is the most that the process ever had in RAM (`VmHWM`), over all workloads of a round; the heap and the direct buffers are limited as said above. The rest is RocksDB's (64 MB of cache, 64 MB of write buffers), classes and compiled code.
-      * *Commands start*: `./timewheel timers list` of an empty namespace, from the launcher's first line to its exit, with the archive of classes that its first run makes. Median of ten.
+      * The server is a separate process on an empty RocksDB store. Every change is synced to the disk before the answer, and written to the audit log. The clients are threads of another process on the same machine, over loopback. They use part of the processors.
+      * Each round has a new server. Rates are measured after a warm-up of the same duration. Figures are medians over the rounds (least–greatest). Processor time is that of the server.
+      * *In batches*: 1,000 timers in each, 4 connections. *One by one*: a `PUT` on each of 32 connections. Timers are due tomorrow, and have a small payload. Each answer must be 201.
+      * *Lag*: timers are spread evenly over the time; 32 consumers claim up to ten at a time, wait for due timers, and acknowledge each firing by a separate request. The lag is the time from the due time to the answer of the claim.
+      * *The crowd*: each claim waits on its own connection for one of the same number of timers, all due at one moment, while event streams are open. The run fails unless every claim receives a different timer, and every stream a change.
+      * *Silent connections* have sent nothing; meanwhile another connection requests `/healthz`.
+      * *Memory* is the peak of the process in RAM (`VmHWM`), over all workloads of a round. The heap and the direct buffers are limited as shown above. The rest belongs to RocksDB (64 MB of cache, 64 MB of write buffers), to classes and to compiled code.
+      * *Commands start*: `./timewheel timers list` of an empty namespace, from the launcher's first line to its exit, with the class archive that the first run creates. Median of ten.
       """;
 
   private final Results results;
@@ -48,7 +48,7 @@ final class Page {
     return HEAD + table(results) + HOW;
   }
 
-  /** What a terminal shows. */
+  /** Returns the tables, for a terminal. */
   static String table(Results results) {
     return new Page(results).table();
   }
@@ -59,7 +59,7 @@ final class Page {
             .format(results.finished().atOffset(ZoneOffset.UTC));
     text.append("Measured until %s UTC: %s".formatted(time, results.machine()))
         .append(results.commit() == null ? "" : ", commit `" + results.commit() + "`")
-        .append("; the server with `%s`".formatted(String.join(" ", results.serverOptions())))
+        .append("; server options `%s`".formatted(String.join(" ", results.serverOptions())))
         .append(
             "; %d rounds, rates over %d s".formatted(results.rounds().size(), results.seconds()))
         .append(". Load of the machine before each round: ")
@@ -85,12 +85,12 @@ final class Page {
     besides("creates one by one, longest", "singles.maxMillis");
     besides("lag at 1,000/s, p50", "lag.p50Millis");
     besides("lag at 1,000/s, longest", "lag.maxMillis");
-    // Lag is the last workload that warms up.
+    // The lag is the last workload of the warm-up.
     besides("lag at 1,000/s while the JVM still compiles, p99", "warm-up.p99Millis");
     besides(
         "10,000 claims answered after their timers were due at one moment, the last",
         "crowd.lastMillis");
-    besides("answers beside 10,000 silent connections, p99", "idle.p99Millis");
+    besides("answers with 10,000 silent connections open, p99", "idle.p99Millis");
     return text.append("\n").toString();
   }
 
@@ -115,7 +115,7 @@ final class Page {
             (jdk, millis) -> {
               double[] values = array(millis);
               row(
-                  "a client command starts and ends, JDK " + jdk,
+                  "a client command from start to exit, JDK " + jdk,
                   "less than 700 ms",
                   spread(values, " ms"),
                   median(values) < 700);
@@ -155,7 +155,7 @@ final class Page {
     return "%s (%s–%s)".formatted(median, number(least), number(greatest));
   }
 
-  /** Three digits, and never fewer than the integer part has. */
+  /** Formats a number with three digits, or with all digits of its integer part. */
   private static String number(double value) {
     if (value >= 100 || value == Math.rint(value)) {
       return String.format(Locale.ROOT, "%,.0f", value);

@@ -12,15 +12,15 @@ import tools.jackson.databind.SerializationFeature;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * All that one run measured.
+ * All measurements of one run.
  *
- * @param finished when it ended
- * @param machine what it ran on
- * @param commit of the sources, with a plus if they were changed; null if they are no clone
- * @param serverOptions what limited the server
- * @param seconds how long each rate was measured
+ * @param finished the end of the run
+ * @param machine the machine
+ * @param commit the commit of the sources, with a plus if they were changed; null outside a clone
+ * @param serverOptions the options that limit the server
+ * @param seconds the duration of each rate
  * @param rounds the measurements, each on a new server and an empty store
- * @param startMillis how long commands took, by the JDK that ran them
+ * @param startMillis the times of commands, by the JDK that ran them
  */
 record Results(
     Instant finished,
@@ -33,10 +33,10 @@ record Results(
   private static final JsonMapper JSON = JsonMapper.builder().build();
 
   /**
-   * One measurement of everything.
+   * One measurement of all workloads.
    *
-   * @param load how busy the machine was before, in threads that wanted to run over a minute
-   * @param figures what came out, by name
+   * @param load the load average of the machine before it, over one minute
+   * @param figures the figures, by name
    */
   record Round(double load, Map<String, Double> figures) {}
 

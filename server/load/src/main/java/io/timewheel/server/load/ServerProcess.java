@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A server, in a process of its own, on a store in a directory. */
+/** A server in its own process, on a store in a directory. */
 final class ServerProcess implements AutoCloseable {
   private static final Pattern READY = Pattern.compile("ready on http://127\\.0\\.0\\.1:(\\d+)");
   private static final Pattern PEAK = Pattern.compile("VmHWM:\\s*(\\d+) kB");
@@ -29,10 +29,10 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * Starts it, and waits until it is ready.
+   * Starts the server, and waits until it is ready.
    *
-   * @param directory where the timers and the logs are kept
-   * @param options of its JVM
+   * @param directory the directory of the timers and the logs
+   * @param options the options of its JVM
    */
   static ServerProcess start(Path directory, List<String> options) throws IOException {
     Path log = directory.resolve("server.log");
@@ -67,18 +67,18 @@ final class ServerProcess implements AutoCloseable {
     return port;
   }
 
-  /** {@return the processor time that it has taken so far} */
+  /** {@return the processor time of the process so far} */
   long cpuMicros() {
     return TimeUnit.NANOSECONDS.toMicros(
         process.info().totalCpuDuration().orElse(Duration.ZERO).toNanos());
   }
 
-  /** {@return the most memory that it has had so far} */
+  /** {@return the peak memory of the process so far} */
   double peakMegabytes() throws IOException {
     Path status = Path.of("/proc", String.valueOf(process.pid()), "status");
     Matcher peak = PEAK.matcher(Files.readString(status));
     if (!peak.find()) {
-      throw new IOException(status + " does not say VmHWM");
+      throw new IOException(status + " has no line VmHWM");
     }
     return Long.parseLong(peak.group(1)) / 1_024.0;
   }

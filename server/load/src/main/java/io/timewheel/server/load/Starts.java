@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Properties;
 
-/** How long a command of a client takes, from the launcher to its exit. */
+/** Measures the time of a client command, from the launcher to its exit. */
 final class Starts {
   private static final int TIMES = 10;
 
@@ -24,7 +24,7 @@ final class Starts {
     return release.getProperty("JAVA_VERSION").replace("\"", "");
   }
 
-  /** {@return the time of each start, but for the first one: it makes an archive of classes} */
+  /** {@return the time of each start except the first one, which creates the class archive} */
   static List<Double> millis(Path home, int port) throws IOException, InterruptedException {
     run(home, port);
     List<Double> millis = new ArrayList<>();

@@ -11,7 +11,7 @@ import java.net.InetAddress;
 import java.net.Socket;
 import java.util.Locale;
 
-/** One connection that is kept, with one request at a time. Costs the load next to nothing. */
+/** One persistent connection, with one request at a time. It adds little load. */
 final class Wire implements AutoCloseable {
   private static final int PATIENCE_MILLIS = 120_000;
   private static final String LENGTH = "content-length:";
@@ -19,7 +19,7 @@ final class Wire implements AutoCloseable {
   private final Socket socket;
   private final InputStream in;
 
-  /** What a server answered. */
+  /** The answer of a server. */
   record Answer(int status, String body) {
     String expect(int... statuses) throws IOException {
       for (int expected : statuses) {

@@ -22,7 +22,7 @@ import org.HdrHistogram.Histogram;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** What clients do to a server. Each workload fails if not all is answered as it should be. */
+/** The workloads of clients. Each workload fails if any answer is not the expected one. */
 final class Workloads {
   private static final JsonMapper JSON = JsonMapper.builder().build();
   private static final int BATCH = 1_000;
@@ -30,7 +30,7 @@ final class Workloads {
   private static final int CONSUMERS = 32;
   private static final int LOOKS = 1_000;
 
-  /** With a lease that does not run out, however long this process stands still. */
+  /** Its claim lease does not expire even if this process stalls. */
   private static final String LAG_CLAIM =
       "{\"max\":10,\"wait\":\"PT1S\",\"leaseDuration\":\"PT1H\"}";
 
@@ -45,16 +45,16 @@ final class Workloads {
   private final Map<String, Double> figures;
 
   /**
-   * Loads a server.
+   * Creates workloads for a server.
    *
-   * @param figures where what was measured is put
+   * @param figures receives the figures
    */
   Workloads(ServerProcess server, Map<String, Double> figures) {
     this.server = server;
     this.figures = figures;
   }
 
-  /** Everything that there are targets for, one after the other. */
+  /** Runs every workload that has a target, one after the other. */
   void all(int seconds) throws Exception {
     batches("warm-up", seconds);
     batches("batches", seconds);
@@ -69,7 +69,7 @@ final class Workloads {
 
   // Creates
 
-  /** {@return how many timers were created, in batches} */
+  /** {@return the number of timers that were created, in batches} */
   int batches(String namespace, int seconds) throws Exception {
     long cpuMicros = server.cpuMicros();
     long beganNanos = System.nanoTime();
@@ -120,7 +120,7 @@ final class Workloads {
         + "\"},\"payload\":{\"order\":4711,\"reason\":\"not paid\"}}";
   }
 
-  /** {@return how long it takes to create a timer, of all that were created one by one} */
+  /** {@return the times of creating a timer, over all timers that were created one by one} */
   Histogram singles(String namespace, int connections, int seconds) throws Exception {
     long cpuMicros = server.cpuMicros();
     long beganNanos = System.nanoTime();
@@ -148,10 +148,10 @@ final class Workloads {
 
   // Lag
 
-  /** {@return how long after its time each timer reached a claim that waits} */
+  /** {@return the times from the due time of each timer until a waiting claim received it} */
   Histogram lag(String namespace, int perSecond, int seconds) throws Exception {
     int count = perSecond * seconds;
-    // Whatever is due before all are created shows as lag.
+    // Timers that are due before all are created would add to the lag.
     Instant first = Instant.now().plusSeconds(3);
     Duration interval = Duration.ofSeconds(1).dividedBy(perSecond);
     try (Wire wire = new Wire(server.port())) {
@@ -192,11 +192,11 @@ final class Workloads {
   // Crowds
 
   /**
-   * Has claims and streams wait at once.
+   * Runs waiting claims and event streams at the same time.
    *
-   * @param claims how many, for one timer each
-   * @param streams how many are told of it
-   * @param settle how long after the creation of the timers they are due
+   * @param claims the number of claims, for one timer each
+   * @param streams the number of streams that receive the changes
+   * @param settle the time from the creation of the timers until they are due
    */
   void crowd(int claims, int streams, Duration settle) throws IOException {
     try (Crowd listening = new Crowd(server.port());
@@ -220,7 +220,7 @@ final class Workloads {
     }
   }
 
-  /** Asks while many connections are open and have sent nothing. */
+  /** Sends requests while many silent connections are open. */
   void silent(int connections) throws IOException {
     Histogram took = micros();
     try (Crowd silent = new Crowd(server.port())) {
@@ -255,7 +255,7 @@ final class Workloads {
       }
       List<T> results = new ArrayList<>();
       for (int i = 0; i < threads; i++) {
-        // In the order of their ends: the others may wait for ever for one that failed.
+        // In the order of completion: a thread may wait forever for one that failed.
         results.add(ended.take().get());
       }
       return results;
@@ -264,7 +264,7 @@ final class Workloads {
     }
   }
 
-  /** Of times in microseconds, up to minutes. */
+  /** Returns a histogram of times in microseconds, up to minutes. */
   private static Histogram micros() {
     return new Histogram(TimeUnit.HOURS.toMicros(1), 3);
   }

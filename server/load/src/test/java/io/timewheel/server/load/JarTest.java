@@ -8,10 +8,10 @@ import io.timewheel.server.TimewheelServer;
 import java.net.URL;
 import org.junit.jupiter.api.Test;
 
-/** The jar of the server, which its own tests cannot see: it is made of what passed them. */
+/** Tests the jar of the server, which is built after the server's own tests have passed. */
 class JarTest {
   @Test
-  void saysItsVersion() {
+  void printsItsVersion() {
     URL source = TimewheelServer.class.getProtectionDomain().getCodeSource().getLocation();
     assumeTrue(source.getPath().endsWith(".jar"), "the server was not packaged: " + source);
     assertThat(TimewheelServer.class.getPackage().getImplementationVersion()).isNotBlank();

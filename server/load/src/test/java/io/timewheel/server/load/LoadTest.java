@@ -12,16 +12,18 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Each workload, for a moment; each fails if not all is acknowledged, or fires other than once. */
+/**
+ * Runs each workload briefly. Each fails unless every request succeeds and every timer fires once.
+ */
 @Tag("proof")
 class LoadTest {
-  /** So little beside the heap that waiting claims must not keep anything there. */
+  /** So little memory outside the heap that waiting claims must not hold any of it. */
   private static final List<String> OPTIONS = List.of("-Xmx128m", "-XX:MaxDirectMemorySize=4m");
 
   @TempDir private Path directory;
 
   @Test
-  void everyWorkloadIsAnsweredWhole() throws Exception {
+  void everyWorkloadIsAnsweredCompletely() throws Exception {
     Map<String, Double> figures = new TreeMap<>();
     try (ServerProcess server = ServerProcess.start(directory, OPTIONS)) {
       Workloads workloads = new Workloads(server, figures);

@@ -11,12 +11,15 @@ import java.util.stream.Stream;
 
 /** Processor time, in nanoseconds. */
 public final class Cpu {
-  /** What Linux counts it in, whatever the hardware. */
+  /** The unit of processor time in Linux, on any hardware. */
   private static final long TICK_NANOS = 10_000_000;
 
   private Cpu() {}
 
-  /** What all processes of a server have used, those that have ended too where Linux tells. */
+  /**
+   * Returns the processor time of all processes of a server, including those that have ended if
+   * Linux reports them.
+   */
   public static long ofServer(DatabaseServer server) {
     ProcessHandle main = ProcessHandle.of(server.pid()).orElseThrow();
     return ofEnded(server.pid())
@@ -26,11 +29,14 @@ public final class Cpu {
             .sum();
   }
 
-  /** What the children of a process have used that it has waited for, such as vacuum's workers. */
+  /**
+   * Returns the processor time of the ended children that a process has waited for, such as vacuum
+   * workers.
+   */
   private static long ofEnded(long pid) {
     try {
       String stat = Files.readString(Path.of("/proc/" + pid + "/stat"));
-      // After the name, which may have blanks: the state, and 10 more fields before utime.
+      // After the name, which may contain blanks: the state, and 10 more fields before utime.
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
       return TICK_NANOS * (Long.parseLong(fields[13]) + Long.parseLong(fields[14]));
     } catch (IOException e) {
@@ -38,7 +44,7 @@ public final class Cpu {
     }
   }
 
-  /** What this process has used. */
+  /** Returns the processor time of this process. */
   public static long ofThisJvm() {
     return ((OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean())
         .getProcessCpuTime();

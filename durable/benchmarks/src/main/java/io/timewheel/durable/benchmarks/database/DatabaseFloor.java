@@ -16,23 +16,23 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 
 /**
- * The floor of a store on PostgreSQL: the statements that it cannot do without, on tables like its
- * own, with nothing around them. Prints a table in Markdown.
+ * The floor of a store on PostgreSQL: only the necessary statements, on tables like those of the
+ * store. Prints a table in Markdown.
  */
 public final class DatabaseFloor {
   private static final int ROUNDS = 5;
   private static final int CALLERS = 64;
   private static final int OTHERS = 50_000_000;
 
-  /** What is measured. */
+  /** The measured operations. */
   private enum Operation {
     UPSERT("upsert of arrays, outcomes returned"),
-    SCHEDULE_READ("the same the general way: locked, read, decided, inserted"),
-    GROUP("upsert by 64 callers that wait, group commit"),
+    SCHEDULE_READ("the same in general form: lock, read, decide, insert"),
+    GROUP("upsert by 64 waiting callers, group commit"),
     FIRE("fire: fenced claim; fenced delete with history"),
-    FIRE_READ("the same the general way: both read FOR UPDATE, decided, written back"),
-    CLAIM("of it the claim"),
-    FINISH("of it the delete with history"),
+    FIRE_READ("the same in general form: read FOR UPDATE, decide, write back"),
+    CLAIM("claim alone"),
+    FINISH("delete with history alone"),
     FINISH_UNFENCED("delete with history, without the fence");
 
     private final String title;
@@ -42,10 +42,12 @@ public final class DatabaseFloor {
     }
   }
 
-  /** One line of the table: batches are of this size at most. */
+  /** One line of the table. Batches have at most this size. */
   private record Case(Operation operation, int batch, int connections) {}
 
-  /** One measurement: timers per second, microseconds of the server and of the client for each. */
+  /**
+   * One measurement: timers per second, and microseconds of the server and of the client per timer.
+   */
   private record Measured(double perSecond, double serverMicros, double clientMicros) {}
 
   private final Database database;
@@ -89,11 +91,11 @@ public final class DatabaseFloor {
     return cases;
   }
 
-  /** Measures everything, and returns a table. */
+  /** Measures all operations, and returns a table. */
   String measure(int timers, int rounds) throws Exception {
     Map<Case, List<Measured>> all = new LinkedHashMap<>();
     cases().forEach(one -> all.put(one, new ArrayList<>()));
-    // One round alone is a try; the first of several warms up.
+    // A single round is a try. The first of several rounds is a warm-up.
     for (int round = rounds == 1 ? 1 : 0; round <= rounds; round++) {
       for (Case one : all.keySet()) {
         Measured measured = measure(one, timers);
@@ -159,14 +161,14 @@ public final class DatabaseFloor {
     }
   }
 
-  /** Puts the tables into the state that an operation finds. */
+  /** Prepares the tables for an operation. */
   private void prepare(Case one, int timers, FloorTables tables) throws SQLException {
     tables.create();
     int chunk = 1_000;
     for (int first = 0; first < timers; first += chunk) {
       Batch batch = Batch.of(first, chunk);
       switch (one.operation) {
-        // Others: what is planned for an empty table reads it whole when it has grown.
+        // Otherwise a plan for an empty table would scan the whole table after it has grown.
         case UPSERT, SCHEDULE_READ, GROUP -> tables.upsert(Batch.of(OTHERS + first, chunk));
         case FIRE, FIRE_READ, CLAIM -> tables.upsert(batch);
         case FINISH, FINISH_UNFENCED -> {
@@ -179,7 +181,7 @@ public final class DatabaseFloor {
     tables.settle();
   }
 
-  /** Each connection works on a part of the timers of its own. */
+  /** Runs an operation. Each connection works on its own part of the timers. */
   private static void all(ExecutorService threads, List<FloorTables> tables, int timers, Case one)
       throws Exception {
     int part = timers / tables.size();

@@ -13,7 +13,7 @@ import java.util.stream.Stream;
 
 /**
  * Tables with the columns and indexes that a store of durable timers needs, on PostgreSQL, and the
- * statements for its operations. Each method is one statement over arrays, and commits nothing.
+ * statements for its operations. Each method runs one statement with arrays, and commits nothing.
  */
 final class FloorTables {
   static final int SHARDS = 64;
@@ -76,7 +76,7 @@ final class FloorTables {
       return ofAll(IntStream.range(first, first + size).toArray());
     }
 
-    /** Timers with ids of 16 characters, by their numbers. */
+    /** Returns timers with IDs of 16 characters, made from their numbers. */
     static Batch ofAll(int[] numbers) {
       Batch batch = new Batch(numbers.length);
       for (int i = 0; i < numbers.length; i++) {
@@ -98,7 +98,7 @@ final class FloorTables {
     this.connection = connection;
     connection.setAutoCommit(false);
     try (Statement statement = connection.createStatement()) {
-      // Otherwise arrays of few elements are planned anew each time.
+      // Otherwise PostgreSQL plans statements with short arrays again each time.
       statement.execute("SET plan_cache_mode = force_generic_plan");
     }
     connection.commit();
@@ -113,7 +113,7 @@ final class FloorTables {
     connection.commit();
   }
 
-  /** What the server does by itself in time. */
+  /** Runs the maintenance that the server would run later by itself. */
   void settle() throws SQLException {
     connection.setAutoCommit(true);
     try (Statement statement = connection.createStatement()) {
@@ -155,7 +155,7 @@ final class FloorTables {
     return rows;
   }
 
-  /** Inserts or replaces, and returns what came of each. */
+  /** Inserts or replaces timers, and returns the result of each. */
   void upsert(Batch batch) throws SQLException {
     String sql =
         "INSERT INTO timer AS t (version, due_at, fire_at, created_at, changed_at, revision, shard,"
@@ -178,7 +178,7 @@ final class FloorTables {
     }
   }
 
-  /** Claims what is as it was read, and returns what is needed to run it. */
+  /** Claims timers that are unchanged since they were read, and returns the data for their runs. */
   void claim(Batch batch) throws SQLException {
     String sql =
         "UPDATE timer t SET state = 2, attempt = t.attempt + 1, revision = t.revision + 1,"
@@ -194,7 +194,7 @@ final class FloorTables {
     }
   }
 
-  /** Deletes what is still claimed so, and writes the history in the same statement. */
+  /** Deletes timers that are still claimed, and writes the history in the same statement. */
   void finish(Batch batch) throws SQLException {
     String sql =
         "WITH gone AS (DELETE FROM timer t USING unnest(?::text[]) AS b (id)"
@@ -209,7 +209,7 @@ final class FloorTables {
     }
   }
 
-  /** Compares the epochs of the shards, and holds them until the commit. */
+  /** Compares the epochs of the shards, and locks them until the commit. */
   void fence(Batch batch) throws SQLException {
     Integer[] shards = Stream.of(batch.shards).sorted().distinct().toArray(Integer[]::new);
     String sql =
@@ -228,7 +228,7 @@ final class FloorTables {
     }
   }
 
-  /** The general way, first half: locks the rows and reads them whole. */
+  /** The general form, first half: locks the rows and reads them completely. */
   Rows lock(Batch batch) throws SQLException {
     String sql =
         "SELECT t.* FROM timer t JOIN unnest(?::text[]) AS b (id)"
@@ -245,7 +245,7 @@ final class FloorTables {
     return rows;
   }
 
-  /** The general way, second half: inserts what is new. */
+  /** The general form, second half: inserts new rows. */
   void insert(Rows rows) throws SQLException {
     String sql =
         "INSERT INTO timer SELECT * FROM unnest(?::bigint[], ?::bigint[], ?::bigint[], ?::bigint[],"
@@ -257,7 +257,7 @@ final class FloorTables {
     }
   }
 
-  /** The general way, second half: writes back all that may have changed. */
+  /** The general form, second half: writes back all columns that may have changed. */
   void update(Rows rows) throws SQLException {
     String sql =
         "UPDATE timer t SET version = b.version, due_at = b.due_at, fire_at = b.fire_at,"
@@ -283,7 +283,7 @@ final class FloorTables {
     }
   }
 
-  /** The general way, second half: deletes, and writes the history. */
+  /** The general form, second half: deletes rows, and writes the history. */
   void delete(Rows rows) throws SQLException {
     String sql =
         "DELETE FROM timer t USING unnest(?::text[], ?::text[]) AS b (namespace, id)"
@@ -329,7 +329,7 @@ final class FloorTables {
     set(statement, 15, "bytea", rows.progress());
   }
 
-  /** Rows that are new, as if decided by the caller. */
+  /** Returns new rows, as if the caller had decided them. */
   static Rows newRows(Batch batch) {
     Rows rows = new Rows(batch.size());
     for (int i = 0; i < batch.size(); i++) {

@@ -12,7 +12,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Callers that wait for each of their timers, and committers that take all that waits at once. */
+/**
+ * Callers that wait for each of their timers, and committers that take all waiting timers at once.
+ */
 final class GroupCommit {
   private record Call(int number, CompletableFuture<Void> answer) {}
 

@@ -4,7 +4,7 @@ package io.timewheel.durable.benchmarks.database;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** Whole rows, read into memory, changed there and written back as one array for each column. */
+/** Complete rows, read into memory, changed there and written back as one array for each column. */
 final class Rows {
   private final Long[][] longs; // version, due, fire, created, changed
   private final Integer[][] ints; // revision, shard, attempt
@@ -70,7 +70,7 @@ final class Rows {
     size++;
   }
 
-  /** Decides: the next attempt begins. */
+  /** Applies the decision that the next attempt starts. */
   void begin() {
     for (int i = 0; i < size; i++) {
       if (shorts[0][i] != 1) {
@@ -83,7 +83,7 @@ final class Rows {
     }
   }
 
-  /** Decides: the attempt has succeeded. */
+  /** Applies the decision that the attempt has succeeded. */
   void succeed() {
     for (int i = 0; i < size; i++) {
       if (shorts[0][i] != 2) {

@@ -7,7 +7,7 @@ import io.timewheel.durable.jdbc.testing.TestDatabases;
 import org.junit.jupiter.api.Test;
 
 class DatabaseFloorTest {
-  /** Four connections divide them into whole batches. */
+  /** Four connections divide them into complete batches. */
   private static final int TIMERS = 4_000;
 
   @Test
