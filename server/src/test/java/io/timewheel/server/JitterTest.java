@@ -142,7 +142,8 @@ class JitterTest {
       delimiter = '|',
       value = {
         "{'after':'PT1H','jitter':'PT1M' | 422 | jitter: only allowed with every or cron",
-        "{'at':'2099-01-01T00:00:00Z','jitter':'PT1M' | 422 | jitter: only allowed with every or cron",
+        "{'at':'2099-01-01T00:00:00Z','jitter':'PT1M' | 422 | jitter: only allowed with every or"
+            + " cron",
         "{'every':'PT1H','jitter':'PT0S' | 422 | jitter: PT0S; expected more than zero",
         "{'every':'PT1H','jitter':'PT-1S' | 422 | jitter: PT-1S; expected more than zero",
         "{'every':'PT48H','jitter':'PT25H' | 422 | jitter: PT25H is too long (maximum: PT24H)",

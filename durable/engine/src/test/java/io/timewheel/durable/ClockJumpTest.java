@@ -114,8 +114,7 @@ class ClockJumpTest {
     schedule("a", 1_000);
     scene.kit.skew(scene.timer, Duration.ofSeconds(-4));
     scene.advance(3_900);
-    assertThat(scene.fired)
-        .isEmpty(); // the clock has stopped: no timer is early or fires twice
+    assertThat(scene.fired).isEmpty(); // the clock has stopped: no timer is early or fires twice
     scene.advance(1_200);
     assertThat(scene.fired).hasSize(1);
     assertThat(warnings.lines()).isEmpty();

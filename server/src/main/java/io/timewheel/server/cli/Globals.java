@@ -80,7 +80,8 @@ final class Globals {
     String token = token();
     if (token != null && "http".equalsIgnoreCase(scheme) && !LOOPBACK.matcher(host).matches()) {
       err()
-          .println("timewheel: the token is sent in clear text to " + server + " (expected: https)");
+          .println(
+              "timewheel: the token is sent in clear text to " + server + " (expected: https)");
     }
     return new ApiClient(server, token, trust());
   }

@@ -14,8 +14,7 @@ public final class LimitOptions {
   @Option(
       names = "--limits",
       paramLabel = "FILE",
-      description =
-          "Limit queues, hosts and namespaces by this file; changes take effect at once.")
+      description = "Limit queues, hosts and namespaces by this file; changes take effect at once.")
   private @Nullable Path limits;
 
   @Option(

@@ -41,10 +41,7 @@ public final class MigrateCommand implements Callable<Integer> {
   @Option(names = "--print", description = "Print the SQL, and change nothing.")
   private boolean print;
 
-  @Option(
-      names = "--finish",
-      description =
-          "Switch to this format; fails while older nodes run.")
+  @Option(names = "--finish", description = "Switch to this format; fails while older nodes run.")
   private boolean finish;
 
   private record Migrated(int format, boolean pending) {}

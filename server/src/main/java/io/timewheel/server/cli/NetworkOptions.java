@@ -77,8 +77,7 @@ public final class NetworkOptions {
   @Option(
       names = "--drain-delay",
       paramLabel = "DURATION",
-      description =
-          "Serve this long after SIGTERM (default: ${DEFAULT-VALUE}, max: PT1H).",
+      description = "Serve this long after SIGTERM (default: ${DEFAULT-VALUE}, max: PT1H).",
       defaultValue = "PT0S")
   private Duration drainDelay = Duration.ZERO;
 
@@ -88,9 +87,7 @@ public final class NetworkOptions {
       description = "Require a token of this file (see `timewheel tokens create`).")
   private @Nullable Path tokens;
 
-  @Option(
-      names = "--insecure",
-      description = "Allow a non-loopback address without tokens.")
+  @Option(names = "--insecure", description = "Allow a non-loopback address without tokens.")
   private boolean insecure;
 
   int port() {

@@ -23,10 +23,7 @@ public final class StoreOptions {
   @ArgGroup(exclusive = false)
   private DatabaseOptions database = new DatabaseOptions();
 
-  @Option(
-      names = "--observe",
-      description =
-          "Own no shards and call no URLs (needs --store).")
+  @Option(names = "--observe", description = "Own no shards and call no URLs (needs --store).")
   private boolean observe;
 
   @Option(

@@ -94,10 +94,7 @@ final class TimerOptions {
       description = "Handle missed runs: fire_once, fire_all or skip (default: fire_once).")
   private @Nullable String missed;
 
-  @Option(
-      names = "--grace",
-      paramLabel = "DURATION",
-      description = "Treat later runs as missed.")
+  @Option(names = "--grace", paramLabel = "DURATION", description = "Treat later runs as missed.")
   private @Nullable Duration grace;
 
   /** The options of the schedule. */

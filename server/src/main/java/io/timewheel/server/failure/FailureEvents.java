@@ -140,8 +140,7 @@ public final class FailureEvents implements AutoCloseable {
     try {
       work.run();
     } catch (RuntimeException e) {
-      LOG.warn(
-          "failed timers cannot be recorded for --failed-webhook; retrying: {}", e.toString());
+      LOG.warn("failed timers cannot be recorded for --failed-webhook; retrying: {}", e.toString());
     }
   }
 

@@ -22,6 +22,8 @@ class CutsTest {
   @Test
   void findsAHole() throws Exception {
     assertThat(new Cuts(2, 0, 2, System.nanoTime(), Cuts.HOLE, directory).run().violations)
-        .anySatisfy(found -> assertThat(found).contains("is missing, and was committed before the request for"));
+        .anySatisfy(
+            found ->
+                assertThat(found).contains("is missing, and was committed before the request for"));
   }
 }

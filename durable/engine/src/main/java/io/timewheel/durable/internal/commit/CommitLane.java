@@ -544,9 +544,7 @@ public final class CommitLane {
     // Halved until the failing change is alone, because the others must not wait for it.
     int half = unknown ? again.size() / 2 : 0;
     if (half > 0) {
-      again.stream()
-          .filter(PendingChange::isOwn)
-          .forEach(PendingChange::forgetTries); // and soon
+      again.stream().filter(PendingChange::isOwn).forEach(PendingChange::forgetTries); // and soon
     }
     repeatLater(new FailedChanges(List.copyOf(again.subList(0, half)), unknown), failure);
     repeatLater(

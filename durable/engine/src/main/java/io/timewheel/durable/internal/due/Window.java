@@ -285,8 +285,7 @@ final class Window {
       mine.remove(farthest);
     }
     DuePosition last = mine.isEmpty() ? due.position() : mine.get(mine.size() - 1).due.position();
-    shares.passOver(
-        handler, nearer && last.compareTo(due.position()) < 0 ? due.position() : last);
+    shares.passOver(handler, nearer && last.compareTo(due.position()) < 0 ? due.position() : last);
     return nearer;
   }
 

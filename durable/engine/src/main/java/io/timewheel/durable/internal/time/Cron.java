@@ -51,8 +51,8 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>Gap.</b> One run at the end of the gap replaces all matching times in it. If the end of
  *       the gap is a matching time itself, it is the same run.
  *   <li><b>Overlap.</b> If the hour field excludes at least one hour, the cron runs once for every
- *       matching local time, at its first occurrence. If the hour field includes all 24 hours
- *       (<code>*</code>, <code>*&#47;1</code>, {@code 0-23}), the cron runs at both occurrences, so
+ *       matching local time, at its first occurrence. If the hour field includes all 24 hours (
+ *       <code>*</code>, <code>*&#47;1</code>, {@code 0-23}), the cron runs at both occurrences, so
  *       that every ten minutes stays every ten minutes.
  * </ul>
  */
