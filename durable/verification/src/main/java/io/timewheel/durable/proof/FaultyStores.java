@@ -25,7 +25,7 @@ final class FaultyStores {
 
   private static TimerStore seedOne(String fault, TimerStore store) {
     return switch (fault) {
-      case Log.NONE, Effects.BESIDE -> store;
+      case Log.NONE, Effects.OUTSIDE -> store;
       case "forgets" -> new Forgets(store);
       case "repeats" -> new Repeats(store);
       case "late-cancel" -> new LateCancel(store);
