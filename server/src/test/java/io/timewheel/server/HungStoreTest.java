@@ -79,6 +79,10 @@ class HungStoreTest {
   }
 
   private void start(Duration storeTimeout) throws IOException {
+    start(storeTimeout, ServerConfig.loopback(0).maxBodyBytes());
+  }
+
+  private void start(Duration storeTimeout, long maxBodyBytes) throws IOException {
     ServerConfig c = ServerConfig.loopback(0);
     server =
         TimewheelServer.start(
@@ -90,7 +94,7 @@ class HungStoreTest {
                 c.maxConnections(),
                 c.maxWaitingClaims(),
                 c.maxStreams(),
-                c.maxBodyBytes(),
+                maxBodyBytes,
                 c.maxBodyTime(),
                 c.work().withStoreTimeout(storeTimeout)));
     timer = DurableTimer.builder(server.watch("hung", new HungStore())).start();
@@ -136,6 +140,28 @@ class HungStoreTest {
     while (get("/readyz").join().status() != 200) {
       Thread.onSpinWait(); // the next read of the probe succeeds
     }
+  }
+
+  @Test
+  void aBodyCountsUntilItsWorkEnds() throws Exception {
+    start(Duration.ofMillis(50), 300_000);
+    String patch = "{}" + " ".repeat(200_000);
+
+    Answer overdue = patch(patch).join();
+    Answer second = patch(patch).join();
+
+    assertThat(overdue.text("detail")).contains("within PT0.05S");
+    assertThat(second.text("detail")).contains("too many bytes of bodies");
+  }
+
+  private CompletableFuture<Answer> patch(String body) {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + TIMERS + "/a"))
+            .header("Content-Type", "application/merge-patch+json")
+            .header("If-Match", "\"1\"")
+            .method("PATCH", BodyPublishers.ofString(body))
+            .build();
+    return client.sendAsync(request, BodyHandlers.ofString()).thenApply(Answer::new);
   }
 
   @Test

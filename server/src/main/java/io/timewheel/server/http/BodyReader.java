@@ -4,7 +4,9 @@ package io.timewheel.server.http;
 import io.timewheel.server.problem.Problem;
 import java.io.ByteArrayOutputStream;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.Locale;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -25,11 +27,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class BodyReader {
   private static final long MAX_DISCARDED_BYTES = 64L << 20;
+  private static final int PART_BYTES = 64 * 1024;
 
   private final Request request;
   private final int maxBytes;
   private final Scheduler.Task deadline;
-  private ByteArrayOutputStream kept = new ByteArrayOutputStream();
+
+  /** Parts of about 64 KB: one buffer would be copied as it grows. */
+  private final Queue<byte[]> kept = new ArrayDeque<>();
+
+  private final ByteArrayOutputStream last = new ByteArrayOutputStream();
+  private int keptBytes;
   private final CompletableFuture<byte[]> all = new CompletableFuture<>();
   private final ByteBudget.@Nullable Reservation reserved;
   private @Nullable Problem refused;
@@ -122,16 +130,22 @@ final class BodyReader {
 
   private void keep(Content.Chunk chunk) {
     int more = chunk.remaining();
-    if (refused == null && kept.size() + (long) more > maxBytes) {
+    if (refused == null && keptBytes + (long) more > maxBytes) {
       refused = Problem.tooLarge("the body", maxBytes);
     } else if (refused == null && reserved != null && !reserved.reserve(more)) {
       refused = Problem.busy("too many bytes of bodies are in memory");
     }
     if (refused != null) {
-      kept = new ByteArrayOutputStream(0);
+      kept.clear();
+      last.reset();
       release();
     } else {
-      kept.writeBytes(BufferUtil.toArray(chunk.getByteBuffer()));
+      last.writeBytes(BufferUtil.toArray(chunk.getByteBuffer()));
+      if (last.size() >= PART_BYTES) {
+        kept.add(last.toByteArray());
+        last.reset();
+      }
+      keptBytes += more;
     }
   }
 
@@ -141,10 +155,21 @@ final class BodyReader {
     }
   }
 
+  private byte[] joined() {
+    kept.add(last.toByteArray());
+    byte[] joined = new byte[keptBytes];
+    int at = 0;
+    for (byte[] part = kept.poll(); part != null; part = kept.poll()) {
+      System.arraycopy(part, 0, joined, at, part.length);
+      at += part.length;
+    }
+    return joined;
+  }
+
   private void end(@Nullable Problem problem) {
     deadline.cancel();
     if (problem == null) {
-      all.complete(kept.toByteArray());
+      all.complete(joined());
     } else {
       all.completeExceptionally(problem.failure());
     }

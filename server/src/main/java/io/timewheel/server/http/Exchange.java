@@ -59,6 +59,8 @@ public final class Exchange {
   private final Map<String, Object> notes = new ConcurrentHashMap<>();
   private volatile boolean uneventful;
   private ByteBudget.@Nullable Reservation body;
+  private final Object bodyLock = new Object();
+  private boolean bodyInUse;
   private volatile Scheduler.@Nullable Task deadline;
   private volatile long etag;
 
@@ -218,8 +220,31 @@ public final class Exchange {
         BodyReader.read(request, maxBytes, shared.maxBodyTime, body),
         content -> {
           expectAnswer(Duration.ZERO);
-          work(() -> then.accept(Json.decode(content)));
+          work(() -> useBody(() -> then.accept(Json.decode(content))));
         });
+  }
+
+  /** Keeps the memory of the body reserved until the step ends, even after the answer. */
+  private void useBody(Runnable step) {
+    synchronized (bodyLock) {
+      bodyInUse = true;
+    }
+    try {
+      step.run();
+    } finally {
+      synchronized (bodyLock) {
+        bodyInUse = false;
+      }
+      releaseBody();
+    }
+  }
+
+  private void releaseBody() {
+    synchronized (bodyLock) {
+      if (body != null && isAnswered() && !bodyInUse) {
+        body.release();
+      }
+    }
   }
 
   /** Runs a step that may block, when it is its turn. An exception is answered. */
@@ -457,9 +482,7 @@ public final class Exchange {
       return false;
     }
     stopDeadline();
-    if (body != null) {
-      body.release();
-    }
+    releaseBody();
     audit(status);
     shared.metrics.answered(route, status, System.nanoTime() - beganNanos);
     response.setStatus(status);

@@ -29,6 +29,9 @@ public final class Json {
   /** The deepest nesting of objects and arrays. */
   static final int MAX_DEPTH = 64;
 
+  /** The decoder's replacement for bytes that are not UTF-8. */
+  private static final char REPLACEMENT = '\uFFFD';
+
   static final JsonMapper MAPPER =
       ApiJson.builder(
               JsonFactory.builder()
@@ -50,6 +53,10 @@ public final class Json {
 
   /** Decodes UTF-8 strictly. Other encodings are refused. */
   public static String decode(byte[] bytes) {
+    String text = new String(bytes, StandardCharsets.UTF_8);
+    if (text.indexOf(REPLACEMENT) < 0) {
+      return text; // a CharBuffer would take twice the memory of the text
+    }
     try {
       return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
     } catch (CharacterCodingException e) {

@@ -36,7 +36,7 @@ public record ServerConfig(
   /** The default port. */
   public static final int DEFAULT_PORT = 7400;
 
-  private static final long LEAST_BODY_BYTES = 64L << 20;
+  private static final long LEAST_BODY_BYTES = 32L << 20;
 
   /** Copies the set, and checks that nothing is null. */
   public ServerConfig {

@@ -36,7 +36,7 @@ public record WorkLimits(
   /** For connections, probes and claims. */
   private static final int FREE_THREADS = 22;
 
-  private static final long LEAST_ANSWER_BYTES = 64L << 20;
+  private static final long LEAST_ANSWER_BYTES = 32L << 20;
 
   /** Checks that nothing is null. */
   public WorkLimits {
