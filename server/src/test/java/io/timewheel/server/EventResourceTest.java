@@ -4,6 +4,9 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.ServerConfig;
 import java.io.BufferedReader;
 import java.io.EOFException;
@@ -13,10 +16,14 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Streams of events through real sockets. */
@@ -41,8 +48,12 @@ class EventResourceTest {
     String lastId;
 
     Events(String query, String... headers) {
+      this(running, query, headers);
+    }
+
+    Events(Running server, String query, String... headers) {
       try {
-        socket = new Socket(InetAddress.getLoopbackAddress(), running.server.port());
+        socket = new Socket(InetAddress.getLoopbackAddress(), server.server.port());
         socket.setSoTimeout(60_000);
         String request =
             "GET /v1/events"
@@ -292,6 +303,72 @@ class EventResourceTest {
       assertThat(answer.status()).isEqualTo(429);
       assertThat(answer.header("Retry-After")).isEqualTo("5");
       assertThat(answer.header("Content-Type")).isEqualTo("application/problem+json");
+    }
+  }
+
+  private static Running eightStreams(@Nullable Tokens tokens) {
+    Ingress proxy = new Ingress("", List.of(Cidr.parse("127.0.0.1/32")), null);
+    return new Running(
+        c ->
+            new ServerConfig(
+                c.listen(),
+                0,
+                c.hosts(),
+                proxy,
+                c.maxConnections(),
+                0,
+                8,
+                c.maxBodyBytes(),
+                c.maxBodyTime(),
+                c.work()),
+        tokens);
+  }
+
+  private void assertThatOneLeavesStreamsToTheOther(Running small, String one, String other) {
+    for (int i = 0; i < 7; i++) {
+      assertThat(new Events(small, "?types=timer", one).head).startsWith("HTTP/1.1 200 ");
+    }
+    assertThat(new Events(small, "?types=timer", one).head).startsWith("HTTP/1.1 429 ");
+    assertThat(new Events(small, "?types=timer", other).head).startsWith("HTTP/1.1 200 ");
+    open.get(0).close();
+    while (small.server.openStreams() == 8) {
+      Thread.onSpinWait();
+    }
+    assertThat(new Events(small, "?types=timer", one).head).startsWith("HTTP/1.1 200 ");
+  }
+
+  @Test
+  void oneTokenLeavesStreamsToTheOthers(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("tokens");
+    String first = Tokens.add(file, "first", "read", Set.of());
+    String second = Tokens.add(file, "second", "read", Set.of());
+    try (Running small = eightStreams(Tokens.open(file))) {
+      assertThatOneLeavesStreamsToTheOther(
+          small,
+          "Authorization: Bearer " + first + "\r\n",
+          "Authorization: Bearer " + second + "\r\n");
+    }
+  }
+
+  @Test
+  void oneAddressLeavesStreamsToTheOthersWithoutTokens() {
+    try (Running small = eightStreams(null)) {
+      assertThatOneLeavesStreamsToTheOther(
+          small, "X-Forwarded-For: 192.0.2.1\r\n", "X-Forwarded-For: 192.0.2.2\r\n");
+    }
+  }
+
+  @Test
+  void oneNetworkOfIpv6LeavesStreamsToTheOthers() {
+    try (Running small = eightStreams(null)) {
+      for (int i = 0; i < 7; i++) {
+        String address = "X-Forwarded-For: 2001:db8::" + i + "\r\n";
+        assertThat(new Events(small, "?types=timer", address).head).startsWith("HTTP/1.1 200 ");
+      }
+      assertThat(new Events(small, "", "X-Forwarded-For: 2001:db8::ffff\r\n").head)
+          .startsWith("HTTP/1.1 429 ");
+      assertThat(new Events(small, "", "X-Forwarded-For: 2001:db8:0:1::1\r\n").head)
+          .startsWith("HTTP/1.1 200 ");
     }
   }
 

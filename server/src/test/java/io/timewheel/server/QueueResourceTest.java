@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -15,12 +16,15 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
@@ -361,6 +365,47 @@ class QueueResourceTest {
       Answer answer = small.post(CLAIM, NOW);
       assertThat(answer.status()).isEqualTo(429);
       assertThat(answer.header("Retry-After")).isEqualTo("1");
+    }
+  }
+
+  @Test
+  void oneTokenLeavesClaimsToTheOthers(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve("tokens");
+    String first = "Bearer " + Tokens.add(file, "first", "consume", Set.of());
+    String second = "Bearer " + Tokens.add(file, "second", "consume", Set.of());
+    try (Running small =
+        new Running(
+            c ->
+                new ServerConfig(
+                    c.listen(),
+                    0,
+                    c.hosts(),
+                    c.ingress(),
+                    c.maxConnections(),
+                    8,
+                    0,
+                    c.maxBodyBytes(),
+                    c.maxBodyTime(),
+                    c.work()),
+            Tokens.open(file))) {
+      List<CompletableFuture<Answer>> waiting = new ArrayList<>();
+      for (int i = 0; i < 7; i++) {
+        waiting.add(
+            CompletableFuture.supplyAsync(
+                () -> small.post(CLAIM, "{\"wait\":\"PT1M\"}", "Authorization", first),
+                task -> new Thread(task).start()));
+      }
+      while (small.server.waitingClaims() < 7) {
+        Thread.onSpinWait();
+      }
+
+      Answer refused = small.post(CLAIM, NOW, "Authorization", first);
+      Answer other = small.post(CLAIM, NOW, "Authorization", second);
+
+      assertThat(refused.status()).isEqualTo(429);
+      assertThat(other.status()).isEqualTo(200);
+      small.server.close();
+      assertThat(waiting).allSatisfy(each -> assertThat(each.join().status()).isEqualTo(200));
     }
   }
 

@@ -2,8 +2,10 @@
 package io.timewheel.server.http;
 
 import io.timewheel.server.settings.Cidr;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.HexFormat;
 import java.util.List;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.server.Request;
@@ -47,6 +49,15 @@ final class ClientAddress {
       found = hop;
     }
     return found;
+  }
+
+  /**
+   * {@return the address of a client, or the /64 network of an IPv6 address: a host has them all}
+   */
+  static String network(InetAddress address) {
+    return address instanceof Inet6Address
+        ? HexFormat.of().formatHex(address.getAddress(), 0, 8) + "/64"
+        : address.getHostAddress();
   }
 
   private boolean isTrusted(InetAddress address) {

@@ -11,6 +11,8 @@ import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Quotas;
+import io.timewheel.server.settings.Cidr;
+import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -142,6 +144,15 @@ public final class Exchange {
 
   public Caller caller() {
     return caller;
+  }
+
+  /** {@return the token of the client; without tokens, the network that it is in} */
+  public String client() {
+    if (!caller.equals(Caller.LOCAL)) {
+      return caller.name();
+    }
+    InetAddress address = Cidr.address(clientAddress);
+    return address == null ? clientAddress : ClientAddress.network(address);
   }
 
   /** {@return whether the caller still has permission; for an answer long after the request} */

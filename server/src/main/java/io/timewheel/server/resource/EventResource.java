@@ -8,6 +8,7 @@ import io.timewheel.server.event.EventStream;
 import io.timewheel.server.event.EventStream.Topic;
 import io.timewheel.server.event.FeedSlices;
 import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.FairLimit;
 import io.timewheel.server.http.HangupWatch;
 import io.timewheel.server.http.Query;
 import io.timewheel.server.http.Route;
@@ -30,6 +31,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.util.Callback;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,7 +44,7 @@ public final class EventResource {
   private final Node node;
   private final StatsView stats;
   private final ClusterView cluster;
-  private final int maxStreams;
+  private final FairLimit limit;
   private final Set<Connected> streams = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean counting = new AtomicBoolean();
 
@@ -57,7 +59,7 @@ public final class EventResource {
     this.node = node;
     this.stats = stats;
     this.cluster = cluster;
-    this.maxStreams = maxStreams;
+    this.limit = new FairLimit(maxStreams);
   }
 
   public void addTo(Router router) {
@@ -76,18 +78,31 @@ public final class EventResource {
     if (draining) {
       throw Problem.unavailable("the server is shutting down").failure();
     }
-    if (streams.size() >= maxStreams) {
-      throw Problem.of(429, "too_many_streams", "too many open streams (limit: " + maxStreams + ")")
-          .header("Retry-After", "5")
-          .failure();
-    }
     exchange.response().getHeaders().put("X-Accel-Buffering", "no"); // no buffer in nginx
     if (exchange.request().getMethod().equals("HEAD")) {
       exchange.send(200, MEDIA_TYPE, new byte[0]);
     } else {
-      String namespace = query.text("namespace");
-      new Connected(exchange, scope, types, exchange.quotas().stream(exchange.caller(), namespace))
-          .begin();
+      new Connected(exchange, scope, types, place(exchange, query.text("namespace"))).begin();
+    }
+  }
+
+  /** {@return the end of a stream, to run once; refuses a stream over the limit or a quota} */
+  private Runnable place(Exchange exchange, @Nullable String namespace) {
+    String client = exchange.client();
+    if (!limit.take(client)) {
+      throw Problem.of(429, "too_many_streams", "too many open streams (" + limit + ")")
+          .header("Retry-After", "5")
+          .failure();
+    }
+    try {
+      Runnable quota = exchange.quotas().stream(exchange.caller(), namespace);
+      return () -> {
+        limit.release(client);
+        quota.run();
+      };
+    } catch (RuntimeException e) {
+      limit.release(client);
+      throw e;
     }
   }
 
@@ -111,12 +126,12 @@ public final class EventResource {
     private final Exchange exchange;
     private final EventStream stream;
     private final HangupWatch hangup;
-    private final Runnable quota;
+    private final Runnable place;
     private boolean ended;
 
-    Connected(Exchange exchange, Scope scope, Set<Topic> types, Runnable quota) {
+    Connected(Exchange exchange, Scope scope, Set<Topic> types, Runnable place) {
       this.exchange = exchange;
-      this.quota = quota;
+      this.place = place;
       stream = new EventStream(scope, types, node.feed(), this, exchange.header("Last-Event-ID"));
       // Asynchronous: HangupWatch must not wait for a stream that waits for it.
       Executor executor = exchange.request().getComponents().getExecutor();
@@ -127,7 +142,7 @@ public final class EventResource {
 
     void begin() {
       if (!open()) {
-        quota.run();
+        place.run();
         return;
       }
       streams.add(this);
@@ -178,7 +193,7 @@ public final class EventResource {
       streams.remove(this);
       if (first) {
         hangup.release();
-        quota.run();
+        place.run();
       }
       return first;
     }

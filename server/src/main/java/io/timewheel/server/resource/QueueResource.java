@@ -8,6 +8,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.FairLimit;
 import io.timewheel.server.http.HangupWatch;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -39,13 +40,13 @@ public final class QueueResource {
   private static final Duration MAX_WAIT = Duration.ofMinutes(1);
 
   private final Supplier<DurableTimer> timers;
-  private final int maxWaiting;
+  private final FairLimit limit;
   private final Set<Claim> waiting = ConcurrentHashMap.newKeySet();
   private volatile boolean draining;
 
   public QueueResource(Supplier<DurableTimer> timers, int maxWaiting) {
     this.timers = timers;
-    this.maxWaiting = maxWaiting;
+    this.limit = new FairLimit(maxWaiting);
   }
 
   public void addTo(Router router) {
@@ -99,6 +100,7 @@ public final class QueueResource {
 
     private void answer(@Nullable List<QueueFiring> claimed, @Nullable Throwable error) {
       waiting.remove(this);
+      limit.release(exchange.client());
       hangup.release();
       if (claimed == null && !firings.isCancelled()) {
         exchange.problem(Problem.of(requireNonNull(error)));
@@ -158,23 +160,28 @@ public final class QueueResource {
           Duration lease =
               between("leaseDuration", request.leaseDuration(), LEASE, MIN_LEASE, MAX_LEASE);
           Duration wait = between("wait", request.maxWait(), WAIT, Duration.ZERO, MAX_WAIT);
-          if (waiting.size() >= maxWaiting) {
-            throw Problem.of(
-                    429, "too_many_claims", "too many waiting claims (limit: " + maxWaiting + ")")
+          if (!limit.take(exchange.client())) {
+            throw Problem.of(429, "too_many_claims", "too many waiting claims (" + limit + ")")
                 .header("Retry-After", "1")
                 .failure();
           }
           exchange.expectAnswer(wait);
-          CompletableFuture<List<QueueFiring>> firings =
-              exchange
-                  .quotas()
-                  .claim(
-                      exchange.caller(),
-                      namespace,
-                      wait,
-                      List.of(),
-                      left -> timer.claim(namespace, queue, max, lease, left),
-                      timer::giveBack);
+          CompletableFuture<List<QueueFiring>> firings;
+          try {
+            firings =
+                exchange
+                    .quotas()
+                    .claim(
+                        exchange.caller(),
+                        namespace,
+                        wait,
+                        List.of(),
+                        left -> timer.claim(namespace, queue, max, lease, left),
+                        timer::giveBack);
+          } catch (RuntimeException e) {
+            limit.release(exchange.client());
+            throw e;
+          }
           new Claim(exchange, timer, firings).begin();
         });
   }
