@@ -39,7 +39,7 @@ final class Words {
               + "|docs/(concepts\\.md|operate/.*"
               + "|(guides/(spring|recurring|webhooks)|tutorials/(embedded|postgresql|http))\\.md"
               + "|migrate/durable\\.md|internals/adr/001[0-9].*"
-              + "|internals/benchmarks/(cluster|consumers|durable|server).*)");
+              + "|internals/benchmarks/(cluster|durable|server).*)");
 
   private static final Set<String> TEXTS =
       Set.of(

@@ -38,7 +38,7 @@ final class DatabaseReport {
       ```
 
       `--help` lists the options, and the command for a single measurement. Absolute figures hold for one machine, whose processors the server and its clients share: compare within a table only. \
-      Bare SQL on the same tables is measured in [database.md](database.md).
+      [Benchmarks](../benchmarks.md#bare-sql) has bare SQL on the same tables.
 
       """;
 

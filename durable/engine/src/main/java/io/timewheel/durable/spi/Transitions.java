@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Computes the new record and the answer for each combination of state and change. The methods are
- * pure: they read no clock and keep no state. ADR 0010 contains the same rules as a table.
+ * pure: they read no clock and keep no state. {@code docs/internals/transitions.md} contains the
+ * same rules as a table.
  *
  * <p>This class ignores the epoch of a change. A store compares it before it calls this class.
  */
