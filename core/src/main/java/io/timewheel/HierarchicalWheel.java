@@ -85,8 +85,8 @@ import org.jspecify.annotations.Nullable;
  *
  * Starting a timeout is a chain of dependent steps, and computing the slot is a large part of it.
  * Most timeouts of an application have one of a few delays. So the last slot is tried first, and
- * the processor continues speculatively while the slot is checked. The slot is valid for the
- * deadlines in it until it is opened, or {@code nowTick} reaches it.
+ * the processor continues speculatively while the slot is checked. The slot is valid for its range
+ * of deadlines until it is opened, or {@code nowTick} reaches it.
  *
  * <h2>A slot lives for one turn</h2>
  *
@@ -121,26 +121,33 @@ final class HierarchicalWheel extends Wheel {
   private static final int WORDS_OF_TURN = SLOTS / Long.SIZE;
   private static final int WORDS_OF_LEVEL = PLACES / Long.SIZE;
 
-  /** Moving this many timeouts down takes about a millisecond. */
+  /** The number of timeouts that the wheel moves down one level in about a millisecond. */
   static final int MANY = 1 << 14;
 
-  /** Long enough to move many millions of timeouts down. */
+  /**
+   * How early the wheel starts to open a large slot. The time suffices to move many millions of
+   * timeouts down.
+   */
   static final long LEAD_NANOS = 2_000_000_000L;
 
   private static final int FIRST_ARRAY = 64;
 
-  /** How many slots are reused before the wheel asks for memory again: those of eight turns. */
+  /**
+   * After a failed allocation, the number of slots to reuse before the next allocation: the slots
+   * of eight turns.
+   */
   static final int REUSES = 8 * SLOTS;
 
   private static final int INDEX_MASK = (1 << Slot.INDEX_BITS) - 1;
 
-  // Not in the superclass: a reference there makes a JVM put those of this class first, not last.
+  // Not in the superclass: with a reference field there, the JVM places the references of this
+  // class before its other fields, not after them.
   final Ticks ticks;
 
   private final SlotFactory factory;
   final int many;
 
-  /** How many more slots to reuse, because there was no memory for a new one. */
+  /** The number of slots that remain to be reused after a failed allocation. */
   private int reuses;
 
   /**
@@ -149,7 +156,7 @@ final class HierarchicalWheel extends Wheel {
    */
   @Nullable Slot[] slots = new Slot[0];
 
-  /** Bit w is set if any is set in word w; there are as many words as bits here. */
+  /** Bit w is set if word w of {@link #marks} has any bit set. There is one bit per word. */
   long markedWords;
 
   /** The words, between the padding: bit n of word w is set if slot 64 w + n is marked. */
@@ -169,7 +176,10 @@ final class HierarchicalWheel extends Wheel {
    */
   private @Nullable Slot lastTaken;
 
-  /** The time at which {@link #catchUp} looks again: the start of the tick after its last look. */
+  /**
+   * The time from which {@link #catchUp} searches again: the start of the tick after its last
+   * search.
+   */
   private long catchUpNanos;
 
   // The last slot. Its ticks are those that lastMask turns into lastStartTick, which is -1 if there

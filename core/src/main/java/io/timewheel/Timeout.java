@@ -46,8 +46,8 @@ public interface Timeout {
    * <p>If its own task calls this, on the thread that runs the task, it re-arms the timeout: the
    * timeout is pending again and the task will run again. Use this to repeat a task without a new
    * timeout. The limit on pending timeouts does not apply, so a timer may exceed it by the number
-   * of tasks that are running. Only a stopped timer returns false. A task on an executor may
-   * overlap with its next run, unless re-arming is the last thing it does.
+   * of tasks that are running. If the timer is stopped, this returns false. A task on an executor
+   * may overlap with its next run, unless re-arming is the last thing it does.
    *
    * <pre>{@code
    * timer.newTimeout(timeout -> {
@@ -58,8 +58,8 @@ public interface Timeout {
    *
    * @param delay as in {@link Timer#newTimeout(TimerTask, long, TimeUnit)}
    * @param unit the unit of {@code delay}
-   * @return true if the deadline was moved, so the task no longer runs at the old one, or if the
-   *     timeout was re-armed; false if it had expired or been cancelled before
+   * @return true if the deadline was moved or the timeout was re-armed; false if the timeout had
+   *     expired or been cancelled before. After a move, the task does not run at the old deadline
    */
   boolean reschedule(long delay, TimeUnit unit);
 

@@ -28,8 +28,8 @@ public interface Timer extends AutoCloseable {
    * Starts a timeout: {@code task} runs once, after {@code delay}, unless the timeout is cancelled
    * or the timer is stopped first.
    *
-   * <p>A delay of zero or less means the next tick; the task never runs inside this call. A delay
-   * that ends more than 292 years after the timer was made never fires.
+   * <p>A delay of zero or less means the next tick; the task never runs inside this call. A timeout
+   * whose deadline is more than 292 years after the timer was created never fires.
    *
    * @param task the task to run
    * @param delay the time from now; zero or less for the next tick
@@ -55,8 +55,8 @@ public interface Timer extends AutoCloseable {
   }
 
   /**
-   * Stops this timer: cancels every pending timeout and waits up to ten seconds for a task that
-   * runs on the timer thread, as {@link #stop(Duration)} does.
+   * Stops this timer, as {@link #stop(Duration)} does with ten seconds. Cancels every pending
+   * timeout and waits for a task that runs on the timer thread.
    *
    * @return the timeouts that this call cancelled; empty if the timer was stopped before
    * @throws IllegalStateException if called by a task on the timer thread
@@ -65,8 +65,9 @@ public interface Timer extends AutoCloseable {
 
   /**
    * Stops this timer. From now on, {@link #newTimeout newTimeout} throws. Every pending timeout is
-   * cancelled, and its {@link TimerTask#cancelled cancelled} is called on the calling thread. A
-   * timeout that another thread starts at the same time is refused, or runs, or is returned here.
+   * cancelled, and its {@link TimerTask#cancelled cancelled} is called on the calling thread. If
+   * another thread starts a timeout at the same time, the timeout is refused, runs, or is returned
+   * here.
    *
    * <p>If a task runs on the timer thread, this call waits for the task to end, at most for {@code
    * patience}. Then it interrupts the thread once and returns. If the calling thread is

@@ -537,7 +537,7 @@ class HierarchicalWheelTest {
     assertThat(crowded.runTo(65_536 + 6)).containsExactlyElementsOf(others);
   }
 
-  /** The slot is half open when its time comes. The polls open the rest. */
+  /** The slot is half open when it is due. The polls open the rest. */
   @Test
   void pollsOpenTheRestOfASlotOnTime() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
@@ -601,7 +601,7 @@ class HierarchicalWheelTest {
 
   // Lack of memory
 
-  /** Every second slot and array cannot be made. */
+  /** Every second allocation of a slot or array fails. */
   private int failures;
 
   private Slot makeSometimes(int index, long startTick) {
@@ -657,8 +657,8 @@ class HierarchicalWheelTest {
   }
 
   /**
-   * A request to a full heap costs a collection. Without this, the timer thread stalled for
-   * seconds.
+   * An allocation in a full heap costs a garbage collection. Without the reuse, the timer thread
+   * stalled for seconds.
    */
   @Test
   void withoutMemorySlotsAreReusedForEightTurns() {

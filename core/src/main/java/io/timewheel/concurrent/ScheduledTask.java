@@ -124,7 +124,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       return;
     }
     if (isPeriodic()) {
-      arm(NEVER, true); // the timer refuses it now or never, not after its first run
+      arm(NEVER, true); // the timer may refuse it now, but not after its first run
     }
     executor.workers.execute(new HandedOver(this));
   }
@@ -153,7 +153,7 @@ final class ScheduledTask<V> extends FutureTask<V>
       if (waits && isPeriodic()) {
         timeout = fired; // a listener can make it fire before the arming thread stores it
         parked = true;
-        fired.reschedule(NEVER, NANOSECONDS); // a stopped timer refuses this and then the move
+        fired.reschedule(NEVER, NANOSECONDS); // false if the timer is stopped, as is the move
       }
       return waits;
     }
@@ -176,13 +176,13 @@ final class ScheduledTask<V> extends FutureTask<V>
   @Override
   public void run(Timeout expired) {
     if (!park(expired)) {
-      return; // it was in the queue of the timer's executor, where no cancel finds it
+      return; // it was in the queue of the timer's executor, where a cancel cannot find it
     }
     try {
       executor.workers.execute(new HandedOver(this));
     } catch (Throwable e) {
       fail(e);
-      throw e; // to the error handler of the timer: nobody may hold the task's future
+      throw e; // for the timer's error handler: the future may be unreferenced
     }
   }
 
@@ -276,7 +276,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     }
   }
 
-  /** Runs the task once, and again as long as missed runs are left to this thread. */
+  /** Runs the task once, and then again for each missed run that this thread must catch up. */
   void work() {
     boolean again = true;
     while (again) {

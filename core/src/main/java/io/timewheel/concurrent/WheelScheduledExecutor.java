@@ -41,12 +41,13 @@ import org.jspecify.annotations.Nullable;
  * <h2>When tasks run</h2>
  *
  * A task is never early. It is late by at most the lag that the timer's contract allows, plus the
- * time until a worker is free. A delay of zero or less means at once; one that ends beyond 292
- * years means never. The runs of a periodic task never overlap: the wait for the next run begins
- * when the last has ended. A fixed delay counts from that end. With a fixed rate, the deadlines are
- * {@code initialDelay}, {@code initialDelay + period} and so on, without drift. Runs are missed if
- * one takes longer than the period, or if the machine stalls. By default, the catch-up runs follow
- * at once, one after the other. See {@link Builder#skipMissedRuns}.
+ * time until a worker is free. A task with a delay of zero or less runs at once. A task with a
+ * deadline more than 292 years ahead never runs. The runs of a periodic task never overlap: the
+ * wait for the next run begins when the last has ended. A fixed delay counts from that end. With a
+ * fixed rate, the deadlines are {@code initialDelay}, {@code initialDelay + period} and so on,
+ * without drift. Runs are missed if one takes longer than the period, or if the machine stalls. By
+ * default, the catch-up runs follow at once, one after the other. See {@link
+ * Builder#skipMissedRuns}.
  *
  * <h2>How tasks end</h2>
  *
@@ -56,9 +57,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>No future waits for a run that cannot happen. If the workers reject a due task, or the timer
  * is stopped, the future fails with the exception that was thrown, or with a {@link
- * RejectedExecutionException}. This class notices that a timer has failed when it next starts a
- * timeout. All tasks that wait for that timer then fail. A task that the workers accept and
- * silently drop is lost.
+ * RejectedExecutionException}. This class detects a failed timer when it next starts a timeout. All
+ * tasks that wait for that timer then fail. A task that the workers accept and silently drop is
+ * lost.
  *
  * <p>A periodic task counts as one pending timeout for life, even while it runs. The timer's limit
  * can refuse it only when it is scheduled.
@@ -149,8 +150,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
   }
 
   /**
-   * Runs a task at once. As in the JDK, an exception of the task ends up in a future that nobody
-   * holds.
+   * Runs a task at once. As in the JDK, an exception of the task is stored in a future that is not
+   * returned.
    */
   @Override
   @SuppressWarnings("FutureReturnValueIgnored")
@@ -197,7 +198,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
         live.remove(task);
         throw e;
       }
-      // Otherwise it was accepted after all: it runs or has run, or a shutdown has taken it.
+      // Otherwise, the task was accepted: it runs, has run, or was removed by a shutdown.
     }
     return task;
   }
@@ -211,7 +212,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
   /** Fails all tasks that wait on the timer, because the timer has refused a task permanently. */
   RejectedExecutionException failOnTimer(IllegalStateException cause) {
     RejectedExecutionException lost = timerLost(cause);
-    timerIsLost = true; // before the tasks: a running task sees this before it waits again
+    timerIsLost = true; // before failing the tasks: a running task reads this before it waits again
     live.failOnTimer(lost);
     return lost;
   }

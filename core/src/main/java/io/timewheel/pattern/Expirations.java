@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * Every added value has exactly one of two outcomes. {@link #complete}, {@link #replace}, {@link
  * #removeAll()} or {@link #stop} returns it once (or {@link #remove} removes it). Or it expires,
  * and the listener is notified once. The thread that removes the value from the map decides. A
- * returned value has left: its timeout is cancelled, and nothing refers to it.
+ * returned value is no longer in the map: its timeout is cancelled, and nothing refers to it.
  *
  * <h2>Touching</h2>
  *
@@ -368,8 +368,7 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Removes all values. They belong to the caller, for instance to fail the operations that wait
-   * for them.
+   * Removes all values. The caller may, for instance, fail the operations that wait for them.
    *
    * @return the values with their keys; none of them expires
    */

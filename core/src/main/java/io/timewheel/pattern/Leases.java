@@ -16,7 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.function.BiConsumer;
 
 /**
- * Renews leases while they are held: the watchdog of a distributed lock. It replaces a renewal
+ * Renews leases while they are held, like the watchdog of a distributed lock. It replaces a renewal
  * timer for each lock.
  *
  * <pre>{@code
@@ -48,7 +48,7 @@ import java.util.function.BiConsumer;
  *       action would undo the new lock: it waits only for renewals of the released lease.
  *   <li>A call that fails has renewed nothing, and is retried at the next sweep, until the lease
  *       expires. A call that hangs delays its leases and the actions of their release. It also
- *       occupies a thread of the executor, unless it hangs in its stage.
+ *       occupies a thread of the executor, unless it has returned a stage that never completes.
  *   <li>A lease is lost if a call does not return it among the renewed leases, or if it expires.
  *       {@code onLost} is notified once, unless the lease was released before. The time counts from
  *       the moment before the last successful call, so it ends no later than at the server. Until
@@ -255,16 +255,16 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Releases a hold. If it was the last, runs an action, the unlock, as soon as no renewal of the
-   * lease is in progress. It usually runs at once, on the calling thread. Otherwise, it runs on the
+   * Releases a hold. If it was the last, runs the unlock action as soon as no renewal of the lease
+   * is in progress. It usually runs at once, on the calling thread. Otherwise, it runs on the
    * executor when the renewal has ended. Do not acquire and hold the key again before the action
    * has run; see the description of this class.
    *
    * @param key the key
-   * @param unlock the action to run when no call renews the lease
-   * @return completes with true when the action has run; with false at once if there was nothing to
-   *     unlock, because the hold was not the last, or the lease was lost or never held; fails if
-   *     the action threw, and the handler is notified too
+   * @param unlock the action to run when no renewal of the lease is in progress
+   * @return a future that completes with true when the action has run. It completes with false at
+   *     once if the hold was not the last, or if the lease was lost or never held. It fails if the
+   *     action threw; the handler is notified too
    */
   public CompletableFuture<Boolean> release(K key, Runnable unlock) {
     requireNonNull(unlock, "unlock");
@@ -315,8 +315,8 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Begins no further call, and refuses leases. Leases that are held can still be released. {@code
-   * onLost} is no longer notified.
+   * Closes this object: starts no more renewal calls, and refuses new leases. Held leases can still
+   * be released. {@code onLost} is no longer notified.
    */
   @Override
   public void close() {
@@ -348,7 +348,8 @@ public final class Leases<K> implements AutoCloseable {
       long scanNanos = clock.nanoTime() - nowNanos;
       sweep.hasten(leaseNanos - oldestNanos - scanNanos);
     }
-    // The calls do not wait for these notifications, nor do these wait for a call that hangs.
+    // Renewal calls do not wait for these notifications. The notifications do not wait for a call
+    // that hangs.
     lost.forEach(lease -> tell(lease, Loss.OVER));
     for (int from = 0; from < due.size() && !closed; from += maxBatch) {
       new RenewalCall<>(this, due.subList(from, Math.min(due.size(), from + maxBatch))).begin();

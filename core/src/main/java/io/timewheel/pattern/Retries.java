@@ -55,10 +55,10 @@ import org.jspecify.annotations.Nullable;
  *       onExhausted} run on the executor too. If the executor rejects them, they run on the thread
  *       that determined the outcome.
  *   <li>An attempt that exceeds its time limit fails with a {@link TimeoutException}. The timer
- *       ends it on the executor. If the executor has no free thread, the attempt ends when there is
- *       one, or when the attempt returns or throws. It is a timeout in each case. Cancelling and
- *       time limits do not interrupt: an attempt that has begun continues, and its outcome is
- *       ignored. The key may be tried again at the same time.
+ *       submits this failure to the executor. If the executor has no free thread, the failure takes
+ *       effect when a thread is free, or when the attempt returns or throws. The outcome is a
+ *       timeout in each case. Cancelling and time limits do not interrupt: an attempt that has
+ *       begun continues, and its outcome is ignored. The key may be tried again at the same time.
  *   <li>A key counts as one pending timeout from beginning to end, even while it is tried. The
  *       timer's limit can refuse it only when it is added. If the timer is stopped, waiting keys
  *       are dropped, and a key whose running attempt then fails is exhausted.
@@ -183,8 +183,8 @@ public final class Retries<K> implements AutoCloseable {
   }
 
   /**
-   * Starts retrying a key until a deadline, or until the time limit of all keys if that is earlier,
-   * unless the key is already being retried.
+   * Starts retrying a key until a deadline, unless the key is already being retried. The time limit
+   * of all keys applies if it is earlier.
    *
    * @param key the key to try
    * @param deadline the latest time at which an attempt may be due
@@ -216,7 +216,7 @@ public final class Retries<K> implements AutoCloseable {
       end = e;
     }
     if (end == null) {
-      retry.start(delayNanos); // first, so no other thread relies on a refused key
+      retry.start(delayNanos); // before adding, so no other thread relies on a refused key
     }
     if (retries.putIfAbsent(key, retry) != null) {
       retry.settle();
@@ -384,8 +384,9 @@ public final class Retries<K> implements AutoCloseable {
     }
 
     /**
-     * Sets how long a key is tried at most: no attempt is due later than this after {@link
-     * Retries#add}. An attempt in progress is not cut short. By default, there is no limit.
+     * Sets the maximum time for which a key is retried. No attempt is due later than this after
+     * {@link Retries#add}. An attempt in progress is not interrupted. By default, there is no
+     * limit.
      *
      * @param limit the time, more than zero
      * @return this builder

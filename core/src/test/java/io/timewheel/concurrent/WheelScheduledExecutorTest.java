@@ -301,7 +301,9 @@ class WheelScheduledExecutorTest {
     assertThat(on.isTerminated()).isTrue();
   }
 
-  /** The task once left the timer before each run, and was then refused: its future failed. */
+  /**
+   * Regression: the task left the timer before each run and was then refused, so its future failed.
+   */
   @Test
   void periodicTaskContinuesIfTheTimerIsFull() {
     PolledTimer limited =

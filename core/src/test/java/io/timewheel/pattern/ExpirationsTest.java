@@ -174,7 +174,7 @@ class ExpirationsTest {
     assertThat(expired).isEmpty();
   }
 
-  /** Otherwise, values removed before the exception were neither returned nor expired. */
+  /** Regression: values removed before the exception were neither returned nor expired. */
   @Test
   void conditionThatThrowsRemovesNothing() {
     expirations.add("a", 1, ofMillis(10));
@@ -346,7 +346,7 @@ class ExpirationsTest {
         .isIn("Expirations [b, c]", "Expirations [c, b]");
   }
 
-  /** The interrupt status set by one listener was still set in the next call. */
+  /** Regression: the interrupt status set by one listener call was still set in the next call. */
   @Test
   void interruptDoesNotLeakIntoTheNextCall() {
     List<Boolean> interrupted = new ArrayList<>();
@@ -366,7 +366,10 @@ class ExpirationsTest {
     assertThat(Thread.interrupted()).as("left to the executor").isTrue();
   }
 
-  /** The executor was never offered another run: all later entries ran on the timer thread. */
+  /**
+   * Regression: the executor was never offered another run, so all later entries ran on the timer
+   * thread.
+   */
   @Test
   void droppedRunIsOfferedAgainWhenMoreExpires() {
     rig.takes = false;
@@ -673,8 +676,8 @@ class ExpirationsTest {
   }
 
   /**
-   * The entry once left the timer when its timeout fired. Another took its place, and the entry
-   * expired at once.
+   * Regression: the entry left the timer when its timeout fired. Another timeout took its place,
+   * and the entry expired at once.
    */
   @Test
   void touchedEntrySurvivesAFullTimer() {
@@ -693,7 +696,7 @@ class ExpirationsTest {
     assertThat(limited.size()).isZero();
   }
 
-  /** The map contained the key while the start of its timeout was pending, and then dropped it. */
+  /** Regression: the map contained the key before its timeout was started, and then dropped it. */
   @Test
   void refusedAdditionIsNeverSeenByAnother() {
     Rig full = new Rig(1);

@@ -67,7 +67,7 @@ class LeasesTest {
     assertNothingFires();
   }
 
-  /** The next renewal was timed from the answer, which made the real period longer. */
+  /** Regression: the next renewal was timed from the answer, so the real period was longer. */
   @Test
   void slowAnswerDoesNotLengthenThePeriod() {
     leases.hold("a");
@@ -100,7 +100,7 @@ class LeasesTest {
     assertThat(small.size()).isEqualTo(5);
   }
 
-  /** An exception stopped all further renewals. */
+  /** Regression: an exception stopped all further renewals. */
   @Test
   void failedCallIsRetriedAtEverySweep() {
     leases.hold("a");
@@ -154,7 +154,7 @@ class LeasesTest {
     assertThat(leases.hold("a")).as("may be held again").isOne();
   }
 
-  /** A renewal could outlive its unlock. */
+  /** Regression: a renewal could still be in progress after the unlock. */
   @Test
   void unlockWaitsForTheRenewalInProgress() {
     leases.hold("a");
@@ -169,7 +169,7 @@ class LeasesTest {
     assertThat(lost).isEmpty();
   }
 
-  /** Even if the answer reports that it was gone: it had been released before. */
+  /** The answer reports the lease as lost, but it was released before. */
   @Test
   void releasedLeaseIsNotLost() {
     leases.hold("a");
@@ -252,7 +252,7 @@ class LeasesTest {
     assertThat(leases.holds("never")).isZero();
   }
 
-  /** If a call hangs, leases outside it are still renewed, and it is not made twice. */
+  /** If a call hangs, leases of other calls are still renewed, and the call is not repeated. */
   @Test
   void callThatHangsDelaysOnlyItsOwnLeases() {
     leases.hold("a");
@@ -490,7 +490,9 @@ class LeasesTest {
     full.assertNothingPending();
   }
 
-  /** The sweep once left the timer, and was then refused: leases were no longer renewed. */
+  /**
+   * Regression: the sweep left the timer and was then refused, so leases were no longer renewed.
+   */
   @Test
   void renewsIfTheTimerIsFull() {
     Rig full = new Rig(1);
@@ -506,7 +508,10 @@ class LeasesTest {
     assertThat(full.errors).isEmpty();
   }
 
-  /** While the timer was full, one hold was refused, and another had relied on it. */
+  /**
+   * Regression: while the timer was full, one hold was refused after another hold had relied on its
+   * timeout.
+   */
   @Test
   void holdsWhileTheTimerIsFullAreAllRenewed() {
     Rig full = new Rig(2);
@@ -521,7 +526,9 @@ class LeasesTest {
     assertThat(calls).hasSize(1).first().asString().startsWith("bc");
   }
 
-  /** The executor accepted the sweep but dropped it, and leases were no longer renewed. */
+  /**
+   * Regression: the executor accepted the sweep but dropped it, and leases were no longer renewed.
+   */
   @Test
   void oneDroppedSweepDoesNotStopTheOthers() {
     leases.hold("a");
@@ -541,7 +548,10 @@ class LeasesTest {
     assertThat(lost).containsExactly("a1000");
   }
 
-  /** At any clock reading of the release: the lease was once marked as in the call before. */
+  /**
+   * At any clock reading of the release. Regression: the lease was marked as part of the previous
+   * call.
+   */
   @Test
   void noRenewalBeginsAfterARelease() {
     for (int reading = 1; reading < 20; reading++) {

@@ -55,7 +55,7 @@ class RetriesTest {
     rig.assertNothingPending();
   }
 
-  /** Blocking work on the timer thread delayed all other timeouts. */
+  /** Regression: blocking work on the timer thread delayed all other timeouts. */
   @Test
   void runsNoUserCodeOnTheTimerThread() {
     retries.add("a");
@@ -212,7 +212,7 @@ class RetriesTest {
     assertThat(exhausted).containsExactly("a once");
   }
 
-  /** The attempt was counted, although it never began. */
+  /** Regression: the attempt was counted, although it never began. */
   @Test
   void rejectedAttemptDoesNotCountAndIsOfferedAgain() {
     rig.takes = false;
@@ -253,7 +253,9 @@ class RetriesTest {
     assertThat(retries.size()).isZero();
   }
 
-  /** The executor accepted the attempt but dropped it, and the key was stuck forever. */
+  /**
+   * Regression: the executor accepted the attempt but dropped it, and the key was stuck forever.
+   */
   @Test
   void droppedAttemptIsOfferedAgain() {
     failures = 0;
@@ -301,7 +303,7 @@ class RetriesTest {
     assertThat(rig.errors).hasSize(1);
   }
 
-  /** The timer was at its limit when the attempt failed, and that exhausted the key. */
+  /** Regression: the timer was at its limit when the attempt failed, and this exhausted the key. */
   @Test
   void keyIsRetriedIfTheTimerIsFull() {
     Rig full = new Rig(1);
@@ -396,7 +398,7 @@ class RetriesTest {
     rig.assertNothingPending();
   }
 
-  /** The end of the time limit is offered again, like an attempt. */
+  /** The task that ends the attempt at its limit is offered again, like an attempt. */
   @Test
   void attemptTimeLimitSurvivesADroppedTask() {
     Retries<String> limited =
@@ -413,7 +415,10 @@ class RetriesTest {
     assertThat(exhausted).containsExactly("a attempt 1 took too long");
   }
 
-  /** A direct executor runs attempts on the timer thread, which cannot end them meanwhile. */
+  /**
+   * A direct executor runs attempts on the timer thread. The timer cannot end an attempt while it
+   * runs there.
+   */
   @Test
   void attemptThatReturnsAfterItsLimitFails() {
     List<String> succeeded = new ArrayList<>();
