@@ -33,13 +33,14 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class ManualTimeSource implements TimeSource {
   /**
-   * How often {@link #awaitParked} checks whether the thread has ended; no signal announces that.
+   * The interval at which {@link #awaitParked} checks whether the thread has ended. No signal
+   * announces the end of a thread.
    */
   private static final long LIFE_SIGN_MILLIS = 1;
 
   /**
-   * How far the clock may go. Readings are compared by their difference, which must stay positive
-   * and below the 292 years that mean never.
+   * The maximum elapsed time of the clock. Readings are compared by their difference, which must
+   * stay positive and below 292 years, the value for never.
    */
   private static final long MAX_ELAPSED_NANOS = Long.MAX_VALUE - 1;
 
@@ -141,14 +142,14 @@ public final class ManualTimeSource implements TimeSource {
   }
 
   /**
-   * Waits until a thread has nothing left to do until this clock moves again. Then the thread has
-   * read the clock after this call began, has completed all due work, and parks until a later time.
-   * Returns at once if the thread has ended or was not started yet.
+   * Waits until a thread is idle until this clock moves again. An idle thread has read the clock
+   * after this call began, has completed all due work, and parks until a later time. Returns at
+   * once if the thread has ended or was not started yet.
    *
-   * <p>A parked thread is not sufficient: a thread that started a timeout may have unparked it,
-   * which it may not have noticed yet. So this method makes the thread return from {@link
-   * #parkUntil} and park again. In between, it sees the current time and all timeouts that the
-   * caller has started. This adds one wake-up to the statistics of its timer.
+   * <p>It is not sufficient that the thread is parked: another thread may have unparked it for a
+   * new timeout, and it may not have returned yet. So this method makes the thread return from
+   * {@link #parkUntil} and park again. In between, the thread sees the current time and all
+   * timeouts that the caller has started. This adds one wake-up to the statistics of its timer.
    *
    * @param thread a thread that parks on this clock whenever it has nothing to do
    * @throws IllegalStateException if called by the thread itself, which would wait forever
@@ -174,7 +175,9 @@ public final class ManualTimeSource implements TimeSource {
     }
   }
 
-  /** Returns whether a caller waits for another lap of the thread. Begins that lap. */
+  /**
+   * Begins the next lap of the thread, if a caller waits for it. Returns whether a caller waits.
+   */
   private boolean beginLaps(Thread thread) {
     boolean begun = false;
     for (Lap lap : laps) {

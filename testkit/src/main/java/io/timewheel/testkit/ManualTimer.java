@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * A timer whose time a test moves. It is the real engine, without a thread or a real clock. So a
- * test of timed code takes no time and is deterministic.
+ * A timer whose clock is moved by a test. It is the production engine, without a thread or a real
+ * clock. So a test of timed code does not wait and is deterministic.
  *
  * <pre>{@code
  * ManualTimer timer = ManualTimer.create();
@@ -60,8 +60,8 @@ public final class ManualTimer extends PolledTimer {
   private final Queue<Throwable> errors;
 
   /**
-   * All timeouts that are still reachable; the timer refers to the pending ones. The wheel itself
-   * has only a lower bound of the next deadline once timeouts were cancelled or moved.
+   * All timeouts that are still reachable; the timer refers to the pending ones. After a cancel or
+   * a move, the wheel itself has only a lower bound of the next deadline.
    */
   private final Set<Timeout> timeouts =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -144,8 +144,8 @@ public final class ManualTimer extends PolledTimer {
   }
 
   /**
-   * Runs at most {@code limit} due tasks, without advancing the time. There are none unless {@link
-   * #timeSource()} was moved directly, or an earlier limit left some.
+   * Runs at most {@code limit} due tasks, without advancing the time. Tasks are due only if {@link
+   * #timeSource()} was moved directly, or if an earlier limit left some.
    *
    * @param limit the maximum number of tasks to run, zero or more
    * @return how many tasks were run or handed to the executor

@@ -133,9 +133,9 @@ interface RacingContract extends TimeScript {
   }
 
   /**
-   * Lets two threads apply an action to all timeouts of a tick while that tick passes, and to half
-   * of those of the next tick. The next tick is certain to pass later, so each side wins some
-   * races.
+   * Races two threads against the time. While a tick passes, they apply an action to all of its
+   * timeouts, and to half of the timeouts of the next tick. The next tick certainly passes later,
+   * so each side wins some races.
    */
   private List<Timeout> raceAgainstTime(Timer timer, Consumer<Timeout> action) throws Exception {
     int ticks = 200;

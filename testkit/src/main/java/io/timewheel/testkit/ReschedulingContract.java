@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract of moving a deadline: the old one no longer counts, and the timeout stays the same
+ * The contract of rescheduling: the old deadline no longer counts, and the timeout stays the same
  * object.
  */
 interface ReschedulingContract extends TimeScript {

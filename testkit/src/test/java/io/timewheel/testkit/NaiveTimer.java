@@ -260,7 +260,7 @@ class NaiveTimer implements Timer {
     try {
       settings.onError().handle(timeout, error);
     } catch (Throwable e) {
-      // Nobody is left to notify.
+      // The error handler itself threw, so there is nobody to notify.
     }
   }
 
