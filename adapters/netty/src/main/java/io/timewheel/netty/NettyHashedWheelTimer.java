@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
  * interface {@link Timer}, such as Apache BookKeeper. It inherits from Netty's class only for its
  * type: the inherited wheel is never used, and the inherited thread is never started.
  *
- * <p>Netty's part is stopped before any caller sees this object. So Netty does not track it as a
- * leak. It counts it only for a moment among the live timers, of which it warns beyond 64. About 10
- * kB of unused queues remain.
+ * <p>Netty's part is stopped before any caller sees this object. So Netty does not track the object
+ * as a leak. Netty warns if there are more than 64 live timers, and counts this one only for a
+ * moment. About 10 kB of unused queues remain.
  */
 public final class NettyHashedWheelTimer extends HashedWheelTimer {
   private final io.timewheel.Timer timer;

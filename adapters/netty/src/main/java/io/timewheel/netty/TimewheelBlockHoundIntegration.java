@@ -15,13 +15,13 @@ import reactor.blockhound.integration.BlockHoundIntegration;
  *   <li>for the lock of a stripe, which another thread holds for a few instructions;
  *   <li>of a thread that polls a timer, to let another thread take that lock;
  *   <li>in {@code stop()}, for the task that the timer thread is running, as Netty allows for its
- *       own timer; at most 10 seconds, or the shutdown timeout passed to {@code stop}.
+ *       own timer. It waits at most 10 seconds, or the shutdown timeout passed to {@code stop}.
  * </ul>
  *
  * BlockHound still reports tasks and callbacks that block on an event loop.
  *
- * <p>On the class path, {@code BlockHound.install()} finds it. On the module path, pass it: {@code
- * BlockHound.install(new TimewheelBlockHoundIntegration())}.
+ * <p>On the class path, {@code BlockHound.install()} finds this class. On the module path, pass an
+ * instance: {@code BlockHound.install(new TimewheelBlockHoundIntegration())}.
  */
 public final class TimewheelBlockHoundIntegration implements BlockHoundIntegration {
   /** Makes the integration. */

@@ -129,7 +129,7 @@ class BlockHoundTest {
     }
   }
 
-  /** It releases the lock between two parts of a large slot, and spins there. */
+  /** The polling thread releases the lock between two parts of a large slot, and spins there. */
   @Test
   void eventLoopThatPollsMayYield() throws Exception {
     ManualTimer manual = ManualTimer.create();

@@ -76,12 +76,15 @@ class CassandraTest {
         if (!(e.getCause() instanceof BindNodeException node
             && node.getCause() instanceof BindException)) {
           throw e;
-        } // otherwise, another process has taken the address meanwhile
+        } // otherwise, another process has bound the address meanwhile
       }
     }
   }
 
-  /** Not port zero: the server would not report the port that it chose. */
+  /**
+   * Returns a free port. Port zero does not work, because the server does not report the port that
+   * it chose.
+   */
   private static SocketAddress freeAddress() {
     try (ServerSocket socket = new ServerSocket(0, 0, InetAddress.getLoopbackAddress())) {
       return socket.getLocalSocketAddress();

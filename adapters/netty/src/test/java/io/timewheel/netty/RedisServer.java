@@ -31,7 +31,7 @@ final class RedisServer implements AutoCloseable {
   static RedisServer start(Path directory) throws IOException {
     StringBuilder output = new StringBuilder();
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-      int port = freePort(); // if another process takes it, the next one is tried
+      int port = freePort(); // if another process binds the port, the next one is tried
       Process process =
           new ProcessBuilder(
                   "redis-server",
