@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Adapts a library's timer on top of a {@link Timer} to the contracts: they make and use it through
- * this interface.
+ * Adapts a library's timer, which runs on a {@link Timer}, to the contract tests. They create and
+ * use the library's timer through this interface.
  *
  * @param <M> the library's timer
  * @param <T> its timeout

@@ -18,7 +18,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** The contract that must hold under any load, on the clock of the machine and with threads. */
+/**
+ * The part of the contract that must hold under any load, with real threads and the machine's
+ * clock.
+ */
 public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K> {
   private static final long TICK_MILLIS = 20;
 
@@ -46,7 +49,7 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
     }
 
     left.await();
-    assertThat(stop(timer)).isEmpty(); // waits for the last task, and there are no more
+    assertThat(stop(timer)).isEmpty(); // waits for the last task; no task follows
     assertThat(early).hasValue(0);
     assertThat(runs).hasValue(timeouts);
   }

@@ -27,7 +27,7 @@ public abstract class DropInTaskClassContract<M, T, K> implements DropIn<M, T, K
   private final ManualTimeSource clock = new ManualTimeSource();
   private final PolledTimer wheel = PolledTimer.builder().timeSource(clock).build();
 
-  /** So the timer loads the events when it is made. */
+  /** Starts a recording, so that the timer loads its event classes when it is created. */
   @BeforeAll
   static void useFlightRecorder() {
     FlightRecorder.getFlightRecorder();

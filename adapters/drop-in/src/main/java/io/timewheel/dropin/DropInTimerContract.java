@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The behaviour that the library's users rely on, including all assertions of its own tests. The
- * tests move the time.
+ * tests advance the time.
  */
 public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   private final ManualTimer clock = ManualTimer.create();
