@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** The agent of this JVM: its options, its figures, and where it prints. */
+/** The agent of this JVM: its options, its figures and its output stream. */
 final class Agent {
   private static final Duration MAX_TICK = Duration.ofDays(1);
   private static final int MAX_SLOTS = 1 << 20;
@@ -32,7 +32,7 @@ final class Agent {
     return agent;
   }
 
-  /** Makes this the agent that changed classes find. */
+  /** Makes this the agent that {@link #current} returns to changed classes. */
   void install() {
     current = this;
   }
@@ -42,7 +42,8 @@ final class Agent {
   }
 
   /**
-   * Makes the engine of a timer; core's limits on the tick and the slots are narrower than Netty's.
+   * Makes the engine of a timer. Reduces the tick and the number of slots to core's limits, which
+   * are lower than Netty's.
    */
   Object[] attach(Object timer, long tickNanos, int slots, @Nullable AtomicLong pending) {
     TimerFigures ofClass =
@@ -57,7 +58,7 @@ final class Agent {
     return engine.parts();
   }
 
-  /** Prints how a class was treated. */
+  /** Prints whether a class was replaced, watched or left alone. */
   void note(String text) {
     if (options.report() != Options.Report.NONE) {
       print(text);
@@ -65,8 +66,8 @@ final class Agent {
   }
 
   /**
-   * Not to a logger: an agent that made the first one would decide which log manager the
-   * application gets.
+   * Prints to a stream, not to a logger: the first logger of a JVM fixes the application's log
+   * manager.
    */
   private void print(String text) {
     out.println("[timewheel-agent] " + text);

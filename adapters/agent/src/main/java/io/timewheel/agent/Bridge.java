@@ -4,7 +4,7 @@ package io.timewheel.agent;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** Called by the changed classes, through reflection. */
+/** The entry point for the changed classes, which call it through reflection. */
 public final class Bridge {
   private Bridge() {}
 

@@ -5,13 +5,14 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * Counts how late timeouts expired, in steps of a sixteenth: percentiles are at most 7 % too high.
+ * A histogram of the lateness of timeouts. A bucket is at most a sixteenth wide, so percentiles are
+ * at most 7 % too high.
  */
 final class Lateness {
   private static final int STEP_BITS = 4;
   private static final int STEPS = 1 << STEP_BITS;
 
-  /** Enough for 2^44 ns, or five hours. */
+  /** Buckets up to 2^44 ns, or five hours. */
   private static final int BUCKETS = (44 - STEP_BITS + 1) * STEPS;
 
   private final AtomicLongArray counts = new AtomicLongArray(BUCKETS);
@@ -56,8 +57,8 @@ final class Lateness {
   }
 
   /**
-   * Returns the lateness that a share of all timeouts, from 0 to 1, did not exceed; 0 if there are
-   * none.
+   * Returns the lateness that the given share of all timeouts (0 to 1) did not exceed; 0 if no
+   * timeout has expired.
    */
   long percentileNanos(double share) {
     long wanted = (long) Math.ceil(share * count());

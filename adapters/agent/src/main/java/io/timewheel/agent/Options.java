@@ -17,10 +17,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tick the length of a tick; null for the application's own
  * @param wheel the kind of wheel
- * @param stripes how many parts each timer has; null for the default of core
+ * @param stripes the number of stripes of each timer; null for the default of core
  * @param include patterns of class names to replace; all if it is empty
  * @param exclude patterns of class names to leave alone
- * @param report what to print
+ * @param report the report that the agent prints
  */
 record Options(
     @Nullable Duration tick,
@@ -41,7 +41,7 @@ record Options(
     NONE,
     /** One line for each class that was replaced or left alone. */
     START,
-    /** The same, and the figures when the JVM ends. */
+    /** As {@link #START}, and the figures when the JVM ends. */
     EXIT,
     /** The figures of the application's own timers, which stay in place. */
     COMPARE
@@ -137,8 +137,8 @@ record Options(
   }
 
   /**
-   * Patterns are separated by colons; a star stands for any characters. Without one, no expression
-   * is compiled: that takes the start of the JVM some 10 ms.
+   * Parses patterns, which are separated by colons. A star matches any characters. Without
+   * patterns, no regular expression is compiled, which saves some 10 ms at the start of the JVM.
    */
   private static List<Pattern> patterns(String text) {
     List<Pattern> patterns = new ArrayList<>();
@@ -172,7 +172,7 @@ record Options(
     return report == Report.EXIT || report == Report.COMPARE;
   }
 
-  /** A tick as the option is written. */
+  /** Returns a tick as text, with the largest unit that needs no fraction. */
   static String text(Duration tick) {
     long nanos = tick.toNanos();
     if (nanos % 1_000_000 == 0) {

@@ -12,11 +12,11 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * The members of a class file, by which {@link #problem} recognises a timer of Netty's or Dubbo's
- * kind in whichever package it is.
+ * The members of a class file. {@link #problem} uses them to recognise the timer of Netty or Dubbo,
+ * also in a copy in another package.
  */
 final class Shape {
-  /** Where Netty, Dubbo and their copies have the other two classes. */
+  /** The suffix of the name of the worker class, in Netty, Dubbo and their copies. */
   static final String WORKER = "$Worker";
 
   static final String TIMEOUT = "$HashedWheelTimeout";
@@ -32,7 +32,7 @@ final class Shape {
   /** The access flags of each method, by name and descriptor. */
   private final Map<String, Integer> methods = new HashMap<>();
 
-  /** True if {@code expire()} itself ends the count of the timeout as pending. */
+  /** True if {@code expire()} itself decrements the count of pending timeouts. */
   private boolean expireRemoves;
 
   private Shape(ClassReader reader) {

@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 @SuppressWarnings({"unused", "NullAway"})
 final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Object> {
   /**
-   * The states in which a timeout ends; {@link Shape} checks that the application's class has the
-   * same.
+   * A final state of a timeout. {@link Shape} checks that the application's class has the same
+   * constants.
    */
   static final int ST_CANCELLED = 1;
 
@@ -23,16 +23,17 @@ final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Objec
   private TimerSeam timer;
   private long deadline;
 
-  /** The timeout of the engine behind this one. */
+  /** The engine's timeout for this one. */
   @Woven private Object timewheelHandle;
 
   public void expire() {}
 
-  /** Generated: ends the count of this timeout as pending if {@link #expire} does not. */
+  /** Generated: decrements the count of pending timeouts if {@link #expire} does not. */
   void timewheelExpiring() {}
 
   /**
-   * Generated: ends the count of this timeout as pending; notifies the task in versions that do.
+   * Generated: decrements the count of pending timeouts. Notifies the task if the application's
+   * version does so.
    */
   void timewheelCancelled() {}
 

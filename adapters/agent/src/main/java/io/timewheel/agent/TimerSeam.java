@@ -29,7 +29,7 @@ final class TimerSeam {
   private volatile long startTime;
   private CountDownLatch startTimeInitialized;
 
-  /** The engine; null if there is none, and the timer is as the application has it. */
+  /** The engine; null if none is attached, so the timer runs unchanged. */
   @Woven private Object timewheel;
 
   /** True if the engine runs the timeouts; false if the application's own wheel does. */
@@ -61,7 +61,10 @@ final class TimerSeam {
     }
   }
 
-  /** Called by the worker; returns false if the application's own loop is to run. */
+  /**
+   * Called by the worker. Runs the engine's loop, or returns false if the application's own loop
+   * must run.
+   */
   @Woven
   boolean timewheelRun() {
     Object engine = timewheel;
@@ -76,8 +79,8 @@ final class TimerSeam {
   }
 
   /**
-   * Called at the start of {@code stop()}. The engine is a lock: only one of two callers gets the
-   * timeouts.
+   * Called at the start of {@code stop()}. It locks the engine, so only one of two callers receives
+   * the timeouts.
    */
   @Woven
   private void timewheelStop() {
@@ -90,8 +93,8 @@ final class TimerSeam {
   }
 
   /**
-   * Returns the nanoseconds from now to a deadline, which counts from the start of the timer. A
-   * negative delay may lead to before that start, as far as there are numbers.
+   * Returns the nanoseconds from now to a deadline, which is relative to the start of the timer. A
+   * deadline before the start, from a negative delay, counts as the start.
    */
   @Woven
   long timewheelRemaining(long deadline) {
@@ -107,7 +110,7 @@ final class TimerSeam {
     }
   }
 
-  /** Ends the count of one timeout as pending. */
+  /** Decrements the count of pending timeouts. */
   @Woven
   void timewheelNotPending() {
     AtomicLong pending = timewheelPending();
@@ -116,7 +119,10 @@ final class TimerSeam {
     }
   }
 
-  /** Removes a timeout from the engine, or passes on what its task threw when it was notified. */
+  /**
+   * Removes a cancelled timeout from the engine, or logs the exception that its task threw when it
+   * was notified.
+   */
   @Woven
   void timewheelCancel(Object handleOrError) {
     ((Consumer<Object>) timewheel).accept(handleOrError);

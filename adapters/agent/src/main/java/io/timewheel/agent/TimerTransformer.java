@@ -14,13 +14,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes timers as they load. One decision covers the three classes of a timer: it is made when
- * the first of them loads, and reads the other two as resources of the same class loader.
+ * Changes timers as they load. One decision covers the three classes of a timer. It is made when
+ * the first of them loads; the other two are read as resources of the same class loader.
  */
 final class TimerTransformer implements ClassFileTransformer {
   /**
-   * All timers of this kind keep their simple name, also in copies that a build has moved to
-   * another package.
+   * The simple name of the timer class. A copy that a build has relocated to another package keeps
+   * it.
    */
   private static final String TIMER = "HashedWheelTimer";
 
@@ -29,7 +29,7 @@ final class TimerTransformer implements ClassFileTransformer {
   private final Agent agent;
 
   /**
-   * By class loader, then by the name of the timer; an absent weaver means that it is left alone.
+   * The decisions by class loader and name of the timer. Without a weaver, the timer is left alone.
    */
   private final Map<ClassLoader, Map<String, Decision>> decisions = new WeakHashMap<>();
 
@@ -39,7 +39,10 @@ final class TimerTransformer implements ClassFileTransformer {
     this.agent = agent;
   }
 
-  /** Returns the name of the timer that a class is, or is nested in; null for other classes. */
+  /**
+   * Returns the name of the timer class if the given class is a timer or is nested in one;
+   * otherwise null.
+   */
   static @Nullable String timerName(String className) {
     for (String nested : new String[] {"", Shape.WORKER, Shape.TIMEOUT}) {
       if (className.endsWith(TIMER.concat(nested)) && !className.startsWith(THIS_PACKAGE)) {
@@ -82,7 +85,8 @@ final class TimerTransformer implements ClassFileTransformer {
   }
 
   /**
-   * Not under a lock: looking asks a class loader, which may wait for a thread that loads a timer.
+   * Decides without holding a lock: it reads from a class loader, which may wait for a thread that
+   * loads a timer.
    */
   private Decision decide(
       ClassLoader loader,

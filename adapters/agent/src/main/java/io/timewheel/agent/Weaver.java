@@ -22,9 +22,9 @@ import org.objectweb.asm.commons.ClassRemapper;
 import org.objectweb.asm.commons.SimpleRemapper;
 
 /**
- * Changes the class files of one timer and its two nested classes, whose shapes {@link
- * Shape#problem} has found right. It copies the members of the seams, and inserts one call into
- * each of five methods:
+ * Changes the class files of one timer and its two nested classes. {@link Shape#problem} has
+ * checked their shapes before. It copies the members of the seams, and inserts one call into each
+ * of five methods:
  *
  * <pre>
  *   timer     constructor           at the end    timewheelAttach()
@@ -99,7 +99,7 @@ final class Weaver {
     }
   }
 
-  /** Copies the members that are marked {@link Woven}, unless the target has them. */
+  /** Copies the members that are marked {@link Woven}, unless the target already has them. */
   private static final class WovenMembers extends ClassVisitor {
     private static final String WOVEN = Type.getDescriptor(Woven.class);
     private final ClassVisitor target;
@@ -139,7 +139,10 @@ final class Weaver {
         return null;
       }
       return new MethodVisitor(Opcodes.ASM9) {
-        /** An annotation comes before the code, so that this can pass the code on. */
+        /**
+         * ASM visits annotations before the code, so this visitor can still start to forward the
+         * method.
+         */
         @Override
         public @Nullable AnnotationVisitor visitAnnotation(String annotation, boolean visible) {
           if (annotation.equals(WOVEN)) {
@@ -158,7 +161,9 @@ final class Weaver {
       super(Opcodes.ASM9, next);
     }
 
-    /** The two queues are set once more by {@code timewheelAttach()}. */
+    /**
+     * Removes {@code final} from the two queues, because {@code timewheelAttach()} replaces them.
+     */
     @Override
     public FieldVisitor visitField(
         int access, String name, String type, @Nullable String generic, @Nullable Object value) {
@@ -209,7 +214,9 @@ final class Weaver {
     }
   }
 
-  /** Attaches the engine in the constructor that does not call another. */
+  /**
+   * Attaches the engine at the end of each constructor that does not call another one of its class.
+   */
   private final class ConstructorVisitor extends MethodVisitor {
     private boolean delegates;
 
@@ -267,7 +274,8 @@ final class Weaver {
           visitInsn(Opcodes.RETURN);
           visitLabel(own);
           visitFrame(Opcodes.F_SAME, 0, null, 0, null);
-          // No two frames may be at the same place, and the method may begin with one, of a loop.
+          // The NOP separates this frame from the next: the method may begin with the frame of a
+          // loop, and two frames must not have the same offset.
           visitInsn(Opcodes.NOP);
         }
       };
@@ -291,7 +299,8 @@ final class Weaver {
       String[] all = new String[interfaces.length + added.length];
       System.arraycopy(interfaces, 0, all, 0, interfaces.length);
       System.arraycopy(added, 0, all, interfaces.length, added.length);
-      // Not the generic signature, which would lack them: nothing reads that of a private class.
+      // Drops the generic signature, which would lack the added interfaces. Nothing reads the
+      // signature of a private class.
       super.visit(version, access, name, null, superName, all);
     }
 
@@ -343,7 +352,10 @@ final class Weaver {
       method.visitMethodInsn(call, owner.name, called, "()V", false);
     }
 
-    /** Adds a method that does something with this object. */
+    /**
+     * Adds a method that runs the given instructions with {@code this} on the stack; an empty
+     * method if there are none.
+     */
     private void generate(String name, @Nullable Consumer<MethodVisitor> body) {
       MethodVisitor method = cv.visitMethod(0, name, "()V", null, null);
       method.visitCode();

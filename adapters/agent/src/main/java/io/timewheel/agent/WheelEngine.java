@@ -25,12 +25,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the timeouts of one application timer, or only watches them if that keeps its own wheel.
+ * Runs the timeouts of one application timer. Only measures them if the timer keeps its own wheel.
  *
- * <p>The application's classes see this object as interfaces of the JDK, and this class sees them
- * in the same way; {@link TimerSeam} and {@link TimeoutSeam} are the other side.
+ * <p>The application's classes and this class call each other through interfaces of the JDK only.
+ * {@link TimerSeam} and {@link TimeoutSeam} are the application's side.
  *
- * <p>The application's timeout keeps its own state, and so decides a race of cancel and expiry. The
+ * <p>The application's timeout has its own state, which decides a race of cancel and expiry. The
  * engine only removes a cancelled timeout from the wheel.
  */
 final class WheelEngine
@@ -93,7 +93,7 @@ final class WheelEngine
     return new NeverStarted(wheelLoop);
   }
 
-  /** What the constructor of the application's timer receives. */
+  /** Returns the objects for the constructor of the application's timer; see {@link Bridge}. */
   Object[] parts() {
     return wheel == null
         ? new Object[] {this}
@@ -102,7 +102,10 @@ final class WheelEngine
 
   // Called by the application's timer
 
-  /** The application's thread has begun; returns true if it is to {@link #run} this. */
+  /**
+   * Called when the application's thread has begun. Returns true if the thread must call {@link
+   * #run}.
+   */
   @Override
   public boolean getAsBoolean() {
     thread = Thread.currentThread();
@@ -134,7 +137,7 @@ final class WheelEngine
     return left;
   }
 
-  /** A timeout expires, this late. */
+  /** Records the lateness of a timeout that expires. */
   @Override
   public void accept(long lateNanos) {
     figures.late(lateNanos);
@@ -147,7 +150,7 @@ final class WheelEngine
 
   // Called for each timeout
 
-  /** The application puts a timeout into its queue. */
+  /** Starts a timeout that the application puts into its queue. */
   private void start(Object timeout) {
     WheelTimer started = wheel;
     if (started == null) {
@@ -163,10 +166,12 @@ final class WheelEngine
     }
   }
 
-  /** A timeout was cancelled, or the task that was notified of that threw. */
+  /**
+   * Cancels the engine's timeout, or logs the exception of a task that was notified of a cancel.
+   */
   @Override
   public void accept(@Nullable Object handleOrError) {
-    // Null if a stop cancelled it before this thread has seen it.
+    // Null if a stop cancelled the timeout before this thread saw the handle.
     if (handleOrError instanceof Timeout handle) {
       handle.cancel();
     } else if (handleOrError instanceof Throwable error) {
@@ -198,7 +203,10 @@ final class WheelEngine
       boolean unused = timeout.getAsBoolean();
     }
 
-    /** The class of the application's task, which a public interface of the application returns. */
+    /**
+     * Returns the class of the application's task. A public interface of the application returns
+     * the task.
+     */
     @Override
     public Class<?> taskClass() {
       for (Class<?> type : timeout.getClass().getInterfaces()) {
@@ -212,7 +220,7 @@ final class WheelEngine
     }
   }
 
-  /** Stands in for the thread of the wheel, whose loop the application's thread runs. */
+  /** A placeholder for the wheel's thread. The application's thread runs its loop. */
   private static final class NeverStarted extends Thread {
     NeverStarted(Runnable loop) {
       super(null, loop, "timewheel-agent-unused", 0, false);
@@ -224,7 +232,7 @@ final class WheelEngine
     }
   }
 
-  /** A queue that passes on what it is given, and is always empty. */
+  /** A queue that passes each element to a consumer, and is always empty. */
   private static final class Intake extends AbstractQueue<Object> {
     private final Consumer<Object> sink;
 

@@ -12,7 +12,7 @@ import java.util.Set;
 final class WorkerSeam {
   private Set<Object> unprocessedTimeouts;
 
-  /** Takes the timeouts that {@code stop()} returns. */
+  /** Receives the timeouts that {@code stop()} returns. */
   @Woven
   void timewheelLeft(Collection<Object> left) {
     unprocessedTimeouts.addAll(left);

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The agent where the timer is not simply on the class path. */
+/** Tests the agent with timers that are not on the class path of the application. */
 @Tag("jar")
 class ClassLoadersTest {
   private static Path jarOf(Class<?> type) throws Exception {
@@ -25,7 +25,9 @@ class ClassLoadersTest {
     return jarOf(ClassLoadersTest.class);
   }
 
-  /** As in OSGi: the loader of the timer sees the JDK and itself, and not the agent. */
+  /**
+   * As in OSGi, the loader of the timer finds only the JDK's classes and its own, not the agent's.
+   */
   @Test
   void isolatedClassLoaderGetsTheEngine() throws Exception {
     ChildJvm.Output output =

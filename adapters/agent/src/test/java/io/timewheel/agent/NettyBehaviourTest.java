@@ -57,7 +57,7 @@ class NettyBehaviourTest {
     return new HashedWheelTimer(daemons(), 10, MILLISECONDS, 8, false, limit);
   }
 
-  /** Returns after all that was due before has run. */
+  /** Waits until all tasks that were due before have run. */
   private static void passTime(HashedWheelTimer timer) throws InterruptedException {
     CountDownLatch passed = new CountDownLatch(1);
     timer.newTimeout(timeout -> passed.countDown(), 100, MILLISECONDS);
