@@ -11,8 +11,8 @@ import java.util.TreeSet;
 
 /**
  * The health of a durable timer. It is up if its store can be read and accepts changes. Failed and
- * blocked timers do not affect it: they need a person, and neither a restart nor another node would
- * fix them.
+ * blocked timers do not affect it: an operator must act on them, because neither a restart nor
+ * another node helps.
  */
 record DurableHealth(String status, Map<String, Object> details) {
   static final String FAILED = "the store of durable timers cannot be read";

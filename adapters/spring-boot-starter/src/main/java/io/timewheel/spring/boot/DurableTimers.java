@@ -32,7 +32,7 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  * <h2>Creation</h2>
  *
  * The timer is created when something requests it: a bean that injects it, an {@link OnTimer}
- * method, or a {@link DurableTimerCustomizer}. Otherwise nothing is opened, because the store may
+ * method, or a {@link DurableTimerCustomizer}. Otherwise, no store is opened, because the store may
  * be on the class path by accident.
  *
  * <h2>Start</h2>
@@ -40,15 +40,16 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  * The timer is built without being started, so beans that inject it can schedule at once. Handlers
  * are detected when all singletons exist, as for {@code @EventListener}. By then, beans have their
  * final types, and errors end the start before a web server opens its port. Firing begins last,
- * when the context is refreshed. If it began earlier, a failed start would cost attempts, and a
- * service that cannot start would exhaust the attempts of its timers.
+ * when the context is refreshed. If it began earlier, a service that repeatedly fails to start
+ * would exhaust the attempts of its timers.
  *
  * <h2>Stop</h2>
  *
  * A lifecycle closes the timer, not the destruction of beans, because handlers use beans that are
- * unknown here. Its phase is above that of {@link Workers}, whose timer handlers may use. It is
- * below the phases of web servers and message listeners, which schedule timers for their current
- * work. As with {@link Workers}, only the close of the context closes the timer.
+ * unknown here. Its phase is above that of {@link Workers}, because handlers may use the timer that
+ * {@link Workers} stops. It is below the phases of web servers and message listeners, because these
+ * schedule timers for their current work. As with {@link Workers}, only the close of the context
+ * closes the timer.
  */
 final class DurableTimers
     implements SmartInitializingSingleton,
@@ -164,7 +165,7 @@ final class DurableTimers
           type,
           (Method method) -> AnnotatedElementUtils.findMergedAnnotation(method, OnTimer.class));
     } catch (LinkageError e) {
-      // A class of a library that refers to missing classes. The application calls none of its
+      // This is a library's class that refers to missing classes. The application calls none of its
       // methods.
       LOGGER.log(System.Logger.Level.DEBUG, "cannot look for @OnTimer in " + type, e);
       return Map.of();

@@ -38,8 +38,8 @@ public @interface OnTimer {
   int limit() default -1;
 
   /**
-   * {@return the time limit of an attempt, such as {@code 30s}; empty for no limit. Then its thread
-   * is interrupted and the attempt has failed}
+   * {@return the time limit of an attempt, such as {@code 30s}; empty for no limit. At the limit,
+   * the attempt has failed and its thread is interrupted}
    */
   String timeLimit() default "";
 

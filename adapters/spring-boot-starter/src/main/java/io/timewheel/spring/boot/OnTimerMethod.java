@@ -21,7 +21,10 @@ import org.springframework.util.ReflectionUtils;
 final class OnTimerMethod implements Handler {
   private static final int DEFAULT_LIMIT = 256;
 
-  /** Leaves connections for other work in a pool of ten, the default of HikariCP. */
+  /**
+   * The default for transactional methods. It leaves connections for other work in a pool of ten,
+   * the default of HikariCP.
+   */
   private static final int DEFAULT_TRANSACTIONS = 4;
 
   private final BeanFactory beans;

@@ -16,8 +16,8 @@ import org.springframework.context.annotation.Configuration;
 
 /**
  * Configures the meters of the {@link DurableTimer} of {@link TimewheelDurableAutoConfiguration},
- * and of its store if that is in a shared database, if Micrometer is present. They are bound when
- * that timer is made, because meters must not open a store that nothing else requests.
+ * if Micrometer is present. A store in a shared database has meters too. The meters are bound when
+ * that timer is created, because meters must not open a store that nothing else requests.
  */
 @AutoConfiguration(after = TimewheelDurableAutoConfiguration.class)
 @ConditionalOnClass({MeterBinder.class, DurableTimer.class})

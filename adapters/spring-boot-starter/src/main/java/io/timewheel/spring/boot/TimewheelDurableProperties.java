@@ -11,8 +11,8 @@ record TimewheelDurableProperties(@DefaultValue("./timewheel-data") String direc
   static final String PREFIX = TimewheelProperties.PREFIX + ".durable";
 
   /**
-   * Returns the directory. Refuses an empty path, which would be the current directory: an empty
-   * property does not mean that.
+   * Returns the directory. Refuses an empty path, because it would silently mean the current
+   * directory.
    */
   String checkedDirectory() {
     if (directory.isBlank()) {

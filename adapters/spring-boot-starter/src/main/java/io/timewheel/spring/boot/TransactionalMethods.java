@@ -77,7 +77,7 @@ final class TransactionalMethods implements ExactlyOnce {
   private static TransactionDefinition definition(@Nullable Duration timeLimit) {
     DefaultTransactionDefinition definition =
         new DefaultTransactionDefinition(TransactionDefinition.PROPAGATION_REQUIRES_NEW);
-    if (timeLimit != null) { // it also ends statements, which an interrupt does not
+    if (timeLimit != null) { // it also cancels statements, which an interrupt does not
       long seconds = timeLimit.plusSeconds(1).minusNanos(1).toSeconds();
       definition.setTimeout((int) Math.min(seconds, Integer.MAX_VALUE));
     }

@@ -19,7 +19,8 @@ import org.springframework.core.task.VirtualThreadTaskExecutor;
 import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
 
 /**
- * Owns the threads that run the tasks of the timer and the scheduler, and stops all three together.
+ * Owns the threads that run the tasks of the timer and of the scheduler. Stops the scheduler, the
+ * timer and these threads together.
  *
  * <p>This class is not an {@code Executor}: a bean of that type would keep Spring Boot from making
  * its own.
@@ -131,8 +132,8 @@ final class Workers implements SmartLifecycle, AutoCloseable {
 
   /**
    * Interrupts running tasks, and drops tasks that have not begun. Cancels a dropped future, so no
-   * thread waits for it forever, even if only the timeout of a scheduled task has arrived here.
-   * Other dropped tasks are only logged.
+   * thread waits for it forever. This includes the future of a scheduled task of which only the
+   * timeout was submitted here. Other dropped tasks are only logged.
    */
   @Override
   public void close() {

@@ -51,7 +51,7 @@ class TransactionalOnTimerTest {
   private final Database database = TestDatabases.postgresql().createDatabase();
   private final HikariDataSource pool = database.pool(16);
 
-  /** Sees only committed data. */
+  /** A connection outside the transactions, which reads only committed data. */
   private final JdbcTemplate outside = new JdbcTemplate(database.dataSource());
 
   private final ApplicationContextRunner withStore =
@@ -82,7 +82,7 @@ class TransactionalOnTimerTest {
     pool.close();
   }
 
-  /** A fault of an attempt after its effect. */
+  /** A fault that an attempt meets after its effect. */
   private interface Fault {
     void hit(TransactionFiring firing, Ledger ledger) throws Exception;
   }
