@@ -104,7 +104,7 @@ public final class TimewheelServer implements AutoCloseable {
       throws IOException {
     this.clock = clock;
     quotas = new Quotas(limits::quotas, System::nanoTime);
-    connections = new Connections(config.maxConnections());
+    connections = new Connections(config.maxConnections(), config.ingress().trustedProxies());
     listener =
         new HttpListener(
             config,

@@ -5,16 +5,21 @@ import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.http.Connections;
+import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLSocketFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Hundreds and thousands of connections, slow ones, and too many. */
 class ConnectionsTest {
@@ -188,8 +193,7 @@ class ConnectionsTest {
     }
   }
 
-  @Test
-  void aConnectionTooManyIsAnswered429() throws Exception {
+  private void start(int maxConnections, Ingress ingress) {
     running =
         new Running(
             config ->
@@ -197,13 +201,90 @@ class ConnectionsTest {
                     config.listen(),
                     config.port(),
                     config.hosts(),
-                    config.ingress(),
-                    2,
+                    ingress,
+                    maxConnections,
                     config.maxWaitingClaims(),
                     config.maxStreams(),
                     config.maxBodyBytes(),
                     config.maxBodyTime(),
                     config.work()));
+  }
+
+  /** Connects from another address of this machine. */
+  private Socket connectFrom(String address) throws IOException {
+    Socket socket =
+        new Socket(
+            InetAddress.getLoopbackAddress(),
+            running.server.port(),
+            InetAddress.getByName(address),
+            0);
+    socket.setSoTimeout(60_000);
+    open.add(socket);
+    return socket;
+  }
+
+  private String statusOfRequest(Socket socket) throws IOException {
+    send(socket, GET + "\r\n");
+    return statusLine(socket);
+  }
+
+  @Test
+  void oneAddressLeavesConnectionsToTheOthers() throws Exception {
+    start(8, Ingress.DIRECT);
+    Socket first = connectFrom("127.0.0.1");
+    assertThat(statusOfRequest(first)).contains("200");
+    for (int i = 0; i < 6; i++) {
+      assertThat(statusOfRequest(connectFrom("127.0.0.1"))).contains("200");
+    }
+    assertThat(statusOfRequest(connectFrom("127.0.0.1"))).contains("429");
+    assertThat(statusOfRequest(connectFrom("127.0.0.2"))).contains("200");
+    first.close();
+    while (running.server.connections().count() > 7) { // the one of 429 is closed too
+      Thread.onSpinWait();
+    }
+    assertThat(statusOfRequest(connectFrom("127.0.0.1"))).contains("200");
+  }
+
+  /** Opens more connections of one address than are answered 429. */
+  private void fillFromOneAddress() throws IOException {
+    int most = 7 + 875;
+    for (int i = 0; i < most + 100; i++) {
+      connectFrom("127.0.0.1");
+    }
+    assertThat(connectFrom("127.0.0.1").getInputStream().read()).isNegative();
+    assertThat(running.server.connections().count()).isLessThanOrEqualTo(most);
+  }
+
+  @Test
+  void oneAddressLeavesConnectionsAboveTheLimitToTheOthers() throws Exception {
+    start(8, Ingress.DIRECT);
+    fillFromOneAddress();
+    assertThat(statusOfRequest(connectFrom("127.0.0.2"))).contains("200");
+  }
+
+  @Test
+  void oneAddressLeavesConnectionsWithTlsToTheOthers(@TempDir Path directory) throws Exception {
+    TlsFixture fixture = new TlsFixture(directory);
+    start(8, fixture.ingress(""));
+    fillFromOneAddress();
+    SSLSocketFactory tls = fixture.trust().getSocketFactory();
+    try (Socket other = tls.createSocket(connectFrom("127.0.0.2"), "localhost", 0, true)) {
+      assertThat(statusOfRequest(other)).contains("200");
+    }
+  }
+
+  @Test
+  void aTrustedProxyMayHaveAllConnections() throws Exception {
+    start(8, new Ingress("", List.of(Cidr.parse("127.0.0.2/32")), null));
+    for (int i = 0; i < 8; i++) {
+      assertThat(statusOfRequest(connectFrom("127.0.0.2"))).contains("200");
+    }
+    assertThat(statusOfRequest(connectFrom("127.0.0.2"))).contains("429");
+  }
+
+  @Test
+  void aConnectionTooManyIsAnswered429() throws Exception {
+    start(2, Ingress.DIRECT);
     Socket first = connect();
     send(first, GET + "\r\n");
     assertThat(statusLine(first)).contains("200");

@@ -5,6 +5,7 @@ import io.timewheel.server.settings.Cidr;
 import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.HexFormat;
 import java.util.List;
 import org.eclipse.jetty.http.HttpHeader;
@@ -58,6 +59,13 @@ final class ClientAddress {
     return address instanceof Inet6Address
         ? HexFormat.of().formatHex(address.getAddress(), 0, 8) + "/64"
         : address.getHostAddress();
+  }
+
+  /** {@return the network at the other end of a connection; null for a trusted proxy} */
+  @Nullable String networkOf(@Nullable SocketAddress peer) {
+    return peer instanceof InetSocketAddress socket && !isTrusted(socket.getAddress())
+        ? network(socket.getAddress())
+        : null;
   }
 
   private boolean isTrusted(InetAddress address) {

@@ -2,16 +2,22 @@
 package io.timewheel.server.http;
 
 import io.timewheel.server.problem.Problem;
+import io.timewheel.server.settings.Cidr;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.eclipse.jetty.io.Connection;
+import org.eclipse.jetty.io.EndPoint;
 import org.eclipse.jetty.io.ssl.SslConnection;
 import org.eclipse.jetty.util.thread.Scheduler;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Limits connections and the time of their requests. Connections above the limit are answered 429.
+ * One client address leaves an eighth of the connections to the others, unless it is a trusted
+ * proxy.
  *
  * <p>Jetty closes an idle connection, but each byte ends the idle time. So a request that arrives
  * byte by byte would hold its connection forever. A periodic sweep closes connections whose next
@@ -23,14 +29,20 @@ public final class Connections implements Connection.Listener {
   public static final long MAX_HEAD_SECONDS = 30;
   private static final long SURPLUS_IDLE_MILLIS = 5_000;
 
+  /** The number of connections above the limit that are answered 429. Others are closed. */
+  static final int REFUSED = 1_000;
+
   /** The protocol of a TLS session before the end of the handshake. */
   private static final String NO_PROTOCOL = "NONE";
 
-  private final int max;
+  private final ClientAddress addresses;
+  private final FairLimit limit;
+  private final FairLimit refused = new FairLimit(REFUSED);
   private final Map<Connection, Head> heads = new ConcurrentHashMap<>();
 
   /** The state of a connection's next request at the last sweep. */
   private static final class Head {
+    private final @Nullable String client;
     private final boolean surplus;
     private long requests = -1;
     private long bytes;
@@ -39,7 +51,8 @@ public final class Connections implements Connection.Listener {
     private boolean begun;
     private boolean shaking;
 
-    Head(boolean surplus) {
+    Head(@Nullable String client, boolean surplus) {
+      this.client = client;
       this.surplus = surplus;
     }
 
@@ -76,8 +89,15 @@ public final class Connections implements Connection.Listener {
             .equals(NO_PROTOCOL);
   }
 
-  public Connections(int max) {
-    this.max = max;
+  /**
+   * Makes the limits.
+   *
+   * @param max the number of connections
+   * @param trustedProxies the addresses that have connections of many clients
+   */
+  public Connections(int max, List<Cidr> trustedProxies) {
+    this.limit = new FairLimit(max);
+    this.addresses = new ClientAddress(trustedProxies);
   }
 
   @Override
@@ -85,16 +105,30 @@ public final class Connections implements Connection.Listener {
     if (connection instanceof SslConnection) {
       return; // it wraps another connection, which counts
     }
-    boolean surplus = heads.size() >= max;
-    heads.put(connection, new Head(surplus));
-    if (surplus) {
+    String client = addresses.networkOf(connection.getEndPoint().getRemoteSocketAddress());
+    if (limit.take(client)) {
+      heads.put(connection, new Head(client, false));
+    } else if (refused.take(client)) {
+      heads.put(connection, new Head(client, true));
       connection.getEndPoint().setIdleTimeout(SURPLUS_IDLE_MILLIS);
+    } else {
+      transport(connection).close();
     }
+  }
+
+  /** {@return the connection to the client, below TLS} */
+  private static EndPoint transport(Connection connection) {
+    return connection.getEndPoint() instanceof SslConnection.SslEndPoint endPoint
+        ? endPoint.getSslConnection().getEndPoint()
+        : connection.getEndPoint();
   }
 
   @Override
   public void onClosed(Connection connection) {
-    heads.remove(connection);
+    Head head = heads.remove(connection);
+    if (head != null) {
+      (head.surplus ? refused : limit).release(head.client);
+    }
   }
 
   public int count() {
@@ -105,7 +139,7 @@ public final class Connections implements Connection.Listener {
   void check(Connection connection) {
     Head head = heads.get(connection);
     if (head != null && head.surplus) {
-      throw Problem.of(429, "too_many_connections", "too many connections (limit: " + max + ")")
+      throw Problem.of(429, "too_many_connections", "too many connections (" + limit + ")")
           .header("Retry-After", "1")
           .header("Connection", "close")
           .failure();

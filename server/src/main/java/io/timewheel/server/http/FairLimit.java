@@ -3,6 +3,7 @@ package io.timewheel.server.http;
 
 import java.util.HashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the number of claims, streams or connections. One client alone leaves an eighth of them to
@@ -27,15 +28,17 @@ public final class FairLimit {
   /**
    * Counts one more.
    *
-   * @param client the name of the client, such as {@link Exchange#client}
+   * @param client the name of the client, such as {@link Exchange#client}; null for a client that
+   *     need not leave any to the others
    * @return false if the limit is reached; then nothing is counted
    */
-  public synchronized boolean take(String client) {
-    int ofClient = byClient.getOrDefault(client, 0);
-    if (total >= max || ofClient >= maxOfClient) {
+  public synchronized boolean take(@Nullable String client) {
+    if (total >= max || (client != null && byClient.getOrDefault(client, 0) >= maxOfClient)) {
       return false;
     }
-    byClient.put(client, ofClient + 1);
+    if (client != null) {
+      byClient.merge(client, 1, Integer::sum);
+    }
     total++;
     return true;
   }
@@ -46,8 +49,10 @@ public final class FairLimit {
   }
 
   /** Counts one less, for a client that took one. */
-  public synchronized void release(String client) {
-    byClient.computeIfPresent(client, (name, count) -> count > 1 ? count - 1 : null);
+  public synchronized void release(@Nullable String client) {
+    if (client != null) {
+      byClient.computeIfPresent(client, (name, count) -> count > 1 ? count - 1 : null);
+    }
     total--;
   }
 }

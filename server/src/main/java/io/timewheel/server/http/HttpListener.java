@@ -24,9 +24,6 @@ public final class HttpListener {
   /** The smallest buffer of the pool. */
   static final int INPUT_BUFFER_BYTES = 4_096;
 
-  /** The number of connections above the limit that are answered 429. Others are not accepted. */
-  private static final int REFUSED_CONNECTIONS = 1_000;
-
   /** Longer than the longest wait of a claim. */
   private static final Duration IDLE = Duration.ofSeconds(75);
 
@@ -62,7 +59,7 @@ public final class HttpListener {
     jetty.addConnector(connector);
     connector.addBean(connections);
     jetty.addBean(
-        new NetworkConnectionLimit(config.maxConnections() + REFUSED_CONNECTIONS, connector));
+        new NetworkConnectionLimit(config.maxConnections() + Connections.REFUSED, connector));
     jetty.setErrorHandler(new ErrorResponder());
     jetty.setHandler(new GracefulHandler(pipeline));
   }
