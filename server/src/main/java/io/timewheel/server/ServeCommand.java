@@ -28,7 +28,6 @@ import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -71,7 +70,7 @@ final class ServeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    checkOneStore();
+    checkStore();
     @Nullable Tokens tokens;
     @Nullable WebhookSecrets secrets;
     ServerConfig config;
@@ -97,17 +96,6 @@ final class ServeCommand implements Callable<Integer> {
       return failed(reason(e));
     }
     StoreLocation location = options.store().location();
-    if (options.store().observe() && location.database() == null) {
-      return failed(
-          "--observe: the store in %s has one owner, which fires its timers (expected: --store,"
-                  .formatted(location.data())
-              + " a database that nodes share)");
-    }
-    if (options.backups().plan() != null && location.database() != null) {
-      return failed(
-          "--backup-every: %s is a database (expected: its own backups, such as pg_dump)"
-              .formatted(location.name()));
-    }
     TimewheelServer server;
     try {
       server =
@@ -142,16 +130,30 @@ final class ServeCommand implements Callable<Integer> {
   }
 
   /**
-   * Refuses two stores on the command line. A directory in the settings is allowed, because other
-   * commands may need it.
+   * Refuses two stores on the command line, and options that the store does not support. Settings
+   * may name a directory too, because other commands may need it.
    */
-  private void checkOneStore() {
-    CommandLine line = requireNonNull(spec).commandLine();
-    ParseResult parsed = line.getParseResult();
+  private void checkStore() {
+    ParseResult parsed = requireNonNull(spec).commandLine().getParseResult();
+    StoreLocation location = options.store().location();
     if (parsed.hasMatchedOption("--data") && parsed.hasMatchedOption("--store")) {
-      throw new ParameterException(
-          line, "--data and --store exclude each other (expected: one of them)");
+      throw wrongUsage("--data and --store exclude each other (expected: one of them)");
     }
+    if (options.store().observe() && location.database() == null) {
+      throw wrongUsage(
+          "--observe: the store in %s has one owner, which fires its timers (expected: --store,"
+                  .formatted(location.data())
+              + " a database that nodes share)");
+    }
+    if (options.backups().plan() != null && location.database() != null) {
+      throw wrongUsage(
+          "--backup-every: %s is a database (expected: its own backups, such as pg_dump)"
+              .formatted(location.name()));
+    }
+  }
+
+  private ParameterException wrongUsage(String message) {
+    return new ParameterException(requireNonNull(spec).commandLine(), message);
   }
 
   /**

@@ -157,8 +157,8 @@ class BackupTest {
   @Test
   void aScheduleIsRefusedForADatabase() throws Exception {
     String[] store = {"--store", "jdbc:postgresql://db.example/timers"};
-    assertThat(execute("serve", "--backup-every", "PT6H", store[0], store[1])).isEqualTo(1);
-    assertThat(execute("serve", "--backup-every", "PT1S")).isEqualTo(1);
+    assertThat(execute("serve", "--backup-every", "PT6H", store[0], store[1])).isEqualTo(2);
+    assertThat(execute("serve", "--backup-every", "PT1S")).isEqualTo(2);
     assertThat(err.toString()).contains("PT1S is too short (minimum: PT1M)");
   }
 

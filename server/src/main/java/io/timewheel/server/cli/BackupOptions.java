@@ -28,11 +28,11 @@ public final class BackupOptions {
       return null;
     }
     if (every.compareTo(Duration.ofMinutes(1)) < 0) {
-      throw new IllegalArgumentException(
+      throw CommandException.wrongUsage(
           "--backup-every: " + every + " is too short (minimum: PT1M)");
     }
     if (backupKeep < 1) {
-      throw new IllegalArgumentException(
+      throw CommandException.wrongUsage(
           "--backup-keep: " + backupKeep + " is too few (minimum: 1)");
     }
     return new BackupSchedule.Plan(every, backupKeep);

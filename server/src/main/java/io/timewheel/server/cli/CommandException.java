@@ -12,6 +12,11 @@ final class CommandException extends RuntimeException {
     this.exitCode = exitCode;
   }
 
+  /** {@return the refusal of a command line or setting} */
+  static CommandException wrongUsage(String message) {
+    return new CommandException(ExitCode.USAGE, message);
+  }
+
   int exitCode() {
     return exitCode;
   }

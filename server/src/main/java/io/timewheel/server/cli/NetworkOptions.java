@@ -118,7 +118,7 @@ public final class NetworkOptions {
       return null;
     }
     if (tlsCert == null || tlsKey == null) {
-      throw new IOException(
+      throw CommandException.wrongUsage(
           (tlsKey == null ? "--tls-key" : "--tls-cert")
               + ": is missing (expected: --tls-cert and --tls-key together)");
     }
@@ -127,14 +127,10 @@ public final class NetworkOptions {
     return files;
   }
 
-  /**
-   * {@return the time that the server still serves requests after it was told to stop}
-   *
-   * @throws IOException if it is out of range
-   */
-  public Duration drainDelay() throws IOException {
+  /** {@return the time that the server still serves requests after it was told to stop} */
+  public Duration drainDelay() {
     if (drainDelay.isNegative() || drainDelay.compareTo(MAX_DRAIN_DELAY) > 0) {
-      throw new IOException(
+      throw CommandException.wrongUsage(
           "--drain-delay: " + drainDelay + " (expected: PT0S to " + MAX_DRAIN_DELAY + ")");
     }
     return drainDelay;
@@ -161,7 +157,7 @@ public final class NetworkOptions {
     if (insecure || isLoopback()) {
       return null;
     }
-    throw new IOException(
+    throw CommandException.wrongUsage(
         "--listen "
             + listen
             + " is reachable from other machines and needs --tokens;"

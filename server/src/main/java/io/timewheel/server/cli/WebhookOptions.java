@@ -69,7 +69,8 @@ public final class WebhookOptions {
       return null;
     }
     if (failedWebhook == null || failedSecret == null) {
-      throw new IOException("--failed-webhook and --failed-secret must be set together");
+      throw CommandException.wrongUsage(
+          "--failed-webhook and --failed-secret must be set together");
     }
     WebhookTarget target;
     try {

@@ -13,6 +13,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -58,8 +59,6 @@ class ServeOptionsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--failed-webhook https://alerts.example, must be set together",
-    "--failed-secret ops, must be set together",
     "--failed-webhook ftp://alerts.example --failed-secret ops, --failed-webhook (expected",
     "--failed-webhook https://alerts.example --failed-secret none, --failed-secret: no secret",
     "--failed-webhook https://alerts.example --failed-secret header, --failed-secret: no secret",
@@ -69,5 +68,14 @@ class ServeOptionsTest {
     assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"--failed-webhook https://alerts.example", "--failed-secret ops"})
+  void aUrlWithoutASecretIsWrongUsage(String line) {
+    assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
+        .isInstanceOfSatisfying(
+            CommandException.class, refusal -> assertThat(refusal.exitCode()).isEqualTo(2))
+        .hasMessageContaining("must be set together");
   }
 }
