@@ -47,14 +47,14 @@ import org.jspecify.annotations.Nullable;
  * and returned stages fail with it. Invalid arguments throw {@link IllegalArgumentException}, and
  * calls after {@link #close} throw {@link IllegalStateException}; both are thrown at once, also by
  * {@code Async} variants. If the write queue is full, a call blocks, even an {@code Async} one,
- * unless the timer was built to {@linkplain DurableTimerBuilder#queueCapacity refuse} it.
+ * unless the scheduler was built to {@linkplain DurableTimerBuilder#queueCapacity refuse} it.
  *
  * <p>An interrupted call stops waiting, and the thread keeps its interrupt status. If the call was
  * waiting for room in the queue, it fails with {@link
  * io.timewheel.durable.model.DurableTimerException.Reason#BUSY} and nothing was changed. If it was
- * waiting for its answer, it fails with {@link
- * io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN}, and the change may be committed
- * or not.
+ * waiting for the store's answer, it fails with {@link
+ * io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN}. The change may or may not be
+ * committed.
  */
 public final class DurableTimer implements AutoCloseable {
   static final Duration MIN_LEASE = Duration.ofSeconds(1);
@@ -159,7 +159,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param namespace its namespace
    * @param id its id
-   * @return whether it was in time
+   * @return the result: whether the cancel was in time
    */
   public CancelResult cancel(String namespace, String id) {
     return cancel(Limits.key(namespace, id), 0);
@@ -170,7 +170,7 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param key its key
    * @param version the version; 0 for any
-   * @return whether it was in time
+   * @return the result: whether the cancel was in time
    */
   public CancelResult cancel(TimerKey key, long version) {
     return requests.await(requests.cancel(key, version, null));
@@ -247,7 +247,8 @@ public final class DurableTimer implements AutoCloseable {
   // Commands of operators
 
   /**
-   * Pauses a timer. No attempt starts until it is resumed, except one that was claimed before.
+   * Pauses a timer. No attempt starts until it is resumed, except an attempt that a node has
+   * already claimed.
    *
    * <p>This method does not wait for other nodes. A node claims an attempt shortly before its time,
    * and the timer is {@link io.timewheel.durable.model.TimerState#RUNNING RUNNING} from then on. If
@@ -403,8 +404,9 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Moves the present or next run of a timer to another time. The timer gets a new version. A past
-   * time means now: the run does not count as missed, unless the timer is paused.
+   * Moves the present or next run of a timer to another time. The timer gets a new version. If the
+   * time is in the past, the run is due now. It does not count as missed, unless the timer is
+   * paused.
    *
    * @param namespace its namespace
    * @param id its id
@@ -466,8 +468,8 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Stores a number as the answer to a request that does not change one timer, unless the request
-   * already has an answer.
+   * Stores a number as the answer to a request, unless the request already has an answer. For
+   * requests that do not change a single timer.
    *
    * @param key the subject of the request; a timer with this key need not exist
    * @param request the request
@@ -778,8 +780,8 @@ public final class DurableTimer implements AutoCloseable {
    * @param lease the duration of the claim lease, from a second to twelve hours
    * @param wait the longest wait for the first timer, from zero to a minute
    * @return a stage that completes with the claimed timers, or with an empty list if none became
-   *     ready. If the consumer cancels the stage, timers that were leased for it are given back and
-   *     the attempt does not count
+   *     ready. If the consumer cancels the stage, its claimed timers are given back, and their
+   *     attempts do not count
    */
   public CompletionStage<List<QueueFiring>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
@@ -794,8 +796,8 @@ public final class DurableTimer implements AutoCloseable {
 
   /**
    * Gives back claimed timers that were not processed, for example because the response to the
-   * consumer could not be sent. They are ready again, and the attempt does not count. A timer whose
-   * claim lease has ended is not changed.
+   * consumer could not be sent. They are ready again, and their attempts do not count. A timer
+   * whose claim lease has ended is not changed.
    *
    * @param firings the claimed timers
    */
@@ -821,7 +823,7 @@ public final class DurableTimer implements AutoCloseable {
    * @param fireId the claimed run
    * @param lease the token of the claim lease
    * @param error the reason
-   * @param after the wait for the next attempt; null for that of the retry policy
+   * @param after the wait until the next attempt; null for the wait of the retry policy
    * @return a stage that completes after the commit
    */
   public CompletionStage<LeaseResult> nack(
@@ -905,11 +907,12 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Starts no further attempts, waits for running ones, records their ends and closes the store.
+   * Closes this scheduler: starts no further attempts, waits for running ones, records their
+   * outcomes and closes the store.
    *
    * <ul>
    *   <li>Changes that were accepted before are committed. A call that still waits for room in a
-   *       full queue fails at once with an {@link IllegalStateException}, and nothing was changed.
+   *       full queue fails at once with an {@link IllegalStateException}, and changes nothing.
    *   <li>Attempts that are claimed but not started are given back.
    *   <li>Running handlers may use this scheduler until they end.
    *   <li>After the shutdown timeout, running handlers are interrupted, or their stages cancelled.
@@ -923,7 +926,7 @@ public final class DurableTimer implements AutoCloseable {
    * A second call waits for the first one, up to its own shutdown timeout.
    *
    * @param patience the shutdown timeout; zero or less to not wait at all
-   * @throws IllegalStateException if a handler calls it, because it would wait for its own end;
+   * @throws IllegalStateException if a handler calls this method, because it would wait for itself;
    *     close on another thread instead
    */
   public void close(Duration patience) {

@@ -110,8 +110,8 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Adds a handler for every name that begins with a prefix, for example a name for each host that
-   * is called. Each name has its own maximum concurrency, so that a stalled name delays no other.
+   * Adds a handler for every name that begins with a prefix, for example one name per target host.
+   * Each name has its own maximum concurrency, so a stalled name does not delay the others.
    *
    * @param prefix the prefix of the names. If several match, the longest one is used; a handler
    *     with exactly the name takes precedence
@@ -265,10 +265,10 @@ public final class DurableTimerBuilder {
    * <p>The executor must run each task on another thread than the caller's, or throw. The scheduler
    * submits an empty task at its start, and refuses to start if the task runs on the calling
    * thread, as with {@code Runnable::run}. If the executor rejects an attempt, the attempt is
-   * logged, stays claimed and is submitted again later. The same holds if the executor later runs
-   * it on the calling thread, as a full pool with {@code CallerRunsPolicy} does. A silently dropped
-   * attempt occupies a concurrency slot of its handler until the scheduler is closed, and is logged
-   * every minute. Its timer fires again after the next start.
+   * logged, stays claimed and is submitted again later. The same applies if the executor later runs
+   * the attempt on the calling thread, as a full pool with {@code CallerRunsPolicy} does. A
+   * silently dropped attempt occupies a concurrency slot of its handler until the scheduler is
+   * closed, and is logged every minute. Its timer fires again after the next start.
    *
    * @param executor the executor
    * @return this builder
@@ -331,9 +331,9 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Limits the rate of timers that became due while no node could fire them: before a shard was
-   * acquired, for example by a restart, before the clock jumped ahead, or before the machine was
-   * resumed (default: 10,000 per second). Other timers fire at their time.
+   * Limits the rate of timers that became due while no node could fire them (default: 10,000 per
+   * second). This applies after a restart or another acquisition of a shard, after a forward jump
+   * of the clock, and after the resumption of a suspended machine. Other timers fire at their time.
    *
    * @param perSecond the number of timers per second
    * @return this builder
@@ -372,8 +372,7 @@ public final class DurableTimerBuilder {
   }
 
   /**
-   * Sets how long, and how many, finished timers are retained (default: one day, at most
-   * 1,000,000).
+   * Sets how long and how many finished timers are retained (default: one day, at most 1,000,000).
    *
    * @param time the longest time
    * @param atMost the largest number
@@ -473,8 +472,8 @@ public final class DurableTimerBuilder {
     }
     Executor answers = runner;
     if (handlerExecutor != null && waiting.hasOtherThreads()) {
-      // Not the handlers' executor, which may be bounded and full of handlers that wait for an
-      // answer.
+      // Do not use the executor of handlers: it may be bounded, and full of handlers that wait for
+      // an answer.
       ExecutorService threads = HandlerThreads.create();
       owned.add(threads);
       answers = threads;
@@ -517,7 +516,7 @@ public final class DurableTimerBuilder {
     return service;
   }
 
-  /** Replaces a missing codec, and throws. */
+  /** Stands in for a missing codec: every call throws. */
   private static final class NoCodec implements PayloadCodec {
     @Override
     public byte[] encode(Object payload) {

@@ -483,7 +483,7 @@ final class Requests {
     try {
       answers.execute(answer);
     } catch (RuntimeException | Error e) {
-      answer.run(); // closed, or no thread is available: an answer must not be lost
+      answer.run(); // no thread is available: complete here, to lose no answer
     }
   }
 }

@@ -75,10 +75,10 @@ public final class TimerSpec {
   }
 
   /**
-   * Fires once at a time, or at once if it has passed. For a recurring timer, it sets the first
-   * run; for a cron, the first run is the first time of the cron that is not earlier. Runs in the
-   * past count as {@linkplain #missed missed}. If a timer is scheduled again with another first
-   * time, it is replaced.
+   * Fires once at a time, or immediately if the time has passed. For a recurring timer, sets the
+   * first run. For a cron, the first run is the first match at or after the time. Runs in the past
+   * count as {@linkplain #missed missed}. If a timer is scheduled again with another first time, it
+   * is replaced.
    *
    * @param time the time
    * @return this
@@ -234,8 +234,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Sets how late a run may begin before it counts as missed (default: one minute). A timer that
-   * fires once is never missed.
+   * Sets the grace: how late a run may begin before it counts as missed (default: one minute). A
+   * timer that fires once is never missed.
    *
    * @param lateness the grace; raised to at least one second, and to at least twice the node lease
    *     of the store
@@ -278,9 +278,9 @@ public final class TimerSpec {
   }
 
   /**
-   * Counts a retained finished timer as present. Then scheduling the same timer again changes
-   * nothing although it has fired, {@link #onlyIfAbsent} refuses, and {@link #onlyIfVersion} fires
-   * it again.
+   * Counts a retained finished timer as present. Scheduling the same timer again then changes
+   * nothing, even if it has fired. {@link #onlyIfAbsent} refuses it, and {@link #onlyIfVersion}
+   * fires it again.
    *
    * @return this
    */
@@ -290,8 +290,9 @@ public final class TimerSpec {
   }
 
   /**
-   * Refuses a new timer if its namespace has reached a number of unfinished ones, on all nodes
-   * together. Concurrent commits on a shared database may exceed the limit once by their timers.
+   * Refuses a new timer if its namespace has reached a number of unfinished timers, on all nodes
+   * together. On a shared database, commits that run at the same time may exceed the limit by their
+   * own timers.
    *
    * @param timers the largest number, including this timer
    * @return this
@@ -305,7 +306,7 @@ public final class TimerSpec {
   }
 
   /**
-   * Adds a request ID: for {@link RequestId#KEPT_HOURS} hours, a repeated call gets the first
+   * Adds a request ID. For {@link RequestId#KEPT_HOURS} hours, a repeated call gets the first
    * answer, even after the timer fired.
    *
    * @param id an id that no other request has
@@ -316,8 +317,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Adds a request ID with a digest: a repeated call gets the first answer, and one with different
-   * content is refused.
+   * Adds a request ID with a digest. A repeated call gets the first answer; a call with the same ID
+   * and different content is refused.
    *
    * @param id the id and the digest of the request
    * @return this

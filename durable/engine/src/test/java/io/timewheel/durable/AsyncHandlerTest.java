@@ -24,7 +24,7 @@ import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Verifies handlers that hold no thread while they wait. */
+/** Tests handlers that hold no thread while they wait. */
 class AsyncHandlerTest {
   private static final Duration LIMIT = Duration.ofSeconds(10);
 
@@ -183,7 +183,7 @@ class AsyncHandlerTest {
   }
 
   @Test
-  void isTriedAgain() {
+  void isRetriedAfterAFailure() {
     start(spec("a"));
     fail("a1", new IOException("503"));
     assertThat(scene.state("a")).isEqualTo(TimerState.RETRYING);
@@ -283,7 +283,7 @@ class AsyncHandlerTest {
     try {
       return depth == Integer.MAX_VALUE ? 0 : completeOnAFullStack(call, depth + 1);
     } catch (StackOverflowError e) {
-      calls.get(call).complete(null); // throws again, until there is just enough stack
+      calls.get(call).complete(null); // throws again until the stack has just enough room
       return 0;
     }
   }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Verifies that statistics, events, logs and history of an attempt agree with its stored end. */
 class AttemptEndsTest {
-  /** Makes each scheduler load the events at its creation. */
+  /** Starts Flight Recorder, so that each scheduler loads its events when it is created. */
   @BeforeAll
   static void useFlightRecorder() {
     FlightRecorder.getFlightRecorder();

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Verifies jumps of the clock, suspended machines, and restarts with many overdue timers. Overdue
+ * Tests jumps of the clock, suspended machines, and restarts with many overdue timers. Overdue
  * timers fire at a bounded rate, and the others at their time.
  */
 class ClockJumpTest {
@@ -137,7 +137,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aBackoffGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+  void aBackoffKeepsItsDurationAfterTheClockHasGoneBack() {
     scene.handler =
         firing -> {
           if (scene.fired.size() == 1) {
@@ -178,7 +178,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aClaimLeaseGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+  void aClaimLeaseKeepsItsDurationAfterTheClockHasGoneBack() {
     scene.timer.schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
     scene.advance(1_000);
     scene.timer.claim("ns", "q", 1, Duration.ofMinutes(5), Duration.ZERO);
@@ -195,7 +195,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aFixedRateGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+  void aFixedRateKeepsItsPeriodAfterTheClockHasGoneBack() {
     Set<FireId> runs = new HashSet<>();
     scene.handler = firing -> runs.add(firing.fireId());
     every(Duration.ofMinutes(10));
@@ -208,7 +208,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aRateWithAJitterIsNotTakenForStalledAfterTheClockHasGoneBack() {
+  void aRateWithAJitterIsNotCorrectedNeedlesslyAfterTheClockHasGoneBack() {
     scene.advance(1_000);
     goBack(Duration.ofHours(1));
     TimerSpec spec =
@@ -229,7 +229,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aFixedDelayGoesOnByElapsedTimeAfterTheClockHasGoneBack() {
+  void aFixedDelayKeepsItsDelayAfterTheClockHasGoneBack() {
     scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").fixedDelay(Duration.ofMinutes(10)));
     scene.advance(25 * 60_000);
     goBack(Duration.ofHours(1));
@@ -238,7 +238,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void aFixedRateWhoseRunEndsAfterTheClockHasGoneBackGoesOn() {
+  void aFixedRateWhoseRunEndsAfterTheClockHasGoneBackContinues() {
     scene.handler =
         firing -> {
           if (scene.fired.size() == 1) {

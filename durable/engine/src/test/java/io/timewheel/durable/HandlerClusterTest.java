@@ -31,7 +31,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Verifies nodes that know different handlers and share one store. */
+/** Tests nodes that share one store and have different handlers. */
 class HandlerClusterTest {
   private static final int SHARDS = 6;
   private static final Duration LEASE = Duration.ofSeconds(10);
@@ -195,7 +195,7 @@ class HandlerClusterTest {
     kit.advanceBy(Duration.ofSeconds(10));
     assertEachFiredOnItsNode();
     assertThat(fired.size())
-        .isLessThan(4_010); // a shard that is taken by force may lose an end or two
+        .isLessThan(4_010); // a take-over of a shard may lose one or two outcomes
     // A timer that became due while its node was down fires when the node is back.
     assertThat(late.values()).allMatch(each -> each.compareTo(Duration.ofMillis(1_500)) <= 0);
     assertThat(late.values().stream().filter(Duration.ZERO::equals).count()).isGreaterThan(3_000);
@@ -323,7 +323,7 @@ class HandlerClusterTest {
   }
 
   @Test
-  void aCloseGivesBackLeasesThatHaveNotBegunUncounted() {
+  void aCloseGivesBackLeasedAttemptsThatHaveNotBegun() {
     start("A", "a");
     List<Runnable> handlerThreads = new ArrayList<>();
     DurableTimer closing =
@@ -431,7 +431,7 @@ class HandlerClusterTest {
   }
 
   @Test
-  void aRecurringTimerKeepsItsSeries() {
+  void aRecurringTimerKeepsItsSchedule() {
     start("A", "a");
     start("B", "b");
     share("A");

@@ -364,7 +364,7 @@ class QueueConsumersTest {
   // Failures
 
   @Test
-  void aRecordThatCannotBeReadKeepsItsQueueAlone() {
+  void anUnreadableRecordDelaysOnlyItsQueue() {
     DurableTimer timer = stand.start(store, builder -> {});
     store.beforeLease =
         requests -> {

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Verifies timers of queues: claims, leases, their ends and expiries. */
+/** Tests timers of queues: claims, leases, acks and expiries. */
 class QueueTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration LONG = Duration.ofSeconds(60);

@@ -32,7 +32,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Verifies several schedulers on one store, with the shard moving between them. */
+/** Tests several schedulers on one store. The shard moves between them. */
 class SharedStoreTest {
   private static final Duration AHEAD = Duration.ofMillis(100);
 
@@ -174,7 +174,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void aPauseCountsWhatRunsOnAllNodes() {
+  void aPauseCountsRunningAttemptsOnAllNodes() {
     List<Integer> running = new ArrayList<>();
     InMemoryTimerStore owner = data.join();
     kit.start(owner, builder -> builder.handler("h", firing -> running.add(second.pause("ns"))));
@@ -348,7 +348,7 @@ class SharedStoreTest {
   }
 
   @Test
-  void aStoreThatIsSlowerThanItsSweepsIsReadOn() {
+  void loadsContinueIfTheStoreIsSlowerThanItsSweeps() {
     Deque<Runnable> work = new ArrayDeque<>();
     InMemoryTimerStore owner = data.join();
     kit.start(
@@ -429,7 +429,7 @@ class SharedStoreTest {
     asked.clear();
     kit.advanceBy(Duration.ofMinutes(2));
     assertThat(asked).as("while all of them are paused").isEmpty();
-    shared.join().resume("ns"); // like a node that dies before it releases them
+    shared.join().resume("ns"); // like a node that crashes before it releases them
     kit.advanceBy(Duration.ofMinutes(2));
     assertThat(asked).containsExactly(0, 1);
     assertThat(fired).hasSize(20);

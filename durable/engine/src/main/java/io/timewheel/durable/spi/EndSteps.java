@@ -92,7 +92,7 @@ final class EndSteps {
     } else if (current.paused()) {
       next.state(PAUSED, NEVER);
     } else {
-      // An attempt that has run was not early, though the clock may have gone back since.
+      // An attempt that has run was not early, even if the clock was set back since then.
       boolean hasRun =
           change.end() == Change.Finish.End.FAILED || change.end() == Change.Finish.End.LOST;
       long earliest = hasRun ? change.now() : Math.max(current.scheduledAt(), change.now());

@@ -68,7 +68,7 @@ public record TimerRecord(
   public static final int MAX_ATTEMPTS_KEPT = 100;
 
   /**
-   * Checks that nothing is null that must not be.
+   * Checks that all required components are present.
    *
    * @param key the identity of the timer
    * @param version grows with every replacement, even after the timer was deleted or purged
@@ -121,7 +121,7 @@ public record TimerRecord(
     return claim != null ? claim.scheduledAt() : runAt != NONE ? runAt : dueAt;
   }
 
-  /** {@return whether a pause of its namespace holds the timer, not a pause of its own} */
+  /** {@return whether the timer is held by a pause of its namespace, not by its own pause} */
   public boolean isHeld() {
     return state == TimerState.PAUSED && !paused;
   }

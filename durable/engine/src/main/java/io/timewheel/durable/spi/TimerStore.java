@@ -63,8 +63,8 @@ public interface TimerStore extends AutoCloseable {
   List<Outcome> commit(List<Change> changes);
 
   /**
-   * Reads the due index: a consistent snapshot, taken after this call began, of entries of one
-   * shard in the order of their positions.
+   * Reads the due index: a consistent snapshot of the entries of one shard in the order of their
+   * positions, taken after this call began.
    *
    * @param shard the shard
    * @param until only entries with an earlier fire time

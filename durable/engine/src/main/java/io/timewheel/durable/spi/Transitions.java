@@ -136,7 +136,8 @@ public final class Transitions {
       return answer(Answer.WRONG_STATE, current);
     }
     boolean paused = current.state() == PAUSED;
-    // A past time means now, however long past: the rule for missed runs does not apply to it.
+    // A time in the past counts as now, however old it is. The rule for missed runs does not apply
+    // to it.
     boolean now = !paused && current.definition().isRecurring() && change.dueAt() < change.now();
     return answer(
         Answer.APPLIED,

@@ -25,19 +25,19 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** Runs one claimed attempt: calls the handler and records the end. */
+/** Runs one claimed attempt: calls the handler and records the outcome. */
 public final class AttemptRun implements Runnable {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int MAX_ERROR_LENGTH = 1_000;
   private static final long NOT_HANDED = Long.MAX_VALUE;
 
   /**
-   * The wait of an attempt whose session may have lost its shards. By then the store has noticed
-   * the loss, or renewed the node lease.
+   * The wait of an attempt whose session may have lost its shards. After this time, the store has
+   * detected the loss or renewed the node lease.
    */
   private static final long NOT_LIVE_WAIT_MILLIS = 1_000;
 
-  /** An attempt that has waited this long for a thread may have been dropped by the executor. */
+  /** The wait for a thread after which the executor may have dropped the attempt. */
   private static final long FORGOTTEN_MILLIS = 60_000;
 
   private final AttemptContext context;
@@ -55,10 +55,10 @@ public final class AttemptRun implements Runnable {
   /** The stage of an asynchronous attempt. */
   private volatile @Nullable PendingStage pending;
 
-  /** The number of pauses before it was claimed. */
+  /** The number of pauses before the claim of this attempt. A later pause prevents its start. */
   private final long pausesBeforeClaim;
 
-  /** True if it must not begin, although an executor has it. */
+  /** True if the attempt must not begin, although the executor may still run its task. */
   private volatile boolean stopped;
 
   private volatile boolean begun;
@@ -119,8 +119,8 @@ public final class AttemptRun implements Runnable {
   // Before the attempt begins
 
   /**
-   * Submits the attempt to an executor. If that throws, {@link #take} returns whether it has begun
-   * all the same.
+   * Submits the attempt to an executor. If the executor throws, {@link #take} returns whether the
+   * attempt has begun nevertheless.
    */
   void handOver(Executor executor) {
     synchronized (this) {
@@ -130,8 +130,8 @@ public final class AttemptRun implements Runnable {
   }
 
   /**
-   * Takes the attempt from the executor, to begin it, or because the executor has rejected it.
-   * Returns false if the other has happened first.
+   * Takes the attempt from the executor, either to begin it or because the executor has rejected
+   * it. Returns false if the other case came first.
    */
   synchronized boolean take() {
     boolean back = handedAtMillis != NOT_HANDED;
@@ -238,13 +238,13 @@ public final class AttemptRun implements Runnable {
     }
   }
 
-  /** An end that the handler has recorded. */
+  /** An outcome that the handler has recorded itself. */
   private record Recorded(AttemptEnd end, Outcome outcome) {}
 
   /**
-   * Calls a handler that records its own success. If the store refuses the success, neither it nor
-   * the effects are committed. The attempt has then failed, and the store decides whether it
-   * accepts this end.
+   * Calls a handler that records its own success. If the store refuses the success, it commits
+   * neither the success nor the effects. The attempt has then failed, and the store decides whether
+   * it accepts the failure.
    */
   private Recorded finish(FinishingHandler handler, AttemptFiring firing, NextRun next)
       throws Exception {
@@ -296,8 +296,8 @@ public final class AttemptRun implements Runnable {
   }
 
   /**
-   * Records an end and frees the concurrency slot, once, even if the recording throws. If the end
-   * cannot be determined, the timer fails, so that an operator sees it.
+   * Records an outcome and frees the concurrency slot, once, even if the recording throws. If the
+   * outcome cannot be determined, the timer fails, so that an operator sees it.
    */
   private void end(Runnable recording) {
     synchronized (this) {
@@ -312,7 +312,7 @@ public final class AttemptRun implements Runnable {
       LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
       record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NEVER, 0), text(e));
     } finally {
-      queue.ended(this); // last: once the queue is idle, the end is with the committer
+      queue.ended(this); // last: an idle queue has passed all outcomes to the committer
     }
   }
 
@@ -372,7 +372,10 @@ public final class AttemptRun implements Runnable {
     record(Change.Finish.End.EXHAUSTED, context.policy().nextRun(record, claim), error);
   }
 
-  /** Gives the attempt back. It does not count, and begins again, but not before its time. */
+  /**
+   * Gives the attempt back. The attempt does not count. The run begins again, but not before its
+   * time.
+   */
   void giveBack(long againMillis) {
     // The record of a leased timer contains the expiry of the lease instead of its time.
     NextRun again =
@@ -408,7 +411,8 @@ public final class AttemptRun implements Runnable {
     return Change.Finish.End.SUCCEEDED;
   }
 
-  // The thread of the handler, or its stage: ended by a timeout or by the end of the engine
+  // Interrupting the handler's thread or cancelling its stage, at a timeout or at the close of the
+  // engine
 
   private void beginThread() {
     synchronized (this) {
@@ -487,7 +491,7 @@ public final class AttemptRun implements Runnable {
     try {
       return error.toString();
     } catch (Throwable e) {
-      return error.getClass().getName(); // also code of the application
+      return error.getClass().getName(); // toString() is code of the application, too
     }
   }
 }

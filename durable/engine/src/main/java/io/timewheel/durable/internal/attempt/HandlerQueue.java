@@ -23,9 +23,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The due timers of one handler: entries that wait for a concurrency slot, attempts that are being
- * claimed, and running attempts. Up to twice the limit are claimed at a time, so that a slot does
- * not wait for the store, but only up to the limit run. The next ones are claimed when a quarter of
- * them has ended, so that one commit claims many.
+ * claimed, and running attempts. At most the limit of attempts runs at a time. Up to twice the
+ * limit are claimed, so that a free slot does not wait for the store. The queue claims again when a
+ * quarter of the attempts has ended, so that one commit claims many.
  */
 public final class HandlerQueue {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -33,7 +33,10 @@ public final class HandlerQueue {
   private static final long FIRST_REFUSED_WAIT_MILLIS = 10;
   private static final long LONGEST_REFUSED_WAIT_MILLIS = 1_000;
 
-  /** An attempt that is early by more than this does not wait in a concurrency slot. */
+  /**
+   * The longest time for which an early attempt occupies a concurrency slot. An earlier one is
+   * given back.
+   */
   private static final long MAX_EARLY_MILLIS = 1_000;
 
   private final AttemptContext context;
@@ -50,13 +53,13 @@ public final class HandlerQueue {
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
 
-  /** The number of slots that were acquired for this queue and that no claim uses yet. */
+  /** The number of shared slots that this queue has acquired and not yet used for a claim. */
   private int granted;
 
   /** The number of leased claims and of slots that are reserved for leases. */
   private int leased;
 
-  /** True while claims continue until there are twice as many as the limit. */
+  /** True while the queue claims until it has twice the limit. */
   private boolean filling = true;
 
   private boolean closed;
@@ -288,12 +291,12 @@ public final class HandlerQueue {
     return early.contains(run) || claimed.contains(run) || running.contains(run);
   }
 
-  /** Starts a claimed attempt at its time. */
+  /** Starts a claimed attempt when it is due. */
   private void begin(AttemptRun run, TimerRecord record, long atMillis) {
     try {
       beginOrGiveBack(run, record, atMillis);
     } catch (RuntimeException | Error e) {
-      if (!holds(run)) { // otherwise it continues; its slot must not be lost
+      if (!holds(run)) { // if it is still held, it continues with its slot
         LOG.log(System.Logger.Level.ERROR, "after the claim of " + record.key(), e);
         run.giveBack(atMillis);
       }
@@ -307,9 +310,9 @@ public final class HandlerQueue {
       return;
     }
     long earlyMillis = atMillis - context.nowMillis();
-    if (record.cancelRequested() || record.paused()) { // since its claim was sent
+    if (record.cancelRequested() || record.paused()) { // after its claim was sent
       run.giveBack(context.nowMillis());
-    } else if (earlyMillis > context.claimAheadMillis() + MAX_EARLY_MILLIS) { // the clock went back
+    } else if (earlyMillis > context.claimAheadMillis() + MAX_EARLY_MILLIS) { // clock was set back
       run.giveBack(atMillis);
     } else if (earlyMillis > 0) { // it was claimed ahead, here or by a former owner
       readyLater(run, earlyMillis);
@@ -348,7 +351,7 @@ public final class HandlerQueue {
       claimed.add(run);
     }
     if (isClosed() || run.isHolderClosed()) {
-      giveBack(other -> other == run); // no other thread will: the queue may stay full
+      giveBack(other -> other == run); // here, because a full queue may start no other thread
     }
     runMore();
   }
@@ -365,7 +368,9 @@ public final class HandlerQueue {
     }
   }
 
-  /** Retries later. The attempt stays claimed, so that a full executor costs no commit. */
+  /**
+   * Submits the attempt again later. It stays claimed, so that a full executor causes no commit.
+   */
   private void tryAgainLater(AttemptRun run, Throwable why) {
     long waitMillis;
     synchronized (this) {
@@ -392,8 +397,8 @@ public final class HandlerQueue {
   }
 
   /**
-   * Decides about an attempt that a thread has taken. {@return whether it begins; if not, it is
-   * given back}
+   * Decides whether an attempt begins that a thread has taken from the executor. {@return true if
+   * it begins; otherwise it is given back}
    */
   synchronized boolean begins(AttemptRun run) {
     refusedWaitMillis = FIRST_REFUSED_WAIT_MILLIS;
@@ -416,7 +421,10 @@ public final class HandlerQueue {
     return run;
   }
 
-  /** Frees the slot of an attempt. Its end is with the committer, and may not be recorded yet. */
+  /**
+   * Frees the slot of an attempt. Its outcome has been passed to the committer, and may not be
+   * committed yet.
+   */
   void ended(AttemptRun run) {
     synchronized (this) {
       running.remove(run);
@@ -430,8 +438,8 @@ public final class HandlerQueue {
   }
 
   /**
-   * Runs code of the application for which no attempt waits. If no thread is available, it runs
-   * later.
+   * Runs code of the application, such as listeners, outside an attempt. If no thread is available,
+   * the code runs later.
    */
   void execute(Runnable userCode) {
     try {
@@ -453,8 +461,8 @@ public final class HandlerQueue {
   }
 
   /**
-   * Reports attempts that no thread has begun, because an executor may drop tasks silently. Ends
-   * attempts whose end was lost because a stack was full.
+   * Logs attempts that no thread has begun, because an executor may drop tasks silently. Ends
+   * attempts whose completion was lost to a stack overflow.
    */
   void maintain() {
     List<AttemptRun> now;

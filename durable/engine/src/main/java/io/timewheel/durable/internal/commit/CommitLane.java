@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A batch that the store rejects is committed again in halves, at once and in order, until the
  * rejected change is alone. A batch with an unknown outcome is also repeated in halves, separately
- * and after a wait. So a change that the store cannot take affects no other change, and is never
- * given up.
+ * and after a wait. So a change that the store rejects affects no other change, and a change with
+ * an unknown outcome is repeated until it is known.
  *
  * <p>Changes of held timers, which other transactions have locked, are removed from a batch, and
  * the others are committed at once. The removed changes are repeated after a wait, in the order of
@@ -39,7 +39,7 @@ public final class CommitLane {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final long REFUSED_WAIT_MILLIS = 1_000;
 
-  /** With this number of changes that are not urgent, the lane commits at once. */
+  /** The number of waiting non-urgent changes at which the lane commits at once. */
   private static final int MAX_NON_URGENT = 100;
 
   private final Settings settings;
@@ -160,7 +160,7 @@ public final class CommitLane {
     drainIfReady();
   }
 
-  /** Adds a change of a backlog, which shares the batches with the changes of callers. */
+  /** Adds a change of a backlog. It may be committed in the same batches as changes of callers. */
   void addBulk(PendingChange item) {
     synchronized (this) {
       if (!closed) {
@@ -253,7 +253,7 @@ public final class CommitLane {
     releaseNonUrgent();
   }
 
-  /** Closes the lane. Claims and their ends are left to the next owner, and the calls fail. */
+  /** Closes the lane. Waiting calls fail. The next owner of a shard handles its open claims. */
   void close() {
     List<PendingChange> left;
     synchronized (this) {
@@ -286,14 +286,16 @@ public final class CommitLane {
     try {
       settings.tasks.execute(executor, this::drain);
     } catch (RuntimeException | Error e) {
-      synchronized (this) { // first, and without a call, because the stack may be full
+      synchronized (this) { // before any call, because the stack may be full
         draining = false;
       }
       refused(e);
     }
   }
 
-  /** Handles a rejection by the executor: calls fail, and the engine's own changes wait. */
+  /**
+   * Handles a rejection by the executor: changes of callers fail, and changes of the engine wait.
+   */
   private void refused(Throwable refusal) {
     List<PendingChange> told;
     boolean first;
@@ -448,7 +450,9 @@ public final class CommitLane {
 
   // Held timers
 
-  /** Commits the other changes at once, and repeats those of held timers after a wait. */
+  /**
+   * Commits the changes of all other timers at once, and repeats those of held timers after a wait.
+   */
   private void held(List<PendingChange> batch, HeldTimersException failure) {
     Map<Boolean, List<PendingChange>> parts =
         batch.stream()

@@ -108,7 +108,7 @@ public final class Shard implements ClaimHolder {
     coming.beginAt(nowMillis);
   }
 
-  /** Reads timers that have come into reach, and divides or joins the windows if needed. */
+  /** Loads timers that are due soon, and divides or joins the windows if needed. */
   void look() {
     Window second;
     lock.lock();
@@ -240,7 +240,7 @@ public final class Shard implements ClaimHolder {
     }
   }
 
-  /** Adds a timer that a read has found. Returns false if the wheel accepts no more. */
+  /** Adds a timer that a read has found. Returns false if the wheel refuses further entries. */
   boolean offer(DueTimer due) {
     Window second = overdue();
     return coming.offer(due) && (second == null || second.offer(due));
@@ -257,7 +257,10 @@ public final class Shard implements ClaimHolder {
 
   // Notifications and time
 
-  /** Reads timers that could not be read or held before, and timers that have come into reach. */
+  /**
+   * Reads timers again that could not be read or put on the wheel, and loads timers that are due
+   * soon.
+   */
   public void tick() {
     lock.lock();
     try {

@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  * {@code loaded} was moved before the commit, and the entry is offered. If both happen, the newer
  * reading of the record wins, and the store refuses a claim that is based on an old one.
  *
- * <p>Other sessions do not offer their commits. {@link Sweeps} find them. A window continues to
- * read where a sweep found more than a page, and from the time of a notification on.
+ * <p>Other sessions do not offer their commits. {@link Sweeps} find them. A window reads further if
+ * a sweep found more than a page, or from the time of a notification on.
  *
- * <p>The part of a window may change. Then the window starts again, and accepts entries of an older
+ * <p>If the part of a window changes, the window starts again. It then accepts entries of an older
  * read only if they are in the new part.
  *
  * <h2>Size</h2>
@@ -47,8 +47,8 @@ import org.jspecify.annotations.Nullable;
  * {@code loaded} is moved back to the last remaining one. Loading continues from there.
  *
  * <p>If handlers have a {@link HandlerQuota}, a handler that has reached its share is passed over.
- * It has its own, earlier {@code loaded} until the window returns for it. Passing over and
- * returning read a bounded number of pages at a time, to leave the store to others.
+ * That handler has its own, earlier {@code loaded} until the window returns for it. The window
+ * reads a bounded number of pages at a time in both cases, so that other work can use the store.
  */
 final class Window {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -73,7 +73,7 @@ final class Window {
   private final Map<TimerKey, DueEntry> entries = new HashMap<>();
   private final HandlerQuota shares;
 
-  /** The part: timers that are due at the first time or later, and before the second. */
+  /** The bounds of the part, as due times: the first is inclusive, the second exclusive. */
   private long beginMillis = Long.MIN_VALUE;
 
   private long endMillis = Long.MAX_VALUE;
@@ -205,7 +205,7 @@ final class Window {
     }
   }
 
-  /** Adds a timer that a read has found. Returns false if the wheel accepts no more. */
+  /** Adds a timer that a read has found. Returns false if the wheel refuses further entries. */
   boolean offer(DueTimer due) {
     DueEntry entry;
     boolean isDue;
@@ -239,7 +239,7 @@ final class Window {
       lock.unlock();
     }
     if (isDue) {
-      context.sink().due(entry); // and not a tick later
+      context.sink().due(entry); // without waiting for a tick
     }
     return true;
   }
@@ -303,8 +303,8 @@ final class Window {
   // The part, under the lock of the shard
 
   /**
-   * Moves the beginning: leaves earlier entries to another window, or takes them over from one that
-   * has ended.
+   * Moves the beginning of the part: passes earlier entries to another window, or takes them over
+   * from a window that has ended.
    */
   void beginAt(long millis) {
     beginMillis = millis;
@@ -315,7 +315,7 @@ final class Window {
     fromStart = true;
   }
 
-  /** Moves the end: leaves later entries to another window. */
+  /** Moves the end of the part: passes later entries to another window. */
   void endAt(long millis) {
     endMillis = millis;
     dropOthers();
@@ -330,7 +330,7 @@ final class Window {
     }
   }
 
-  /** Returns whether all entries of its part were read and have begun. */
+  /** Returns whether all timers of the part were read and have been handled. */
   boolean isExhausted() {
     return entries.isEmpty()
         && !shares.anyPassedOver()
@@ -342,8 +342,8 @@ final class Window {
   }
 
   /**
-   * Returns whether it cannot read coming timers because it is full of overdue ones. Timers that
-   * are due right now do not count: a division of the index at the same time again would change
+   * Returns whether the window cannot read coming timers because it is full of overdue ones. Timers
+   * that are due right now do not count. Dividing the index at the same time again would change
    * nothing, and with a stopped clock the window would read forever.
    */
   boolean isStuckBefore(long nowMillis) {
@@ -353,7 +353,7 @@ final class Window {
         && entries.size() > roomBelow();
   }
 
-  /** Returns whether a time is in the part that was read. */
+  /** Returns whether timers that are due at a time have been read. */
   boolean reaches(long fireAt) {
     return loaded != null && fireAt <= loaded.fireAt();
   }
@@ -364,8 +364,8 @@ final class Window {
   }
 
   /**
-   * Makes the next load find timers of other sessions that are due from a time on, and before the
-   * sweep after this one.
+   * Makes the next load a sweep, which finds timers that other sessions have added, from a due time
+   * on.
    */
   void sweep(long fireAt) {
     sweepFrom = Math.min(sweepFrom, fireAt);
@@ -376,7 +376,9 @@ final class Window {
     again = true;
   }
 
-  /** Reads timers again that could not be read or held before. */
+  /**
+   * Makes the next load start at the beginning if a timer could not be read or put on the wheel.
+   */
   void tick() {
     fromStart |= again;
     again = false;
@@ -388,7 +390,10 @@ final class Window {
     return cap / 4;
   }
 
-  /** Reads timers that have come into reach, if enough have. */
+  /**
+   * Starts a load if the window has enough room, or if a sweep, a restart or a passed-over handler
+   * requires it.
+   */
   void loadIfRoom() {
     boolean start;
     lock.lock();
@@ -406,7 +411,7 @@ final class Window {
     }
   }
 
-  /** Returns whether there is more to read, and room for it. */
+  /** Returns whether timers remain to be read and the window has room for them. */
   private boolean isMoreWanted() {
     boolean reached =
         loaded != null
@@ -425,14 +430,17 @@ final class Window {
       complete = readNext();
       context.health().reading.answered();
     } catch (RuntimeException | Error e) {
-      if (!shard.isClosed()) { // otherwise the engine ends, which is not a failure of the store
+      if (!shard.isClosed()) { // a failure after the close does not count as one of the store
         context.health().reading.failed("a reading of shard " + shard.number, e);
       }
     }
     loadingEnded(complete);
   }
 
-  /** Reads the next part. Returns false if the wheel accepts no more or the window is closed. */
+  /**
+   * Reads the next pages. Returns false if the wheel refuses further entries or the window is
+   * closed.
+   */
   private boolean readNext() {
     DuePosition after;
     long until;
@@ -445,7 +453,7 @@ final class Window {
       boolean otherIsNext = swept && (isMoreWanted() || shares.anyToCatchUp());
       boolean toSweep = sweepFrom != NOTHING && !fromStart && loaded != null && !otherIsNext;
       long from = sweepFrom;
-      if (toSweep || fromStart || loaded == null) { // which includes it
+      if (toSweep || fromStart || loaded == null) { // this load includes the sweep
         sweepFrom = NOTHING;
       }
       swept = toSweep;
@@ -473,7 +481,7 @@ final class Window {
     return readPages(after, until, cameBackFor);
   }
 
-  /** Returns the end of the part that was read, for a load that does not continue from there. */
+  /** Returns the end of the loaded part, for a load that does not continue from there. */
   private long readUntil() {
     return loaded == null ? Long.MIN_VALUE : EpochMillis.saturatedAdd(loaded.fireAt(), 1);
   }
@@ -495,7 +503,7 @@ final class Window {
     }
   }
 
-  /** Reads pages. Returns false if the wheel accepts no more. */
+  /** Reads pages. Returns false if the wheel refuses further entries. */
   private boolean readPages(@Nullable DuePosition from, long until, Set<String> cameBackFor) {
     DuePosition after = from;
     boolean more = true;
@@ -550,7 +558,7 @@ final class Window {
 
   // Time and close, under the lock of the shard
 
-  /** Sets every entry to the wall clock again. */
+  /** Re-arms every entry by the wall clock. */
   void rearm() {
     for (DueEntry entry : entries.values()) {
       entry.rearm(Math.max(0, millisLeft(entry)));

@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  * Serves the claims of consumers that wait for ready timers.
  *
  * <p>A queue with waiting claims is pending if it may have a ready timer, because of a new claim, a
- * notification or a sweep. One task serves all pending queues on its own executor. It does one
- * bounded step: it calls the store once for all of them, hands over at most {@link #MAX_LEASED}
- * timers, and submits itself again while a queue is pending. So claims delay other work by one step
- * at most, and idle queues and notifications add no tasks or calls.
+ * notification or a sweep. One task serves all pending queues on its own executor. The task does
+ * one bounded step. It calls the store once for all pending queues and hands over at most {@link
+ * #MAX_LEASED} timers. It submits itself again while a queue is pending. So claims delay other work
+ * by one step at most, and idle queues and notifications add no tasks or calls.
  *
  * <p>Queues take turns. Within a queue, claims are served in the order of their arrival.
  */
@@ -123,7 +123,7 @@ public final class QueueConsumers {
   private static final class Line {
     final LinkedHashSet<Waiter> all = new LinkedHashSet<>();
 
-    /** The claims that do not wait: they end as soon as the queue has no ready timers. */
+    /** The claims without a wait. They complete as soon as the queue has no ready timers. */
     final LinkedHashSet<Waiter> withoutWait = new LinkedHashSet<>();
   }
 
@@ -160,7 +160,7 @@ public final class QueueConsumers {
       pending.add(waiter.queue);
     }
     var unused = waiter.future.whenComplete((claimed, error) -> remove(waiter));
-    if (waits) { // only after the claim is registered, so that it can be given up
+    if (waits) { // after the claim is registered, so that the timeout finds it
       limit(waiter, context.delays().start(() -> giveUp(waiter), wait));
     }
     schedule();
@@ -285,7 +285,7 @@ public final class QueueConsumers {
       if (claimed.size() >= demand.wanted || (leased.limitReached && !claimed.isEmpty())) {
         met.add(demand);
       } else if (leased.limitReached) {
-        pending(demand.queue); // before the queues that were already served
+        pending(demand.queue); // ahead of the queues that were already served
       } else {
         withoutWait(demand).forEach(QueueConsumers::giveUp);
         askLater(demand.queue);
@@ -295,8 +295,8 @@ public final class QueueConsumers {
   }
 
   /**
-   * Makes a queue pending again after a wait, because no notification tells when its limit admits
-   * more.
+   * Makes a queue pending again after a wait, because no notification announces that its limit
+   * admits more claims.
    */
   private void askLater(TimerKey queue) {
     SharedLimit limit = limits.apply(queue);
@@ -372,8 +372,8 @@ public final class QueueConsumers {
   }
 
   /**
-   * Gives each claim its share. A claim that was given up leaves its share to the next one. The
-   * last claims, for which no timers are left, continue to wait.
+   * Gives each claim its share. The share of an abandoned claim goes to the next one. The last
+   * claims continue to wait if no timers are left.
    */
   private void hand(List<ClaimedTimer> claimed, List<Waiter> line) {
     int from = 0;
@@ -390,8 +390,8 @@ public final class QueueConsumers {
   }
 
   /**
-   * Fails the claims that do not wait and, unless another try may succeed, the first claim of each
-   * queue. The others continue to wait.
+   * Fails the claims without a wait. If another try cannot succeed, also fails the first claim of
+   * each queue. The others continue to wait.
    */
   private void failed(List<Demand> demands, Throwable cause) {
     DurableTimerException failure =
@@ -430,7 +430,7 @@ public final class QueueConsumers {
     sweep();
   }
 
-  /** Returns the claims without a wait that were part of the demand. */
+  /** Returns the claims without a wait that arrived before the demand was computed. */
   private synchronized List<Waiter> withoutWait(Demand demand) {
     Line line = lines.get(demand.queue);
     return line == null
@@ -482,7 +482,10 @@ public final class QueueConsumers {
     return waiting;
   }
 
-  /** Returns whether no timers are being leased that a consumer might not take. */
+  /**
+   * Returns whether no step is running. A running step may lease timers whose consumers no longer
+   * wait.
+   */
   public synchronized boolean isIdle() {
     return !serving;
   }

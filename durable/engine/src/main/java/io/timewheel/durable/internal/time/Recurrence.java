@@ -34,7 +34,7 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  *
  * <p>The first word also identifies the version of the form. A new form will begin with another
- * word, and releases that do not know it refuse it.
+ * word, and older releases refuse it.
  */
 public abstract sealed class Recurrence
     permits From,
@@ -140,7 +140,8 @@ public abstract sealed class Recurrence
 
   /**
    * Returns the number of runs that are scheduled in a span, given that there is one at its
-   * beginning. It is one if a run is only scheduled when the previous one has ended.
+   * beginning. With a fixed delay it is one, because the next run is scheduled only when the
+   * previous one has ended.
    *
    * @param fromMillis the run at the beginning
    * @param untilMillis the end of the span, exclusive, later than the beginning
@@ -151,8 +152,8 @@ public abstract sealed class Recurrence
   }
 
   /**
-   * Returns the {@code nth} run from the end of a span, or the first one if there are fewer. The
-   * span is that of {@link #count}.
+   * Returns the {@code nth} run from the end of a span, or the first run if the span has fewer. The
+   * span is defined as for {@link #count}.
    */
   public long fromEnd(int nth, long fromMillis, long untilMillis) {
     return fromMillis;
@@ -353,7 +354,7 @@ public abstract sealed class Recurrence
       return Long.divideUnsigned(untilMillis - 1 - fromMillis, periodMillis);
     }
 
-    /** Scheduled times stay whole periods apart. */
+    /** Keeps scheduled times whole periods apart. */
     @Override
     long continued(TimerRecord record, long offsetMillis, long nowMillis) {
       long dueMillis = record.dueAt();
@@ -434,7 +435,10 @@ public abstract sealed class Recurrence
       return cron.nextMillis(EpochMillis.saturatedSubtract(millis, 1), rules);
     }
 
-    /** A run whose time without the offset has passed still fires with the offset. */
+    /**
+     * Searches from before the offset: a run whose plain time has passed may still be ahead with
+     * the offset.
+     */
     @Override
     long firstLater(long offsetMillis, long nowMillis) {
       return super.firstLater(offsetMillis, EpochMillis.saturatedSubtract(nowMillis, offsetMillis));
