@@ -14,7 +14,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Checks that the answer to a caller holds from then on. */
+/** Checks that each answer to a caller is consistent with all later events. */
 final class AnswerRules {
   private final TimerHistory timer;
   private final List<Event> events;
@@ -48,7 +48,7 @@ final class AnswerRules {
           timer.violation("a repeated request got a different answer", answer);
         }
         if (timer.isRepeated(call)) {
-          continue; // so its version may be that of an earlier call
+          continue; // the version in the answer may come from an earlier call
         }
       }
       if (call != null && call.version() != 0) {

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Verifies claims and their ends, and cancelling, pausing and blocking. */
+/** Verifies claims, their completion, and cancelling, pausing and blocking. */
 abstract class AttemptContract extends SchedulingContract {
   @Test
   void completesAnAttempt() {

@@ -114,7 +114,7 @@ public final class DurableTestkit {
   }
 
   /**
-   * Kills a scheduler, like the death of its process: none of its work continues. Its store session
+   * Simulates a crash of a scheduler's process. None of its work continues, and its store session
    * is not closed.
    *
    * @param timer the timer

@@ -11,10 +11,7 @@ import io.timewheel.durable.spi.TimerStore;
 import java.util.List;
 import java.util.function.Function;
 
-/**
- * A store on top of another one that fails on request of a test, in the ways in which real stores
- * fail.
- */
+/** A wrapper of another store that injects the faults of real stores when a test requests them. */
 public final class FaultyStore extends ForwardingTimerStore {
   private volatile Function<List<Change>, Fault> faults = changes -> Fault.NONE;
 

@@ -84,8 +84,8 @@ final class FiringRules {
   }
 
   /**
-   * Returns the largest number of runs at one time: one of the schedule, those by hand and
-   * postponed ones.
+   * Returns the largest number of runs at one time: one scheduled run, the runs by hand and the
+   * postponed runs.
    */
   private int runsAt(Began began) {
     long byHand = timer.calls(Call.RUN).stream().filter(run -> isRunBy(run, began)).count();
@@ -313,7 +313,7 @@ final class FiringRules {
           .filter(answer -> !timer.mayBeSuperseded(answer))
           .forEach(answer -> timer.violation("run by hand, but has not begun", answer));
     }
-    if (left == TimerState.FAILED) { // whatever came later: it has not begun since
+    if (left == TimerState.FAILED) { // regardless of later events: it has not begun since
       answersWithoutAttempt(Call.RETRY, began -> true)
           .forEach(answer -> timer.violation("retried, but has not begun", answer));
     }

@@ -140,7 +140,7 @@ public final class History {
     DONE,
     /** Refused. Nothing was changed. */
     REFUSED,
-    /** The effect is unknown. A call without an answer counts the same. */
+    /** The effect is unknown, as for a call without an answer. */
     UNKNOWN
   }
 

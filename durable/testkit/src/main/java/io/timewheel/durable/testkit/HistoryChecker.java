@@ -17,11 +17,11 @@ import java.util.Map;
  *
  * <ul>
  *   <li>A committed timer has fired, or was cancelled, replaced or moved by a later call, or is
- *       still in the store. The same holds for a moved timer and its new time.
+ *       still in the store. The same applies to a moved timer at its new time.
  *   <li>A call that requires a version, or no timer, changes no other version.
  *   <li>No timer fires early or without having been scheduled.
- *   <li>A recurring timer omits no run, unless it was missed, runs at no other times, and does not
- *       end by itself. After a move, this holds from its new time on.
+ *   <li>A recurring timer omits no run, unless the run was missed. It runs at no other times, and
+ *       does not end by itself. After a move, this applies from its new time on.
  *   <li>A timer that was run by hand has run, and a recurring timer keeps its times.
  *   <li>No attempt begins after the answer CANCELLED, and at most one after RUNNING.
  *   <li>While a namespace or everything is paused, no attempt begins in it. While a timer is
@@ -36,8 +36,8 @@ import java.util.Map;
  * A call without a definite answer may be applied at any later time, or never.
  *
  * <p>A timer has fired if an attempt has begun. If {@linkplain #HistoryChecker(long, boolean) every
- * success is in the history}, it has fired only if an attempt has succeeded. Then attempts that
- * failed, or died with their process, must be repeated.
+ * success is in the history}, it has fired only if an attempt has succeeded. Attempts that failed,
+ * or whose process crashed, must then be repeated.
  */
 public final class HistoryChecker {
   private final long clockErrorMillis;

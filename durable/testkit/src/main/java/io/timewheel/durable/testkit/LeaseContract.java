@@ -24,7 +24,10 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Verifies that ends and extensions of claim leases are answered again and read together. */
+/**
+ * Verifies that acks, nacks and extensions of claim leases can be repeated, and that their timers
+ * are read together.
+ */
 abstract class LeaseContract extends QueueContract {
   private static final RequestId REQUEST = new RequestId("r-1", "content");
   private static final RequestId OTHER = new RequestId("r-1", "other content");

@@ -130,7 +130,10 @@ final class TimerHistory {
     return invokedAt.getOrDefault(call.call(), 0);
   }
 
-  /** Returns whether a call ended before an event, so that its effect came before it, too. */
+  /**
+   * Returns whether a call was answered before an event, so that its effect also came before the
+   * event.
+   */
   boolean isOverBefore(Invoked call, int event) {
     Integer at = answeredAt.get(call.call());
     return at != null && at < event && !isUnknown(call);
@@ -142,7 +145,7 @@ final class TimerHistory {
         && requests.getOrDefault(call.requestId(), List.of()).size() > 1;
   }
 
-  /** Returns the position of a call, or of the first one of which it may be a repetition. */
+  /** Returns the position of a call, or of the first call that it may repeat. */
   int indexOfRequest(int call) {
     Invoked made = calls.get(call);
     if (made == null) {
@@ -160,7 +163,7 @@ final class TimerHistory {
     return mayBeSuperseded(made, events.size());
   }
 
-  /** Returns the same for calls that were made before an event. */
+  /** As {@link #mayBeSuperseded(Answered)}, for calls that were made before an event. */
   boolean mayBeSuperseded(Answered made, int before) {
     int madeAt = indexOfRequest(made.call());
     return calls.values().stream()
@@ -188,7 +191,7 @@ final class TimerHistory {
       return ends;
     }
     return switch (answer.answer()) {
-      // A timer is new only if there was none before, or if that had ended.
+      // A timer is new only if there was none before, or if the former one had ended.
       case CREATED -> isRepeated(call) && answer.version() > made.version();
       case REPLACED -> answer.version() > made.version();
       case CANCELLED, RUNNING -> answer.version() >= made.version();
