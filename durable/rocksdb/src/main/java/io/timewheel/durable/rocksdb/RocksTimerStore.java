@@ -64,8 +64,8 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
 /**
- * Stores timers in a directory of this machine, in an embedded RocksDB. One process at a time uses
- * it.
+ * Stores timers in a directory of this machine, in an embedded RocksDB. Only one process at a time
+ * can use the directory.
  *
  * <pre>{@code
  * DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(Path.of("timers")))
@@ -93,13 +93,13 @@ public final class RocksTimerStore implements TimerStore {
   private final Failures failures;
   private final @Nullable Flusher flusher;
 
-  /** Its read lock is held to use the database, and its write lock to open or close it. */
+  /** Callers hold the read lock to use the database, and the write lock to open or close it. */
   private final ReentrantReadWriteLock use = new ReentrantReadWriteLock();
 
   /** The open database; null if the store is closed, or if reopening failed. */
   private @Nullable Session session;
 
-  /** The limits are not stored, because no other process uses the store. */
+  /** The limits of hosts and queues, in memory only, because no other process uses the store. */
   private final LocalLimits limits = new LocalLimits();
 
   private volatile @Nullable StoreListener listener;
@@ -157,8 +157,8 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   /**
-   * Removes the permissions of other users from a directory and its files. A store creates its
-   * directory without them, but files in it may have them.
+   * Removes the permissions of other users from a directory and its files. A new directory has no
+   * such permissions, but files in it may have them.
    *
    * @param directory the directory of a store
    * @return the number of files and directories that other users had permissions for
@@ -644,7 +644,7 @@ public final class RocksTimerStore implements TimerStore {
     }
   }
 
-  /** Passes the open database and the starts of its indexes to a function, for tests. */
+  /** Passes the open database and the start of each index to a function, for tests. */
   <T> T inspect(BiFunction<Database, FrontBounds, T> look) {
     return reading(open -> look.apply(open.database(), open.writer().bounds()));
   }

@@ -52,7 +52,7 @@ class VerifyTest {
     }
   }
 
-  /** Damages the data without the store's knowledge. */
+  /** Damages the data directly in the database, bypassing the store. */
   private interface Damage {
     void addTo(Batch batch) throws RocksDBException;
   }

@@ -175,7 +175,7 @@ public final class Database implements AutoCloseable {
     }
   }
 
-  // Long work: a close does not wait for it
+  // Long work, which a close does not wait for
 
   /** Keeps the database open until it is unpinned. */
   public synchronized void pin() {
@@ -190,7 +190,7 @@ public final class Database implements AutoCloseable {
     notifyAll();
   }
 
-  /** Asks long work to end; returns true if there is none. */
+  /** Requests long work to end. Returns true if no long work runs. */
   public synchronized boolean endLongWork() {
     longWorkToEnd = pins > 0;
     return pins == 0;
@@ -243,7 +243,7 @@ public final class Database implements AutoCloseable {
   /** {@return the values of many keys, in the same order; null for a key without a value} */
   public List<byte @Nullable []> getAll(Family family, List<byte[]> keys) throws RocksDBException {
     if (keys.isEmpty()) {
-      return List.of(); // RocksDB asserts that there are keys
+      return List.of(); // RocksDB asserts that the list of keys is not empty
     }
     return db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
   }

@@ -170,8 +170,8 @@ public final class Opening {
   }
 
   /**
-   * Opens the database, then logs the finding. Only RocksDB can take the lock of the directory, so
-   * without the lock the check may have read the log of a store in use.
+   * Opens the database, then logs the finding of the check. Only RocksDB can take the lock of the
+   * directory. Before that, the check may have read the log of a store in use.
    */
   private Database openAndTell(@Nullable Finding finding) throws RocksDBException {
     boolean ours = true;

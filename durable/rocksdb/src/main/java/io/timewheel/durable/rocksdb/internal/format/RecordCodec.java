@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Encodes records and due entries. The first byte is the version of the encoding. The key is not
- * part of the encoding. Times are stored as differences from the due time, because those are short.
+ * part of the encoding. Times are stored as differences from the due time, which need few bytes.
  * The differences may overflow, and are still decoded exactly.
  *
  * <p>A payload of more than {@link #MAX_INLINE_BYTES} is stored in a family of its own. Each change
@@ -250,7 +250,7 @@ public final class RecordCodec {
     return Duration.ofSeconds(from.signed(), from.unsignedInt());
   }
 
-  @SuppressWarnings("NullAway") // it misses annotations on nested types, as in Claim
+  @SuppressWarnings("NullAway") // NullAway misses annotations on nested types, as in Claim
   private static Claim claim(long dueAt, ByteReader from) {
     int flags = from.u8();
     ClaimToken token = new ClaimToken(from.fixed64(), from.fixed64());

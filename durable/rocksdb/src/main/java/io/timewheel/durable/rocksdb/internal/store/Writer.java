@@ -62,14 +62,15 @@ public final class Writer implements Transitions.Context {
   private final FrontBounds bounds;
   private final Rows rows;
 
-  /** Records with an open claim. They are likely to change soon, when their attempts end. */
+  /** A cache of records with an open claim, which will soon change when their attempts end. */
   private final Map<TimerKey, Stored> claimed = new HashMap<>();
 
   /** The answers of the unwritten batch. */
   private final Map<TimerKey, Map<String, RequestAnswer>> answers = new HashMap<>();
 
   /**
-   * A time before all stored answers. A purge begins here, to skip the tombstones of deleted ones.
+   * A time before all stored answers. A purge begins here, to skip the tombstones of deleted
+   * answers.
    */
   private long answersFrom = Long.MIN_VALUE;
 
@@ -574,7 +575,7 @@ public final class Writer implements Transitions.Context {
 
   // Import
 
-  /** Ensures that all later versions are at least this one. */
+  /** Ensures that every later version is at least the given one. */
   public synchronized void raiseVersion(long version) {
     lastVersion = Math.max(lastVersion, version);
   }

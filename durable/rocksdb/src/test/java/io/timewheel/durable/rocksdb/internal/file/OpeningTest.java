@@ -37,7 +37,10 @@ import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
-/** Verifies which directories open, which are refused and why, and what a closed store returns. */
+/**
+ * Tests which directories can be opened, why others are refused, and the exceptions of a closed
+ * store.
+ */
 class OpeningTest {
   @TempDir Path directory;
 
