@@ -13,11 +13,11 @@ import io.timewheel.durable.jdbc.internal.transaction.Counters;
  * @param shardsGiven number of shards given away, so that each node has its share
  * @param leasesLost number of times that the node stopped firing because it could not renew its
  *     node lease in time
- * @param fenceRefusals number of commits that the fence refused, because a shard had another owner
- *     by then; each was repeated without the changes to that shard
+ * @param fenceRefusals number of commits that the fence refused, because a shard had a new owner.
+ *     Each was repeated without the changes to that shard
  * @param sweeps sweeps: reads of due timers in each shard, from the shard's lower bound on
  * @param fullSweeps full sweeps: reads of a shard's due timers from the beginning of the index,
- *     twice a minute; they slow down first when dead rows pile up
+ *     twice a minute. They are the first reads that accumulated dead rows slow down
  * @param hintsSent number of hints that the node's transactions contained, committed or not
  * @param hintsReceived number of hints received, including the node's own
  * @param connectionWaits number of times that the node asked the pool for a connection

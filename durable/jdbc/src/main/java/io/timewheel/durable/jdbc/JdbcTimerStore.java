@@ -67,7 +67,7 @@ import org.jspecify.annotations.Nullable;
  * }</pre>
  *
  * <p>The store takes connections from the user's pool: at most six at a time, plus one for each
- * thread that reads timers or lists. The data source must lead to the primary server. The tables
+ * thread that reads or lists timers. The data source must lead to the primary server. The tables
  * are in its default schema, and are created if they are missing.
  */
 public final class JdbcTimerStore implements TimerStore {
@@ -218,8 +218,8 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * Sets the number of shards with which the tables are created. The default is 64. No more nodes
-     * than this can fire timers. The number never changes.
+     * Sets the number of shards with which the tables are created. The default is 64. At most this
+     * many nodes fire timers. The number cannot be changed later.
      *
      * @param shards 1 to 1,024
      * @return this
@@ -273,7 +273,7 @@ public final class JdbcTimerStore implements TimerStore {
      * releases continue to work.
      *
      * @param finish whether to switch to the format of this release, too, if no node of an older
-     *     release is alive. Older nodes that start later are refused
+     *     release is alive. Older nodes can then no longer start
      * @return the format in use
      * @throws io.timewheel.durable.spi.StoreException if the migration fails; its kind is REJECTED
      *     if an older node is alive
@@ -324,8 +324,7 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   /**
-   * Returns counters of this node's work and of the database's responses. Does not access the
-   * database.
+   * Returns counters of this node's work and of its database calls. Does not access the database.
    *
    * @return the counters
    */
@@ -349,9 +348,9 @@ public final class JdbcTimerStore implements TimerStore {
 
   /**
    * Verifies, and fixes rows of the ready index, counters, shards, and keys that are also in the
-   * history. Nodes may be live meanwhile. The repair leaves rows that another transaction holds; it
-   * waits at most 5 s in total for them. Call {@link #verify} afterwards to find the remaining
-   * problems.
+   * history. Nodes may run meanwhile. The repair waits at most 5 s in total for rows that other
+   * transactions hold, and then skips such rows. Call {@link #verify} afterwards to find the
+   * remaining problems.
    *
    * @return the problems that were fixed
    * @throws IncompleteRepairException if another transaction holds rows, or if the database fails
@@ -366,7 +365,7 @@ public final class JdbcTimerStore implements TimerStore {
     return ownership;
   }
 
-  /** Confirms pauses, for tests; otherwise the lease threads do so. */
+  /** Confirms pauses, for tests. In production, the lease threads confirm them. */
   void confirmPauses() {
     clusterPauses.confirm();
   }

@@ -143,7 +143,7 @@ public final class TransactionTimer {
       throwFailure();
       throw e;
     }
-    throwFailure(); // the results of a batch may hide it
+    throwFailure(); // the results of a batch may not contain the failure
     return result;
   }
 
@@ -178,7 +178,7 @@ public final class TransactionTimer {
     return Arrays.asList(results);
   }
 
-  /** Runs each step on the thread that waits for it. */
+  /** An executor whose tasks run on the thread that waits for them. */
   private static final class CallingThread implements StepExecutor {
     private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
 

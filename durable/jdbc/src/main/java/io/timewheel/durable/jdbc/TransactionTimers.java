@@ -46,7 +46,7 @@ public final class TransactionTimers {
   private final StoreTables tables;
   private final Consumer<DurableTimerBuilder> settings;
 
-  /** No thread ever waits on this wheel. */
+  /** A wheel that is never used: no timer waits in memory here. */
   private final Timer wheel = PolledTimer.create();
 
   private TransactionTimers(JdbcTimerStore store, Consumer<DurableTimerBuilder> settings) {
@@ -80,9 +80,10 @@ public final class TransactionTimers {
 
   /**
    * Returns the timers in a transaction. When it commits, it notifies other nodes of timers that
-   * are due within 1 s, unless the store was opened without hints. A timer whose time has passed by
-   * the commit fires at most 30 s after it. If the transaction took less than a minute, the timer
-   * fires within 0.5 s. A transaction with hints cannot be prepared for two-phase commit.
+   * are due within 1 s, unless the store was opened without hints. If the time of a timer has
+   * passed by the commit, the timer fires at most 30 s after the commit. If the transaction took
+   * less than a minute, the timer fires within 0.5 s of the commit. A transaction with hints cannot
+   * be prepared for two-phase commit.
    *
    * @param connection a connection to the database and the schema of the store, not in auto-commit
    *     mode, with isolation READ COMMITTED
@@ -160,9 +161,9 @@ public final class TransactionTimers {
 
   /**
    * Creates a handler that takes many firings in one transaction, and whose effects happen exactly
-   * once. At most two such transactions run at a time. Timers that fall due meanwhile form the next
-   * batch. If a batch fails, it is rolled back, and each of its firings is handled in a transaction
-   * of its own.
+   * once. At most two such transactions run at a time. Timers that become due meanwhile form the
+   * next batch. If a batch fails, it is rolled back, and each of its firings is handled in a
+   * transaction of its own.
    *
    * @param handler the handler
    * @param maxBatch the maximum number of firings in one transaction

@@ -33,7 +33,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Verifies the assumptions of a write batch's first round: fast if they hold, correct if not. */
+/**
+ * Verifies the first round of a write batch: it is fast if its assumptions are true, and correct if
+ * not.
+ */
 class ExpectedTest {
   final Fixture fixture = new Fixture(Server.of(this));
 
@@ -176,7 +179,7 @@ class ExpectedTest {
         .isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, (long) Novelty.LEAST_TIMERS)));
   }
 
-  /** A wrong assumption costs twice as much, and a line in the log of the server. */
+  /** A wrong assumption costs twice as much, and the server logs an error. */
   @Test
   void aLongListIsAssumedNewUnlessOneWasNotWithinAMinute() {
     List<String> daring = new ArrayList<>();

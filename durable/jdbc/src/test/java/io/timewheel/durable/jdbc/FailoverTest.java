@@ -76,7 +76,7 @@ class FailoverTest {
   private final Map<String, Integer> fired = new ConcurrentHashMap<>();
 
   FailoverTest() {
-    DatabaseServer unused = Server.of(this).server(); // or the test is skipped
+    DatabaseServer unused = Server.of(this).server(); // otherwise the test is skipped
     primary = DatabaseServer.postgresql().sync(false).start();
     standby = Standby.of(primary);
     database = primary.createDatabase();
@@ -264,7 +264,7 @@ class FailoverTest {
     return source;
   }
 
-  /** Uses the numbers of the lost transactions. */
+  /** Commits transactions that reuse the numbers of the lost ones. */
   private void commitOthers() {
     try (Connection connection = standby.server().administration().connect();
         Statement statement = connection.createStatement()) {

@@ -123,7 +123,7 @@ class MariaDbTest {
 
   @Nested
   class Groups extends WriteBatchTest {
-    /** A write batch waits for no lock, so it has no visible order. */
+    /** A write batch does not wait for locks, so this test cannot observe their order. */
     @Override
     void locksInTheOrderOfTheKeys() {}
 
@@ -261,7 +261,7 @@ class MariaDbTest {
     @Override
     void theExpectedCaseCostsAtMostTwoRoundTripsAndACommit() {}
 
-    /** A list never counts as entirely new. */
+    /** On MariaDB, no list is assumed to be entirely new. */
     @Override
     void aLongListIsAssumedNewUnlessOneWasNotWithinAMinute() {}
 
@@ -444,7 +444,7 @@ class MariaDbTest {
       fixture.execute("CREATE TABLE weight (n int)");
       try (Connection user = fixture.transaction();
           Connection other = fixture.transaction()) {
-        execute(other, "INSERT INTO weight SELECT seq FROM seq_1_to_1000"); // fewer changes lose
+        execute(other, "INSERT INTO weight SELECT seq FROM seq_1_to_1000"); // fewer changes are rolled back
         execute(other, READY + " AND id = 'id-001' FOR UPDATE");
         execute(user, "UPDATE own SET n = 1");
         CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> update(other));
@@ -556,7 +556,7 @@ class MariaDbTest {
       assertThat(fixture.number("SELECT sum(delta) FROM timewheel_count")).isEqualTo(50_000);
     }
 
-    /** There is only one part. */
+    /** On MariaDB, the history has only one part. */
     @Override
     void emptiesAPartWithoutRetainedTimers() {}
 
@@ -654,7 +654,7 @@ class MariaDbTest {
           .withMessageContaining("its transaction is read-only");
     }
 
-    /** No settings are changed. */
+    /** On MariaDB, the store changes no settings. */
     @Override
     void restoresTheSettingsOfTheTransaction() {}
 
@@ -751,7 +751,7 @@ class MariaDbTest {
       return timers.handler(handler, TransactionRunnerTest.runner(ledger.source));
     }
 
-    /** The user can change this setting. */
+    /** On MariaDB, the user can change this setting. */
     @Override
     void theServerLimitsTheIdleTimeOfAHandler() {}
 

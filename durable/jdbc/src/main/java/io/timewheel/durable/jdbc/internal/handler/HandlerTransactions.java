@@ -40,8 +40,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HandlerTransactions {
   /**
-   * As long as a node lease. A node that stalls for this long has lost its shards. The next attempt
-   * must not wait for the rows that it has locked.
+   * The idle timeout of the transaction while the handler runs: the duration of a node lease. A
+   * node that stalls for longer has lost its shards, and the next attempt must not wait for the
+   * rows that it has locked.
    */
   private static final long IDLE_MILLIS = TimeUnit.SECONDS.toMillis(10);
 
@@ -177,7 +178,7 @@ public final class HandlerTransactions {
       List<Outcome> outcomes;
       try {
         outcomes = batch.finishIn(to);
-      } catch (Transactions.Again e) { // the fence: with one firing, its shard is the lost one
+      } catch (Transactions.Again e) { // refused by the fence; with one firing, its shard is lost
         Outcome stale = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
         throw new NotTaken(attempts.stream().map(attempt -> stale).toList());
       }

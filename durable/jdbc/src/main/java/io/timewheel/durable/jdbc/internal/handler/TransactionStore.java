@@ -33,7 +33,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Represents the store in one transaction of the user. Only takes changes; neither commits nor
+ * Represents the store in one transaction of the user. Only applies changes; neither commits nor
  * rolls back. Keeps its failures for the caller, because the engine in between wraps them in other
  * exceptions. Not thread-safe, like its connection.
  */

@@ -63,8 +63,8 @@ public final class UserTransactionHandler implements FinishingHandler {
 
   private String begin(Connection connection) throws SQLException {
     String begun = steps.begin(connection, false);
-    // Check each transaction: in other tables the timer would not be found, and the attempt would
-    // be treated as stale.
+    // Check each transaction: if it leads to other tables, the timer is not found, and the attempt
+    // counts as stale.
     tables.check(connection);
     return begun;
   }

@@ -23,10 +23,11 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Purges finished timers by moving a position forward; rows of the history before it are no longer
- * visible. The rows themselves need not be deleted. The history has several parts. Finished timers
- * go into one part for a day, then into the next. A part without retained timers is emptied as a
- * whole. A database that cannot do that in a transaction has one part, and deletes the purged rows.
+ * Purges finished timers by moving a position forward. Rows of the history before the position are
+ * no longer visible, and need not be deleted. The history has several parts. Timers that finish are
+ * inserted into one part for a day, then into the next. A part without retained timers is emptied
+ * as a whole. A database that cannot empty a part in a transaction has one part, and deletes the
+ * purged rows.
  *
  * <h2>Why emptying a part loses no row</h2>
  *

@@ -27,7 +27,7 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Verifies the tables and fixes what can be fixed, alongside live nodes.
+ * Verifies the tables and fixes problems, while nodes are running.
  *
  * <p>A transaction changes rows and counters together, so later commits do not change the
  * difference that a snapshot shows. The repair adds it to the counters in the transaction of the
@@ -35,10 +35,10 @@ import org.jspecify.annotations.Nullable;
  * problems concern one timer each. They are fixed in small transactions, which lock the timer,
  * check the problem again, and change only rows that are still wrong.
  *
- * <p>A row that another transaction holds is left to the next repair. The repair waits for the
- * first few such rows, each up to the lock timeout of a transaction. If a wait fails, the
- * transaction is rolled back and its problems are fixed one by one. So one held row delays no other
- * fix.
+ * <p>The repair skips a row that another transaction holds; the next repair checks it again. The
+ * repair waits for the first few such rows, each up to the lock timeout of a transaction. If a wait
+ * fails, the transaction is rolled back and its problems are fixed one by one. So one held row
+ * delays no other fix.
  */
 public final class Repair {
   private static final int BATCH = 200;

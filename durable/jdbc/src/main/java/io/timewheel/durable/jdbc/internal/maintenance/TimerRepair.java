@@ -46,7 +46,7 @@ final class TimerRepair {
   enum Result {
     /** The problem is fixed. */
     FIXED,
-    /** Another transaction has fixed it, or a repair cannot. */
+    /** Another transaction has fixed the problem, or a repair cannot fix it. */
     NONE_LEFT,
     /** Another transaction holds the timer. */
     HELD

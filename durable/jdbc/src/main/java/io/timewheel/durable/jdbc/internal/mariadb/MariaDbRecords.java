@@ -26,12 +26,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads and writes records on MariaDB, which has no arrays. Statements list rows by their whole
- * keys. Their forms ensure that they read and lock only the listed rows, with any plan that the
- * optimizer chooses for small tables. Where no such form exists, each row has its own statement.
+ * Reads and writes records on MariaDB, which has no arrays. Statements list rows by their complete
+ * keys. With any plan that the optimizer chooses for small tables, they read and lock only the
+ * listed rows. Where no such form exists, each row has its own statement.
  *
- * <p>A statement for several rows does not return which of them it has found. So the caller locks
- * the rows before it advances more than one, and all are as they were read.
+ * <p>An update of several rows does not return the rows that it has found. So the caller locks all
+ * rows before it advances more than one: they are then unchanged since they were read.
  */
 public final class MariaDbRecords implements Records {
   static final String NO_PAYLOAD = "'' AS payload";
@@ -47,7 +47,7 @@ public final class MariaDbRecords implements Records {
   private static final String INSERT =
       INSERT_COLUMNS.formatted("timewheel_timer", "fire_at, shard, payload");
 
-  // Existing rows stay. Their version shows that they are not the inserted ones.
+  // Existing rows stay unchanged. Their returned version differs from the inserted one.
   private static final String UNLESS_PRESENT =
       " ON DUPLICATE KEY UPDATE version = timewheel_timer.version RETURNING namespace, id, version";
 
@@ -56,8 +56,8 @@ public final class MariaDbRecords implements Records {
           + " attempt = ?, state = ?, flags = ?, progress = ?"
           + READING;
 
-  // For rows that exist and are locked: the server parses one statement, and finds all rows at
-  // once. Columns of rows that are never inserted have no values.
+  // An upsert for rows that exist and are locked. The server parses one statement, and finds all
+  // rows at once. The rows are never inserted, so the other columns need no values.
   private static final String ADVANCE_LOCKED =
       "INSERT INTO timewheel_timer (revision, due_at, fire_at, changed_at, attempt, state, flags,"
           + " progress, namespace, id, handler, version, created_at, spec, shard, payload)";
@@ -90,9 +90,9 @@ public final class MariaDbRecords implements Records {
   private static final String READ =
       "SELECT " + Rows.TIMER_COLUMNS + " FROM timewheel_timer t FORCE INDEX (PRIMARY)";
 
-  // For the statements that may wait in a batch that otherwise waits for no lock. Skipping locked
-  // rows would fail with error 1180. A claim keeps the lock on a skipped index row, but waits for
-  // no other transaction, so it ends soon.
+  // For the statements that may wait, in a batch that otherwise waits for no lock. SKIP LOCKED
+  // would fail with error 1180. A claim keeps the lock on a skipped index row, but waits for no
+  // other transaction, so it ends soon.
   private static final String MAY_WAIT = "SET STATEMENT innodb_lock_wait_timeout = 1 FOR ";
 
   private static final String IN_ORDER = " ORDER BY t.namespace, t.id FOR UPDATE";
@@ -298,7 +298,7 @@ public final class MariaDbRecords implements Records {
             (to, step) -> key(progress(to, step.after()), step.after()),
             ON_LOCKED,
             returned -> {});
-    // MariaDB counts an updated row as two, and an inserted row as one.
+    // An upsert counts an updated row as two, and an inserted row as one.
     if (affected != 2 * steps.size()) {
       throw new IllegalStateException(
           "%d locked timers count as %d (expected: two for each)"

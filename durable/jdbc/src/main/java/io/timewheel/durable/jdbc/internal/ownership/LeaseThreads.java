@@ -9,8 +9,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Runs the two threads of {@link Ownership}: one that accesses the database, and one that notices
- * if the first does not return in time.
+ * Runs the two threads of {@link Ownership}. One accesses the database; the other detects that the
+ * first does not return in time.
  */
 public final class LeaseThreads implements AutoCloseable {
   private static final long TICK_MILLIS = 1_000;

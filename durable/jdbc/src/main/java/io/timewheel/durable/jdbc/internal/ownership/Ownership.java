@@ -35,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Manages the shards of this node. A node has a node lease, which it renews. A shard has an owner,
  * and an {@link Epoch} that only increases. The database decides about ownership by its clock. The
- * node keeps a copy, and drops it before the database's lease expires.
+ * node keeps a copy of its lease, which ends before the lease in the database expires.
  *
  * <h2>Why no two nodes fire the same shard</h2>
  *
@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * The lease in step 2 does not begin before the time noted in step 1. So the owner stops before its
- * lease expires, unless its clocks stand still. Even then its commits are refused, because they
+ * lease expires, unless its clocks stop. Even then, the database refuses its commits, because they
  * compare the epoch.
  *
  * <p>The steps are called by {@link LeaseThreads}, or by a test.
@@ -104,7 +104,7 @@ public final class Ownership {
    */
   private record Lease(long node, long nonce, String server, long sentNanos, long sentMillis) {}
 
-  /** A shard to give away as soon as none of its attempts runs. */
+  /** A shard that is given away as soon as none of its attempts runs. */
   private record Release(CompletableFuture<Void> drained, long beganNanos) {}
 
   public Ownership(
@@ -161,7 +161,10 @@ public final class Ownership {
 
   // The node lease
 
-  /** Reads the time of the database until an answer comes quickly, up to a number of tries. */
+  /**
+   * Reads the time of the database, and repeats this a few times until the answer is quick enough
+   * to be accurate.
+   */
   public void askTime() {
     for (int i = 0; i < MAX_QUESTIONS; i++) {
       DatabaseTime now =
@@ -247,8 +250,8 @@ public final class Ownership {
   }
 
   /**
-   * Renews the node lease. A node whose lease has expired joins again under a new number. So does a
-   * node that finds another server.
+   * Renews the node lease. A node whose lease has expired joins again under a new number. A node
+   * that is connected to another server does the same.
    */
   public void renew() {
     Lease last = lease;
@@ -278,14 +281,14 @@ public final class Ownership {
 
   private Optional<Lease> renewed(
       Connection connection, Lease last, long sentNanos, long sentMillis) throws SQLException {
-    sql.begin(connection); // limits how long a stalled thread delays others
+    sql.begin(connection); // a stalled thread must not delay others longer than this
     OwnershipRows.Row row = rows.lock(connection, last.node());
     if (row == null || row.nonce() != last.nonce()) {
-      return Optional.empty(); // lost in a failover; another node may have the number
+      return Optional.empty(); // the lease was lost in a failover; another node may have the number
     }
     if (!row.server().equals(last.server())) {
-      // This server may lack the last commits of the former one. One may have recorded the
-      // completion of an attempt, which would stay open as long as the epoch is unchanged.
+      // This server may lack the last commits of the former one, such as the completion of an
+      // attempt. Such an attempt would stay open until the epoch changes.
       rows.forget(connection, last.node());
       return Optional.empty();
     }
@@ -308,7 +311,7 @@ public final class Ownership {
     }
   }
 
-  /** Returns the guaranteed rest of the node lease, less the margin, in nanoseconds. */
+  /** Returns the guaranteed remaining time of the node lease, less the margin, in nanoseconds. */
   public long leaseLeftNanos() {
     Lease last = lease;
     if (last == null) {
@@ -445,7 +448,7 @@ public final class Ownership {
           row.shard(),
           row.owner() == null ? "nobody" : "node " + row.owner(),
           e.getMessage());
-      // Any other failure may mean that there is no database.
+      // Any other failure may mean that the database is unavailable.
       return e.getCause() instanceof SQLException cause && errors.isHeldUp(cause);
     }
   }
@@ -462,7 +465,7 @@ public final class Ownership {
     var unused = drained.whenComplete((nothing, failure) -> onRelease.run());
   }
 
-  /** Gives away shards that are drained, or whose time to drain is over. */
+  /** Gives away shards that are drained, or whose drain timeout has passed. */
   public void give() {
     Lease mine = lease;
     Set<Integer> drained = new HashSet<>();

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Executes the statements by which {@link Ownership} changes owners of shards. */
 final class OwnershipRows {
-  /** Not a valid epoch, because the first one is 1. */
+  /** The result if the shard was not taken. Valid epochs begin at 1. */
   static final long NOT_TAKEN = 0;
 
   /** How long the row of a lost node is kept for lists of nodes. */
@@ -56,8 +56,8 @@ final class OwnershipRows {
   record Row(String server, long nonce) {}
 
   /**
-   * Locks the row of a node. The database evaluates the time in the waiting statement as of the
-   * start of the wait, so callers compare times in the next statement.
+   * Locks the row of a node. A statement that waits for the lock evaluates the time as of the start
+   * of the wait, so callers compare times in the next statement.
    *
    * @return the row; null if there is none
    */

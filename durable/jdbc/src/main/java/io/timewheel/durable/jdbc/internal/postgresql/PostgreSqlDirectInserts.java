@@ -31,9 +31,9 @@ import org.postgresql.PGConnection;
  * its protocol as one transaction.
  *
  * <p>The first statement inserts. It waits for any transaction that is just finishing the same
- * timer. The second one reads the history, with a snapshot taken after that wait. A single timer
- * that already exists, or is in the history, is not inserted, or is removed again. For several
- * timers, an existing one fails the transaction, which is cheaper if all are new.
+ * timer. The second one reads the history, with a snapshot taken after that wait. A single timer is
+ * not inserted if it exists, and is removed again if it is in the history. For several timers, an
+ * existing one fails the transaction, which is cheaper if all are new.
  *
  * <p>The PostgreSQL driver sends a Sync between two statements if one of them may return columns of
  * variable length. So all columns of these statements have a fixed length.
@@ -49,7 +49,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   /** True if this statement runs in the transaction that executed {@link #SETTINGS}. */
   private static final String SAME = "current_setting('lock_timeout') = '" + LOCK_LIMIT + "'";
 
-  /** Makes the following statements find timers by their keys, whatever the tables contain. */
+  /** Makes the planner find timers by their keys, regardless of the tables' statistics. */
   private static final String SETTINGS =
       "set_config('lock_timeout', '"
           + LOCK_LIMIT
@@ -190,15 +190,15 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         : 0;
   }
 
-  /** Returns the number of the server session. A pooler returns numbers of its own. */
+  /** Returns the process ID of the server session. A pooler returns an ID of its own. */
   @Override
   public int session(Connection connection) throws SQLException {
     return knowsSessions ? backend(connection) : 0;
   }
 
   /**
-   * Returns whether the session has ended. Another session may have got the number; then the result
-   * is false.
+   * Returns whether the session has ended. The result is false if another session has the same
+   * process ID by now.
    */
   @Override
   public boolean hasEnded(Connection connection, int session) throws SQLException {
@@ -372,7 +372,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
       isPrimary = rows.getBoolean(1);
       purgedUntil = rows.getLong(2);
       String namespace = rows.getString(3);
-      if (namespace != null) { // null in an outer join
+      if (namespace != null) { // null if the outer join found no row
         TimerKey key = new TimerKey(namespace, rows.getString(4));
         timers.add(new Found(key, rows.getLong(5), rows.getBoolean(6)));
       }

@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Reads and writes records on PostgreSQL. They are sent as arrays, one for each column. {@link
- * PostgreSqlTransactions} describes their plans.
+ * Reads and writes records on PostgreSQL. Statements receive records as arrays, one for each
+ * column. {@link PostgreSqlTransactions} describes their plans.
  */
 public final class PostgreSqlRecords implements Records {
   static final String NO_PAYLOAD = "''::bytea AS payload";
@@ -50,7 +50,8 @@ public final class PostgreSqlRecords implements Records {
           + KEYS
           + " ON t.namespace = k.namespace AND t.id = k.id";
 
-  // Locks in the order of the keys in every plan, because the sort comes before the locks.
+  // In every plan, rows are locked in the order of the keys, because the sort comes before the
+  // locks.
   public static final String LOCK = READ + " ORDER BY k.n FOR NO KEY UPDATE OF t";
 
   // Finds rows only by their keys: OFFSET keeps the other condition out of the index scan.
@@ -126,13 +127,14 @@ public final class PostgreSqlRecords implements Records {
   private static final String REMOVE =
       "DELETE FROM timewheel_timer t USING " + READINGS + " WHERE " + IS_READING;
 
-  // Never at or before the purged position: the timer would be invisible there, and no purge would
-  // subtract it from the counters.
+  // The time must be after the purged position. Before it, the timer would be invisible, and no
+  // purge would subtract it from the counters.
   private static final String CHANGED_AT =
       " greatest(changed_at, (SELECT forgotten_at + 1 FROM timewheel_history))";
 
-  // The deleted rows pass on the inserted values, because a join of the two would be quadratic. The
-  // statement itself reads the part: an earlier read would miss a switch to a new one.
+  // The DELETE returns the values to insert, because a join of deleted rows and parameters would be
+  // quadratic. The statement itself reads the part of the history: an earlier read could miss a
+  // switch to a new part.
   public static final String FINISH =
       "WITH gone AS (DELETE FROM timewheel_timer t USING "
           + rows(
@@ -262,7 +264,7 @@ public final class PostgreSqlRecords implements Records {
         .bytes(records, record -> record.definition().payload());
   }
 
-  /** Binds the columns that the history has too, from the handler on. */
+  /** Binds the columns that the timer table and the history share, from the handler on. */
   private static Parameters columns(Parameters to, List<TimerRecord> records) throws SQLException {
     return to.texts(records, record -> record.definition().handler())
         .longs(records, TimerRecord::version)

@@ -69,7 +69,7 @@ public abstract class Queries {
    */
   public Queries(String doneColumns, TimerPages pages) {
     this.pages = pages;
-    // One statement, so that a timer that moves between the tables is read once.
+    // One statement reads both tables, so that a timer that moves between them is read once.
     get =
         "SELECT "
             + Rows.TIMER_COLUMNS
@@ -126,7 +126,7 @@ public abstract class Queries {
       while (rows.next()) {
         int flags = rows.getInt(8);
         long fireAt = rows.getLong(3);
-        boolean never = rows.wasNull(); // refers to the column that was read last
+        boolean never = rows.wasNull(); // wasNull() refers to the column that was read last
         due.add(
             new DueTimer(
                 new TimerKey(rows.getString(1), rows.getString(2)),

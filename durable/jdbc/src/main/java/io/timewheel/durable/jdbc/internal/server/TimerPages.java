@@ -35,7 +35,9 @@ public final class TimerPages {
 
   private static final int ROWS_WITH_PAYLOAD = 50;
 
-  /** Sorts after every id with a given prefix, because an id has at most 256 bytes. */
+  /**
+   * A suffix that sorts after every id with a given prefix, because an id has at most 256 bytes.
+   */
   private static final String LAST = new String(Character.toChars(0x10FFFF)).repeat(64);
 
   private static final Set<TimerState> FINISHED =
@@ -190,7 +192,7 @@ public final class TimerPages {
       values.add(query.namespace());
     }
     if (!query.prefix().isEmpty()) {
-      sql.append(" AND t.id >= ? AND t.id <= ?"); // by bytes: only ids with the prefix are between
+      sql.append(" AND t.id >= ? AND t.id <= ?"); // by bytes: only ids with the prefix
       values.add(query.prefix());
       values.add(query.prefix() + LAST);
     }

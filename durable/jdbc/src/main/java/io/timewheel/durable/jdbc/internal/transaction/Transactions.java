@@ -29,10 +29,13 @@ public final class Transactions {
   private static final int MAX_TRIES = 6;
   private static final int MAX_LOOKS = 40;
 
-  /** No look begins later than this, since a look may wait for the pool for half a minute. */
+  /**
+   * No lookup of an outcome begins later than this, because a lookup may wait for the pool for 30
+   * s.
+   */
   private static final long LAST_LOOK_NANOS = TimeUnit.SECONDS.toNanos(20);
 
-  /** Each may take as long as the timeout of a connection. */
+  /** The maximum number of confirmations. Each may take as long as the timeout of a connection. */
   private static final int MAX_CONFIRMATIONS = 3;
 
   private static final long FIRST_WAIT_MILLIS = 5;
@@ -182,7 +185,7 @@ public final class Transactions {
       try {
         sql.end(connection);
       } catch (SQLException e) {
-        connection.abort(Runnable::run); // no other user may get our settings
+        connection.abort(Runnable::run); // the next user must not get these settings
         throw e;
       }
     } catch (SQLException e) {
@@ -207,7 +210,7 @@ public final class Transactions {
     } catch (StoreException e) {
       throw e;
     } catch (RuntimeException | Error e) {
-      drop(connection, e); // some statements may be buffered in it
+      drop(connection, e); // it may contain buffered statements
       throw e;
     } finally {
       giveBack(connection);
@@ -258,15 +261,15 @@ public final class Transactions {
   }
 
   /**
-   * Looks up the outcome once. A committed change is confirmed by the same wait as a COMMIT: a
-   * restarted primary knows commits that its standby lacks, and that a failover would lose.
+   * Looks up the outcome once. A committed change is confirmed by the same wait as a COMMIT. A
+   * restarted primary may have commits that its standby lacks and that a failover would lose.
    *
    * @param confirmations counts the tries to confirm
    */
   private @Nullable Boolean look(String id, AtomicInteger confirmations) throws SQLException {
     Connection connection = open(false);
     try {
-      sql.begin(connection); // limits how long a stalled thread delays others
+      sql.begin(connection); // a stalled thread must not delay others longer than this
       Boolean committed = commits.isCommitted(connection, id);
       connection.rollback();
       if (committed != null && committed) {

@@ -42,29 +42,29 @@ import org.jspecify.annotations.Nullable;
  * <h2>How a lost answer is settled</h2>
  *
  * The caller does not know the transaction's number, so it cannot query the server for the outcome.
- * Instead, each write has a unique token. The row contains it until another version replaces it,
- * and so does the row of the history. A session that lost the answer looks up the timers by their
- * keys:
+ * Instead, each write has a unique token. The row of the timer, or its row in the history, contains
+ * the token until another version replaces it. A session that lost the answer looks up the timers
+ * by their keys:
  *
  * <ol>
  *   <li>A row has the token: the write was committed.
  *   <li>A row has a version that this session knew before the write: the timer existed, and the
- *       write did not insert it. A write that is still under way will also find the timer and
+ *       write did not insert it. A write that is still in progress will also find the timer and
  *       insert nothing.
  *   <li>There is no row, and the session that sent the write has ended: the write was not
- *       committed. The next statement finds the reason, such as a read-only database.
+ *       committed. The next statement reports the reason, such as a read-only database.
  *   <li>There is no row, and the session may still be alive: this session repeats the insert with
- *       the same token. The unique key makes it wait for a write in progress, and rejects one that
- *       is still under way.
+ *       the same token. Because of the unique key, the insert waits for a write in progress, and
+ *       rejects a write that arrives later.
  *   <li>A row has another token and a later version: the write may have been committed and
  *       replaced. Or the history is purged up to the time of the write: the timer may have
- *       finished. In both cases the outcome is unknown.
+ *       finished. In both cases, the outcome is unknown.
  * </ol>
  *
  * <p>Thread-safe.
  */
 final class DirectWrites {
-  /** The maximum lag of the clock of a node that finishes a timer. */
+  /** The maximum time by which the clock of a node that finishes a timer may be behind. */
   private static final long CLOCK_MILLIS = 60_000;
 
   /** The maximum number of calls that skip the direct write after a timer that was not new. */
@@ -87,7 +87,7 @@ final class DirectWrites {
   /** False if connections do not send several statements as one transaction. */
   private volatile boolean isPossible;
 
-  /** The number of the next calls that skip the direct write, and use a write batch. */
+  /** The number of further calls that skip the direct write and use a write batch. */
   private final AtomicInteger passedOver = new AtomicInteger();
 
   /** The value of {@link #passedOver} after the last timer that was not new. */

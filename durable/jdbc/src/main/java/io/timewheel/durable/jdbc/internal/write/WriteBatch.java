@@ -58,21 +58,21 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A transaction of a user may hold a timer for any time. The other timers of a batch do not wait
  * for it. After a lock timeout, the next try waits for no lock, and leaves claims of held timers to
- * the next sweep of their owner. If other changes concern held timers, the batch fails with a
- * {@link HeldTimersException} that lists them.
+ * the next sweep of their owner. If the batch has other changes of held timers, it fails with a
+ * {@link HeldTimersException} that lists these timers.
  *
- * <p>One thread uses an object for all tries of one commit.
+ * <p>One object serves all tries of one commit, on one thread.
  */
 public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   /**
-   * One round without locks. More than one with locks is needed only if others create or purge the
-   * same timers.
+   * One round without locks, and a few with locks. A second round with locks is needed only if
+   * other transactions create or purge the same timers.
    */
   private static final int MAX_ROUNDS = 4;
 
   /**
-   * The maximum number of held timers to identify one by one; beyond it, parts of the batch count
-   * as held as a whole.
+   * The maximum number of held timers to identify individually. Beyond it, all timers of a part of
+   * the batch count as held.
    */
   private static final int MAX_FOUND_ALONE = 32;
 
@@ -99,7 +99,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   /** True if this is not the first try. */
   private boolean tried;
 
-  /** True if another transaction holds or held one of the timers; then no lock is waited for. */
+  /**
+   * True if another transaction holds or held one of the timers. Writes then do not wait for locks.
+   */
   private boolean heldUp;
 
   /** True if the batch is part of a transaction of a user, which is not repeated here. */
@@ -165,7 +167,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     if (!tried) {
       heldUp = heldTimers.containsAny(keys());
     }
-    // If the server waits for locks until it detects a deadlock, lock only in order.
+    // Several changes lock nothing in the first round only if the server waits briefly for locks.
+    // Otherwise, they are locked in order.
     boolean expecting =
         !tried
             && !heldUp
@@ -307,7 +310,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** Returns an exception that causes another try, which finds the answer. */
+  /** Returns an exception that causes another try. That try finds the answer. */
   private RuntimeException answeredMeanwhile(SQLException e) {
     return ofUser
         ? new StoreException(
@@ -422,7 +425,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     cell.answers.clear();
   }
 
-  /** Returns whether the owner starts this change after a lookup, which it soon repeats. */
+  /** Returns whether the owner starts this change after a lookup that it soon repeats anyway. */
   private static boolean isLeftForLater(Change change) {
     return change instanceof Change.Begin
         || change instanceof Change.MakeReady
@@ -518,7 +521,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** Marks the cells whose writes have not succeeded. */
+  /** Marks the cells whose conditional writes did not apply. */
   private void settle() throws SQLException {
     for (Written some : written) {
       boolean[] held = some.held.get();
@@ -576,7 +579,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
 
   /**
    * Writes without waiting for locks. All unfinished timers are locked. So a write could wait only
-   * for a timer that another transaction creates, or takes out of the history. One wait is allowed:
+   * for a timer that another transaction creates or removes from the history. One wait is allowed:
    * for a row of the ready index that a claim has locked.
    *
    * @throws HeldTimersException if there are such timers
@@ -646,8 +649,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   /**
-   * Looks up in the history the timers that were inserted as new. A finished timer is there. This
-   * comes after the insert, which has waited for any transaction that was just finishing them.
+   * Looks up in the history the timers that were inserted as new: a finished timer is there. The
+   * lookup comes after the insert, because the insert has waited for any transaction that was just
+   * finishing such a timer.
    */
   private void lookInHistory(Statements to, List<BatchedTimer> assumed) throws SQLException {
     if (assumed.isEmpty()) {
