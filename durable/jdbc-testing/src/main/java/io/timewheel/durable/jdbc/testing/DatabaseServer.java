@@ -61,8 +61,8 @@ public abstract class DatabaseServer implements AutoCloseable {
   }
 
   /**
-   * Sets whether a commit waits until it is on disk. If false, a commit still survives a crash of
-   * the server, but not of the machine.
+   * Sets whether a commit waits until it is on disk. If false, a commit survives a crash of the
+   * server process, but not of the machine.
    */
   public abstract DatabaseServer sync(boolean sync);
 

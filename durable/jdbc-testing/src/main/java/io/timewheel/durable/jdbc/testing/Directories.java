@@ -36,7 +36,7 @@ final class Directories {
 
   private Directories() {}
 
-  /** {@return the parent directory of all of them} */
+  /** {@return the parent directory of all directories} */
   static Path parent() {
     return PARENT;
   }
@@ -74,7 +74,7 @@ final class Directories {
       try {
         Files.deleteIfExists(path);
       } catch (IOException e) {
-        // A dying server may still write.
+        // A server that is being killed may still write.
       }
     }
   }
@@ -89,7 +89,7 @@ final class Directories {
         }
       }
     } catch (IOException | NumberFormatException e) {
-      // Leftover directories do no harm.
+      // Remaining directories are harmless.
     }
   }
 

@@ -57,7 +57,7 @@ class PostgreSqlServer extends DatabaseServer {
     return "INT";
   }
 
-  /** Ends the server with this signal; its processes end with it. */
+  /** On this signal, the server ends together with all its processes. */
   @Override
   String deathSignal() {
     return "QUIT";

@@ -91,8 +91,8 @@ final class Processes {
   /**
    * Kills a process and all its descendants; returns when they have ended.
    *
-   * <p>{@link ProcessHandle#onExit} would need a thread of the common pool, which a test may block
-   * with a call that waits for this very server.
+   * <p>This method does not use {@link ProcessHandle#onExit}, which needs a thread of the common
+   * pool. A test may block all of these threads with calls that wait for this server.
    */
   static void kill(Process process) {
     List<ProcessHandle> all = new ArrayList<>(process.descendants().toList());

@@ -70,8 +70,8 @@ public final class Standby implements AutoCloseable {
   }
 
   /**
-   * Makes commits on the primary no longer wait, as an administrator does after the loss of the
-   * standby.
+   * Stops commits on the primary from waiting for the standby, as an administrator does after its
+   * loss.
    */
   public void notWaitedFor() {
     configure(primary, "synchronous_standby_names", "");
