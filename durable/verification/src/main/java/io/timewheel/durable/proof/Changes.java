@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * identifies it, {@link #dueMillis}.
  */
 final class Changes {
-  /** Far enough in the future not to fire. */
+  /** A due time so far in the future that the timer does not fire. */
   private static final long FAR_MILLIS = 4_102_444_800_000L;
 
   private static final int NEVER = Integer.MAX_VALUE;
@@ -135,7 +135,7 @@ final class Changes {
     return 0;
   }
 
-  /** Returns whether a timer looks as it does if this was its last change. */
+  /** Returns whether the stored timer matches the result of this change. */
   private static boolean isLast(List<Change> changes, int at, Found found) {
     Change change = changes.get(at);
     boolean near = changes.get(0).id.startsWith(CutChild.NEAR);

@@ -15,7 +15,10 @@ import org.jspecify.annotations.Nullable;
 
 /** A JVM that runs one of the classes of this package, as its parent sees it. */
 final class ChildProcess {
-  /** Counted in waits of one second each: a machine that was suspended has not waited. */
+  /**
+   * The timeout as a number of waits of one second each, so that time in which the machine was
+   * suspended does not count.
+   */
   private static final int PATIENCE_SECONDS = 300;
 
   private static final String END = "";

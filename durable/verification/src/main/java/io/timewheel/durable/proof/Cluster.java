@@ -17,9 +17,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Injects faults into a cluster. Nodes on one database are killed, suspended, cut off from it, and
- * have wrong clocks. The server is restarted and killed. Then every timer must fire, and the
- * results and observations of all nodes are judged.
+ * Injects faults into a cluster on one database. Nodes are killed, suspended and disconnected, and
+ * have wrong clocks. The database server is restarted and killed. Then every timer must fire.
+ * {@link Story} judges the results and observations of all nodes.
  */
 public final class Cluster {
   private static final String USAGE =
@@ -53,7 +53,7 @@ public final class Cluster {
     CUT,
     /** The connections of a node are cut, and new ones are refused for a while. */
     REFUSE,
-    /** The network of a node carries nothing, without an error. */
+    /** The network of a node drops all data without an error. */
     SILENCE,
     /** The server sees the connections of a node closed. The node does not. */
     LOSE_SERVER,

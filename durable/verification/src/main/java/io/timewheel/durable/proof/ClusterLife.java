@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ClusterLife implements AutoCloseable {
   /**
-   * The largest error that a delay may cause in a node's idea of the database's time, with a
-   * margin.
+   * The largest error of a node's estimate of the database's time that a network delay may cause,
+   * with a margin.
    */
   static final int CLOCK_ERROR_MILLIS = 400;
 
@@ -189,7 +189,7 @@ final class ClusterLife implements AutoCloseable {
   }
 
   private ChildProcess start(int number, int port, String fault, boolean drain) throws IOException {
-    // As the operator of a cluster should set it: silent connections are closed.
+    // The recommended setting of a cluster: the server closes silent connections.
     Database seen = DatabaseKind.of(database).givingUpAfter(SOCKET_SECONDS, database.through(port));
     ClusterNode.Settings settings =
         new ClusterNode.Settings(
@@ -204,7 +204,7 @@ final class ClusterLife implements AutoCloseable {
     return ChildProcess.start(ClusterNode.class, errors(), List.of("-Xmx160m"), settings.toArgs());
   }
 
-  // What happens
+  // The faults
 
   private <T> T any(List<T> some) {
     return some.get(random.nextInt(some.size()));
@@ -329,9 +329,12 @@ final class ClusterLife implements AutoCloseable {
 
   // The end
 
-  /** Removes all nodes but one, and kills that one. One more node joins, and drains all timers. */
+  /**
+   * Removes all nodes except one, and kills that one. Then another node joins and drains all
+   * timers.
+   */
   private void end() throws IOException, InterruptedException {
-    takeOvers.close(); // no node takes over while all leave
+    takeOvers.close(); // no take-overs are expected while all nodes leave
     report.addTakeOvers(takeOvers.millisByKind());
     for (Place place : List.copyOf(places)) {
       ChildProcess node = place.node;

@@ -21,8 +21,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of a cluster, as a JVM of its own. It works until its standard input ends, and then leaves
- * cleanly. While the database is absent, it waits.
+ * A node of a cluster, in its own JVM. It works until its standard input ends, and then leaves the
+ * cluster cleanly. While the database is unavailable, it waits.
  */
 public final class ClusterNode {
   private static final int IN_TRANSACTION = 3;
@@ -42,9 +42,9 @@ public final class ClusterNode {
    * @param log the file of the log
    * @param number its number
    * @param seed the seed of its random numbers
-   * @param fault the fault that is put into its store
+   * @param fault the fault that is injected into its store
    * @param skewMillis the largest error of its clock, in both directions
-   * @param errorMillis the largest error of its idea of the database's time
+   * @param errorMillis the largest error of its estimate of the database's time
    * @param drain whether to schedule nothing, and to wait until all timers have fired
    */
   record Settings(
@@ -152,10 +152,10 @@ public final class ClusterNode {
   private void readInput() {
     try {
       while (System.in.read() >= 0) {
-        // No error may end the input.
+        // Ignore the input until it ends.
       }
     } catch (IOException e) {
-      // Equivalent to its end.
+      // An error of the input counts as its end.
     }
     inputEnded.countDown();
   }

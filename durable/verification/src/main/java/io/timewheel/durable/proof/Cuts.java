@@ -26,9 +26,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Simulates power cuts, which a kill cannot: the system still writes the data of a killed process.
- * Copies a store at one moment, and damages the end of the write-ahead log of each copy in many
- * ways. Each copy must contain the state of an earlier moment.
+ * Simulates power cuts. A kill cannot simulate them, because the operating system still writes the
+ * data of a killed process. Copies a store at one moment, and damages the end of the write-ahead
+ * log of each copy in many ways. Each copy must contain the state of an earlier moment.
  */
 public final class Cuts {
   private static final String USAGE =
@@ -37,7 +37,10 @@ public final class Cuts {
   private static final Set<String> NAMES =
       Set.of("cuts", "minutes", "per-copy", "seed", "fault", "directory");
 
-  /** The fault that this test must find: a timer is missing that was stored before others. */
+  /**
+   * An injected fault that this program must find: a timer is missing, but timers that were stored
+   * later are present.
+   */
   static final String HOLE = "hole";
 
   private static final int TAIL_BYTES = 4_096;

@@ -27,7 +27,10 @@ public final class FullDisk {
   private static final String NAMESPACE = "full";
   private static final String HANDLER = "h";
 
-  /** Recovery writes the content of the logs again, so less free space is not enough. */
+  /**
+   * The size of the disk. Recovery writes the content of the logs again, so a smaller disk does not
+   * suffice.
+   */
   private static final int DISK_MEGABYTES = 192;
 
   private static final int ROOM_BYTES = 3 << 20;
@@ -190,7 +193,10 @@ public final class FullDisk {
     }
   }
 
-  /** Opens a store on a full disk. It may refuse, with the reason, and loses nothing. */
+  /**
+   * Opens a store on a full disk. The store may refuse to open, with the reason, but must not lose
+   * data.
+   */
   private void reopenOnAFullDisk() throws IOException {
     fill(0);
     try (TimerStore timers = Stores.open(store, Log.NONE)) {

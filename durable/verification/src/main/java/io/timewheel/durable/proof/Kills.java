@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Kills a JVM with durable timers many times while it starts, works, recovers and closes. Then
- * every timer must fire, and the results and observations of the children are judged.
+ * every timer must fire. {@link Story} judges the results and observations of the children.
  */
 public final class Kills {
   private static final String USAGE =
@@ -270,7 +270,7 @@ public final class Kills {
       count(child.last());
     }
 
-    /** Waits until the child has done enough to be affected by an injected fault. */
+    /** Waits until the child has made enough progress for an injected fault to have an effect. */
     private void awaitWork(ChildProcess child) throws IOException, InterruptedException {
       long enough = Files.size(log) + WORK_BYTES;
       await(child, Mark.STARTED);

@@ -32,9 +32,15 @@ import org.jspecify.annotations.Nullable;
  * ends. All calls and results are logged.
  *
  * <p>Most calls are for timers of this round, some for timers of the previous one. The ID of a
- * timer shows its use. Any caller may change {@code k}. One caller owns {@code m} and may move it.
- * A queue receives {@code q}. {@link Story#EFFECT} has a handler in a transaction, and {@link
- * Story#RATE} recurs.
+ * timer begins with its use:
+ *
+ * <ul>
+ *   <li>{@code k}: any caller may change the timer.
+ *   <li>{@code m}: one caller owns the timer and may move it.
+ *   <li>{@code q}: a queue receives the timer.
+ *   <li>{@link Story#EFFECT}: the handler of the timer runs in a transaction.
+ *   <li>{@link Story#RATE}: the timer recurs.
+ * </ul>
  */
 final class Load {
   static final String NAMESPACE = "kills";
@@ -260,8 +266,8 @@ final class Load {
       if (random.nextBoolean()) {
         spec.at(Instant.ofEpochMilli(nowMillis + delayMillis));
       } else {
-        // The delay counts from the clock reading of the timer, and the clock may have jumped back
-        // by then.
+        // The delay counts from the scheduler's clock reading, and the clock may have jumped back
+        // before that.
         dueMillis = System.currentTimeMillis() - clockErrorMillis + delayMillis;
         spec.after(Duration.ofMillis(delayMillis));
       }
@@ -343,7 +349,10 @@ final class Load {
     }
   }
 
-  /** Pauses and resumes. A kill may leave the pause, so the end of the life resumes all timers. */
+  /**
+   * Pauses and resumes a timer. After a kill, the timer may stay paused, so the end of the life
+   * resumes all timers.
+   */
   private void pauseAndResume(TimerKey key) {
     timer.pause(key.namespace(), key.id());
     timer.resume(key.namespace(), key.id());
@@ -414,7 +423,7 @@ final class Load {
         }
         case 1 -> timer.extend(item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2));
         case 2 -> {
-          // Not ended: the claim lease expires.
+          // The consumer does not answer: the claim lease expires.
         }
         default ->
             timer.ack(item.firing().fireId(), item.leaseToken()).toCompletableFuture().join();

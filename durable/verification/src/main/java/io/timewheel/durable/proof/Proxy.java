@@ -56,8 +56,7 @@ final class Proxy implements AutoCloseable {
   }
 
   /**
-   * Sets whether data is held back. Held data is delivered afterwards, if the connection still
-   * exists.
+   * Sets whether data is held back. Held data is delivered later, if the connection still exists.
    */
   synchronized void silence(boolean begins) {
     silent = begins;

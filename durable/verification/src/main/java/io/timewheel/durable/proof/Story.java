@@ -30,7 +30,7 @@ import java.util.TreeSet;
  *   <li>The effect of a handler in its transaction happens once: by the latest attempt, and by no
  *       attempt that failed or was overtaken.
  *   <li>A node that stalled for longer than its node lease may call a handler for an attempt that
- *       it claimed before. It never completes an attempt that another node has taken over.
+ *       it claimed before. The node never completes an attempt that another node has taken over.
  * </ul>
  */
 final class Story {

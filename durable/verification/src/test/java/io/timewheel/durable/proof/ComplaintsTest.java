@@ -34,8 +34,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Complaints of users of other timers in their issue trackers, tested with the store on disk and a
- * clock that the test moves. Each test names the issues.
+ * Reproduces problems from the issue trackers of other timer libraries, with the store on disk and
+ * a clock that the test advances. Each test names the issues.
  */
 class ComplaintsTest {
   @TempDir Path directory;
@@ -60,7 +60,7 @@ class ComplaintsTest {
     handler.accept(firing);
   }
 
-  /** Simulates a kill: the engine does nothing more, and nothing is closed. */
+  /** Simulates a kill: the engine stops working, and nothing is closed. */
   private void killAndStart() {
     kit.kill(timer);
     store.close();

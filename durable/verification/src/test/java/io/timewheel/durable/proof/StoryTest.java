@@ -11,7 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A log for each fault that {@link Story} must find in addition to those of the history checker.
+ * Tests {@link Story} with a log for each fault that it must find in addition to those of the
+ * history checker.
  */
 class StoryTest {
   @TempDir Path directory;
