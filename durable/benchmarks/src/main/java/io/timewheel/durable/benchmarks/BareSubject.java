@@ -23,7 +23,10 @@ import java.util.concurrent.TimeUnit;
 final class BareSubject implements Subject {
   private static final int CALLERS = 64;
 
-  /** Timers that are due later stay rows: a workload that fires its timers ends before that. */
+  /**
+   * Timers that are due later are only inserted: a workload that fires its timers ends before they
+   * are due.
+   */
   private static final long HANDLED_MILLIS = TimeUnit.HOURS.toMillis(1);
 
   private static final String INSERT = "INSERT INTO bare_timer VALUES (?, ?, ?)";
@@ -124,7 +127,7 @@ final class BareSubject implements Subject {
   public long unfinished() throws Exception {
     for (Future<?> fire = fires.peek(); fire != null && fire.isDone(); fire = fires.peek()) {
       fires.remove();
-      fire.get(); // fails like the transaction
+      fire.get(); // throws if the transaction failed
     }
     return place.database().number("SELECT count(*) FROM bare_timer");
   }

@@ -130,7 +130,7 @@ final class ConsumerBenchmarks {
           "| %s | CPU | p50 | p99 | max | acks/s | other work: p50 | p99 | max | p99 |  |"
               .formatted(store));
       line("|---|---|---|---|---|---|---|---|---|---|---|");
-      Lateness unused = lateness(opener, load -> load.busyConsumers(32)); // warms up
+      Lateness unused = lateness(opener, load -> load.busyConsumers(32)); // warm-up
       for (String consumers : options.text("consumers", "32,256,1000").split(",", -1)) {
         int count = Integer.parseInt(consumers);
         compare(opener, count + " busy", load -> load.busyConsumers(count));

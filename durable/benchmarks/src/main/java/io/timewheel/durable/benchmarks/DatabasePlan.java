@@ -25,8 +25,8 @@ import java.util.Set;
 /** The measurements on a shared database: their order and sizes. */
 final class DatabasePlan {
   /**
-   * Rounds of the subjects that a target compares. The other peers are several times slower, and
-   * have one.
+   * The number of rounds of the subjects that a target compares. The other peers are several times
+   * slower and run one round.
    */
   static final int ROUNDS = 3;
 
@@ -190,7 +190,7 @@ final class DatabasePlan {
         "perSecond=%d,warmupMillis=%d,millis=%d,leadMillis=%d,limitMillis=10000"
             .formatted(
                 perSecond,
-                perSecond < 1_000 ? 30_000 : 5_000, // some thousands, for the compiler
+                perSecond < 1_000 ? 30_000 : 5_000, // some thousands, to warm up the compiler
                 2 * millis,
                 subject.isPeer() ? 15_000 : 5_000));
   }

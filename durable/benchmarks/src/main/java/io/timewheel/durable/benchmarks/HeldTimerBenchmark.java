@@ -20,8 +20,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Measures how many other timers 64 callers schedule while a transaction of a user holds one timer.
- * Four more callers request that timer again and again. Alternates with turns without that
- * transaction in one run. Prints a table in Markdown.
+ * Four more callers request that timer repeatedly. In one run, turns with that transaction
+ * alternate with turns without it. Prints a table in Markdown.
  */
 final class HeldTimerBenchmark {
   private static final int CALLERS = 64;

@@ -146,7 +146,7 @@ final class Plan {
         new Cell(workload, variant, subject, Parameters.parse(parameters), 1_024, rounds(subject)));
   }
 
-  /** Returns the number of rounds. A subject that is slower by a multiple needs no median. */
+  /** Returns the number of rounds. A subject that is several times slower needs no median. */
   private int rounds(SubjectKind subject) {
     boolean near = !subject.isPeer() && (!subject.isFloor() || subject == SubjectKind.ROCKSDB);
     return quick || !near ? 1 : 3;

@@ -64,7 +64,7 @@ final class QuartzSubject implements Subject {
     properties.put("org.quartz.scheduler.skipUpdateCheck", "true");
     properties.put("org.quartz.jobStore.class", "org.quartz.impl.jdbcjobstore.JobStoreTX");
     properties.put("org.quartz.jobStore.useProperties", "true");
-    // A late trigger is not misfired here: the search for misfired triggers would only take time.
+    // No trigger counts as misfired, because the search for misfired triggers would only take time.
     properties.put("org.quartz.jobStore.misfireThreshold", "3600000");
     properties.put("org.quartz.jobStore.dataSource", name);
     source.settings().forEach((key, value) -> properties.put(DATA_SOURCE + name + key, value));

@@ -329,7 +329,7 @@ final class FloorTables {
     set(statement, 15, "bytea", rows.progress());
   }
 
-  /** Returns new rows, as if the caller had decided them. */
+  /** Returns new rows with the values that the caller of a store would decide. */
   static Rows newRows(Batch batch) {
     Rows rows = new Rows(batch.size());
     for (int i = 0; i < batch.size(); i++) {

@@ -4,7 +4,9 @@ package io.timewheel.durable.benchmarks.database;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 
-/** Complete rows, read into memory, changed there and written back as one array for each column. */
+/**
+ * Complete rows in memory, which are read, changed and written back as one array for each column.
+ */
 final class Rows {
   private final Long[][] longs; // version, due, fire, created, changed
   private final Integer[][] ints; // revision, shard, attempt
