@@ -45,7 +45,7 @@ class ClassLoadersTest {
 
   /** Two copies in two loaders are two classes; each is replaced. */
   @Test
-  void eachClassLoaderIsLookedAt() throws Exception {
+  void eachClassLoaderIsChecked() throws Exception {
     ChildJvm.Output output =
         ChildJvm.withAgent("tick=1ms")
             .classPath(tests() + System.getProperty("path.separator") + netty())

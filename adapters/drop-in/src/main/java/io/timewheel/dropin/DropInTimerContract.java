@@ -301,7 +301,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void stopCancelsButDoesNotReturnWhatWasStartedOnTheTimerBehind() {
+  void stopCancelsButDoesNotReturnTimeoutsStartedOnTheWrappedTimer() {
     Timeout behind = clock.newTimeout(timeout -> {}, 1, SECONDS);
     T ours = start(timer, nothing, 1, SECONDS);
 
