@@ -470,7 +470,10 @@ class DirectWritesTest {
       DirectInserts inserts = node.store.server().directInserts();
       assertThat(inserts.insert(connection, made, 7, 4, to -> {}).inserted()).isFalse();
       other.commit(new Change.Cancel(key("late"), 0, NOW));
-      assertThat(inserts.insert(connection, made, 7, 4, to -> {}).inserted()).isFalse();
+      assertThatExceptionOfType(SQLException.class)
+          .isThrownBy(() -> inserts.insert(connection, made, 7, 4, to -> {}))
+          .matches(inserts::isNotNew)
+          .withMessageContaining("no error: the timer is in the history");
     }
     assertThat(node.store.get(key("late")).state()).isEqualTo(TimerState.CANCELLED);
     assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.CANCELLED, 1L)));

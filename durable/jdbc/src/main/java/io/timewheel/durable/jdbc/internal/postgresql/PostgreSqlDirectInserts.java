@@ -31,9 +31,9 @@ import org.postgresql.PGConnection;
  * its protocol as one transaction.
  *
  * <p>The first statement inserts. It waits for any transaction that is just finishing the same
- * timer. The second one reads the history, with a snapshot taken after that wait. A single timer is
- * not inserted if it exists, and is removed again if it is in the history. For several timers, an
- * existing one fails the transaction, which is cheaper if all are new.
+ * timer. The second one reads the history, with a snapshot taken after that wait. A timer in the
+ * history fails the transaction, which costs less than a removal of the new row. A single timer
+ * that exists is not inserted. If one of several exists, the transaction fails.
  *
  * <p>The PostgreSQL driver sends a Sync between two statements if one of them may return columns of
  * variable length. So all columns of these statements have a fixed length.
@@ -41,7 +41,7 @@ import org.postgresql.PGConnection;
 final class PostgreSqlDirectInserts implements DirectInserts {
   private static final String LOCK_LIMIT = "100ms";
   private static final String UNIQUE_VIOLATION = "23505";
-  private static final String DIVISION_BY_ZERO = "22012";
+  private static final String INVALID_TEXT = "22P02"; // of IN_HISTORY
 
   private static final String READ_COMMITTED =
       "current_setting('transaction_isolation') = 'read committed'";
@@ -74,15 +74,18 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   private final String insertOneOfQueue;
   private final String insertAll;
 
-  private static final String LOOK_FOR_ONE = lookForOne("(?::text)");
-  private static final String LOOK_FOR_ONE_OF_QUEUE = lookForOne("(?::text), (?::text)");
+  /** The server logs this text if a timer is in the history, and rolls the insert back. */
+  private static final String IN_HISTORY =
+      "no error: the timer is in the history, and Timewheel will insert it in a transaction";
+
+  private static final String LOOK_FOR_ONE =
+      look("timewheel_done d WHERE d.namespace = ?::text AND d.id = ?::text");
 
   private static final String LOOK_FOR_ALL =
-      "SELECT 1 / CASE WHEN EXISTS (SELECT FROM "
-          + PostgreSqlRecords.rows("namespace text, id text")
-          + " CROSS JOIN LATERAL (SELECT FROM timewheel_done d WHERE d.namespace = k.namespace"
-          + " AND d.id = k.id OFFSET 0) d) THEN 0 ELSE 1 END, "
-          + SAME;
+      look(
+          PostgreSqlRecords.rows("namespace text, id text")
+              + " CROSS JOIN LATERAL (SELECT FROM timewheel_done d WHERE d.namespace = k.namespace"
+              + " AND d.id = k.id OFFSET 0) d");
 
   private static final String FIND =
       "SELECT NOT pg_is_in_recovery(), h.forgotten_at, t.namespace, t.id, t.version,"
@@ -151,15 +154,11 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         + " FROM f";
   }
 
-  private static String lookForOne(String scopes) {
-    return "WITH past AS (SELECT 1 FROM timewheel_done WHERE namespace = ?::text AND id = ?::text"
-        + " LIMIT 1), gone AS (DELETE FROM timewheel_timer WHERE namespace = ?::text"
-        + " AND id = ?::text AND token = ?::bigint AND EXISTS (SELECT FROM past) RETURNING 1),"
-        + " counted AS (INSERT INTO timewheel_count SELECT scope, "
-        + STATE
-        + ", -1 FROM gone, (VALUES "
-        + scopes
-        + ") c (scope)) SELECT (SELECT count(*) FROM past), "
+  /** Returns a query that fails if a timer is in the history. This costs less than a removal. */
+  private static String look(String history) {
+    return "SELECT CASE WHEN EXISTS (SELECT FROM "
+        + history
+        + ") THEN ?::text::integer ELSE 0 END, "
         + SAME;
   }
 
@@ -217,44 +216,28 @@ final class PostgreSqlDirectInserts implements DirectInserts {
       throws SQLException {
     try (Statements to = new Statements(connection)) {
       Statements.Answer<Answer> insert;
-      Statements.Answer<Answer> look;
+      String look;
       if (records.size() == 1) {
-        TimerRecord record = records.get(0);
-        List<String> scopes = Scopes.counting(record);
+        List<String> scopes = Scopes.counting(records.get(0));
         insert =
             to.query(
                 scopes.size() == 1 ? insertOne : insertOneOfQueue,
-                values -> bind(values, record, token, shards, scopes),
+                values -> bind(values, records.get(0), token, shards, scopes),
                 this::inserted);
-        look =
-            to.query(
-                scopes.size() == 1 ? LOOK_FOR_ONE : LOOK_FOR_ONE_OF_QUEUE,
-                values -> bindLook(values, record.key(), token, scopes),
-                rows -> {
-                  rows.next();
-                  return new Answer(0, rows.getLong(1) == 0, rows.getBoolean(2));
-                });
+        look = LOOK_FOR_ONE;
       } else {
         List<Count> counts = SharedRows.countRows(counts(records));
         insert =
             to.query(
                 insertAll, values -> bind(values, records, token, shards, counts), this::inserted);
-        look =
-            to.query(
-                LOOK_FOR_ALL,
-                values -> keys(values, records.stream().map(TimerRecord::key).toList()),
-                rows -> {
-                  rows.next();
-                  return new Answer(0, true, rows.getBoolean(2));
-                });
+        look = LOOK_FOR_ALL;
       }
+      Statements.Answer<Boolean> oneTransaction =
+          to.query(
+              look, values -> bindLook(values, records), rows -> rows.next() && rows.getBoolean(2));
       hint.accept(to);
       Answer made = insert.get();
-      Answer past = look.get();
-      return new Answer(
-          made.firstVersion(),
-          made.inserted() && past.inserted(),
-          made.oneTransaction() && past.oneTransaction());
+      return oneTransaction.get() ? made : new Answer(made.firstVersion(), made.inserted(), false);
     }
   }
 
@@ -284,12 +267,14 @@ final class PostgreSqlDirectInserts implements DirectInserts {
     }
   }
 
-  private static void bindLook(Parameters to, TimerKey key, long token, List<String> scopes)
-      throws SQLException {
-    to.text(key.namespace()).text(key.id()).text(key.namespace()).text(key.id()).number(token);
-    for (String scope : scopes) {
-      to.text(scope);
+  private static void bindLook(Parameters to, List<TimerRecord> records) throws SQLException {
+    if (records.size() == 1) {
+      TimerKey key = records.get(0).key();
+      to.text(key.namespace()).text(key.id());
+    } else {
+      keys(to, records.stream().map(TimerRecord::key).toList());
     }
+    to.text(IN_HISTORY);
   }
 
   private static void bind(
@@ -337,7 +322,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   @Override
   public boolean isNotNew(SQLException failure) {
     String state = PostgreSqlErrors.state(failure);
-    return state.equals(UNIQUE_VIOLATION) || state.equals(DIVISION_BY_ZERO);
+    return state.equals(UNIQUE_VIOLATION) || state.equals(INVALID_TEXT);
   }
 
   /**
