@@ -62,7 +62,7 @@ final class ServeCommand implements Callable<Integer> {
   /**
    * The longest time for a last write. Each connection to a silent database can block for longer.
    */
-  private static final Duration LAST_MOMENT = Duration.ofSeconds(19);
+  private static final Duration LAST_MOMENT = Duration.ofSeconds(18);
 
   @Spec private @Nullable CommandSpec spec;
 

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A server process whose database is killed, or hangs, while 80 callers send requests. */
 @Tag("proof") // waits for timeouts of sockets
@@ -116,19 +117,48 @@ class DatabaseOutageTest {
     }
   }
 
+  /** Prints the time from SIGTERM to the end of the server, which must be less than 20 s. */
+  @ParameterizedTest
+  @ValueSource(strings = {"postgresql", "mariadb"})
+  void aServerEndsWhileItsStoreHangs(String kind) throws Exception {
+    try (DatabaseServer server =
+            kind.equals("mariadb") ? DatabaseServer.mariadb() : DatabaseServer.postgresql();
+        Programs programs = new Programs()) {
+      server.sync(false).start();
+      Process serve = start(programs, server.createDatabase());
+      address = Programs.address(serve, "127.0.0.1");
+      assertThat(send("PUT", TIMERS + "a", SPEC).join().status()).isEqualTo(201);
+      server.suspend();
+      for (int i = 0; i < CALLERS; i++) {
+        var unused = send("PUT", TIMERS + "b" + i, SPEC);
+      }
+      assertThat(status("/healthz")).isEqualTo(200);
+      long beganNanos = System.nanoTime();
+      serve.destroy();
+      int exitCode = serve.waitFor();
+      System.out.printf(
+          "%s, hang: the server ends %.1f s after SIGTERM, exit code %d%n",
+          kind, secondsSince(beganNanos), exitCode);
+      assertThat(exitCode).isEqualTo(1);
+      server.goOn();
+    }
+  }
+
   private static String serve(Programs programs, Database database) throws IOException {
-    Process serve =
-        programs.run(
-            Map.of("TIMEWHEEL_STORE_PASSWORD", database.password()),
-            Redirect.DISCARD,
-            "serve",
-            "--port",
-            "0",
-            "--store",
-            database.url(),
-            "--store-user",
-            database.user());
-    return Programs.address(serve, "127.0.0.1");
+    return Programs.address(start(programs, database), "127.0.0.1");
+  }
+
+  private static Process start(Programs programs, Database database) throws IOException {
+    return programs.run(
+        Map.of("TIMEWHEEL_STORE_PASSWORD", database.password()),
+        Redirect.DISCARD,
+        "serve",
+        "--port",
+        "0",
+        "--store",
+        database.url(),
+        "--store-user",
+        database.user());
   }
 
   private static double secondsSince(long nanos) {

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.Running.Answer;
+import java.io.ByteArrayInputStream;
+import java.net.URI;
+import java.net.http.HttpRequest;
+import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse.BodyHandlers;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -80,6 +86,31 @@ class HttpRulesTest {
     assertThat(larger.status()).isEqualTo(413);
     assertThat(larger.text("field")).isEqualTo("payload");
     assertThat(running.put(TIMER, " ".repeat(256 * 1024) + AFTER).status()).isEqualTo(413);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aBatchOf16MbIsAcceptedAndALargerOneIs413(boolean chunked) throws Exception {
+    String batch = "{\"timers\":[{\"id\":\"a\"," + AFTER.substring(1) + "]}";
+    String largest = batch + " ".repeat((16 << 20) - batch.length());
+    assertThat(postBatch(largest, chunked)).isEqualTo(200);
+    assertThat(postBatch(largest + " ", chunked)).isEqualTo(413);
+  }
+
+  private static int postBatch(String body, boolean chunked) throws Exception {
+    byte[] bytes = body.getBytes(UTF_8);
+    URI uri =
+        URI.create(
+            "http://127.0.0.1:" + running.server.port() + "/v1/namespaces/shop/timers:batch");
+    HttpRequest request =
+        HttpRequest.newBuilder(uri)
+            .header("Content-Type", "application/json")
+            .POST(
+                chunked
+                    ? BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(bytes))
+                    : BodyPublishers.ofByteArray(bytes))
+            .build();
+    return running.client.send(request, BodyHandlers.discarding()).statusCode();
   }
 
   @Test

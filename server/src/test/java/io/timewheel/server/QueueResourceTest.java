@@ -8,7 +8,9 @@ import io.timewheel.server.Running.Answer;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -23,6 +25,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,10 +78,14 @@ class QueueResourceTest {
   }
 
   private CompletableFuture<HttpResponse<String>> waiting() {
+    return waiting(LONG);
+  }
+
+  private CompletableFuture<HttpResponse<String>> waiting(String body) {
     return running.client.sendAsync(
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + running.server.port() + CLAIM))
             .header("Content-Type", "application/json")
-            .POST(BodyPublishers.ofString(LONG))
+            .POST(BodyPublishers.ofString(body))
             .build(),
         BodyHandlers.ofString());
   }
@@ -344,6 +351,94 @@ class QueueResourceTest {
       String answers = new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
       assertThat(answers).contains("\"id\":\"a\"").contains("\"status\":\"ok\"");
     }
+  }
+
+  /** An answer that is too large for the buffers of a connection. */
+  @Test
+  void firingsOfAnAnswerThatCouldNotBeWrittenAreGivenBackUncounted() throws IOException {
+    int count = 62;
+    String payload = "x".repeat(60 * 1024);
+    String spec = "{\"after\":\"PT0S\",\"target\":{\"queue\":\"q\"},\"payload\":\"%s\"}";
+    for (int i = 0; i < count; i++) {
+      Answer put = running.put("/v1/namespaces/shop/timers/t" + i, spec.formatted(payload));
+      assertThat(put.status()).isEqualTo(201);
+    }
+    for (int i = 0; i < count; i++) {
+      awaitReady("t" + i);
+    }
+    try (Socket socket = new Socket()) {
+      socket.setReceiveBufferSize(4_096);
+      socket.connect(
+          new InetSocketAddress(InetAddress.getLoopbackAddress(), running.server.port()));
+      socket.setSoLinger(true, 0); // the close resets the connection
+      String body = "{\"max\":100,\"leaseDuration\":\"PT12H\"}";
+      String head =
+          "POST %s HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+              .formatted(CLAIM);
+      String claim = head + "Content-Length: " + body.length() + "\r\n\r\n" + body;
+      socket.getOutputStream().write(claim.getBytes(StandardCharsets.US_ASCII));
+      assertThat(socket.getInputStream().read()).isEqualTo('H');
+    }
+    for (int claimed = 0; claimed < count; ) {
+      JsonNode firings =
+          running.post(CLAIM, "{\"wait\":\"PT1M\",\"max\":100}").json().get("firings");
+      assertThat(firings).isNotEmpty();
+      for (JsonNode firing : firings) {
+        assertThat(firing.get("attempt").asInt()).isEqualTo(1);
+        claimed++;
+      }
+    }
+  }
+
+  @Test
+  void aRecurringTimerHasOneFiringOutstanding() {
+    String every = "{\"every\":\"PT0.1S\",\"target\":{\"queue\":\"q\"}}";
+    assertThat(running.put("/v1/namespaces/shop/timers/a", every).status()).isEqualTo(201);
+    JsonNode first = claimed();
+    assertThat(first.get("id").asString()).isEqualTo("a");
+    String later = "{\"after\":\"PT1S\",\"target\":{\"queue\":\"q\"}}";
+    assertThat(running.put("/v1/namespaces/shop/timers/b", later).status()).isEqualTo(201);
+
+    // Ten periods of the first timer later.
+    JsonNode meanwhile =
+        running.post(CLAIM, "{\"wait\":\"PT1M\",\"max\":10}").json().get("firings");
+
+    assertThat(meanwhile).hasSize(1);
+    assertThat(meanwhile.at("/0/id").asString()).isEqualTo("b");
+    assertThat(end(first, "ack", "").status()).isEqualTo(200);
+    JsonNode second = claimed();
+    assertThat(second.get("id").asString()).isEqualTo("a");
+    assertThat(second.get("fireId")).isNotEqualTo(first.get("fireId"));
+  }
+
+  @Test
+  void aLeaseTokenHas128RandomBits() {
+    BigInteger ones = BigInteger.ZERO;
+    BigInteger zeros = BigInteger.ZERO;
+    BigInteger all = BigInteger.ONE.shiftLeft(128).subtract(BigInteger.ONE);
+    for (int i = 0; i < 100; i++) {
+      due("a" + i);
+      String token = claimed().get("leaseToken").asString();
+      assertThat(token).matches("[0-9a-f]{32}");
+      BigInteger bits = new BigInteger(token, 16);
+      ones = ones.or(bits);
+      zeros = zeros.or(all.andNot(bits));
+    }
+    // A random bit has the same value in all of them once in 2^99.
+    assertThat(ones).isEqualTo(all);
+    assertThat(zeros).isEqualTo(all);
+  }
+
+  @Test
+  @Tag("proof") // takes 20 s
+  void aClaimWaits20SecondsByDefault() {
+    CompletableFuture<HttpResponse<String>> shorter = waiting("{\"wait\":\"PT15S\"}");
+    CompletableFuture<HttpResponse<String>> byDefault = waiting("{}");
+    CompletableFuture<HttpResponse<String>> longer = waiting("{\"wait\":\"PT25S\"}");
+    assertThat(shorter.join().body()).isEqualTo("{\"firings\":[]}");
+    assertThat(byDefault).isNotDone();
+    assertThat(byDefault.join().body()).isEqualTo("{\"firings\":[]}");
+    assertThat(longer).isNotDone();
   }
 
   @Test

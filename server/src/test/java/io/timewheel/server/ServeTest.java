@@ -21,11 +21,14 @@ import java.lang.management.ManagementFactory;
 import java.lang.reflect.Proxy;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.ServerSocketChannel;
 import java.nio.channels.SocketChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -33,7 +36,9 @@ import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
@@ -411,6 +416,59 @@ class ServeTest {
     assertThat(status("DELETE", address + "/v1/namespaces/shop/timers/a", null)).isEqualTo(200);
     other.destroy();
     assertThat(other.waitFor()).isZero();
+  }
+
+  @Test
+  void webhooksUseNoProxyOfTheEnvironment() throws Exception {
+    Path secrets = directory.resolve("secrets");
+    Files.writeString(secrets, "shop " + WebhooksTest.SECRET + "\n");
+    Files.setPosixFilePermissions(secrets, PosixFilePermissions.fromString("rw-------"));
+    InetAddress loopback = InetAddress.getLoopbackAddress();
+    try (ServerSocketChannel proxy =
+            ServerSocketChannel.open().bind(new InetSocketAddress(loopback, 0));
+        Receiver plain = new Receiver();
+        ServerSocket tls = new ServerSocket(0, 50, loopback)) {
+      int port = proxy.socket().getLocalPort();
+      String url = "http://127.0.0.1:" + port;
+      String properties =
+          "-Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=%1$d -Dhttp.nonProxyHosts="
+              + " -Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=%1$d"
+              + " -Djava.net.useSystemProxies=true";
+      Map<String, String> environment = new HashMap<>();
+      environment.put("JAVA_TOOL_OPTIONS", properties.formatted(port));
+      for (String name : List.of("http_proxy", "https_proxy", "all_proxy")) {
+        environment.put(name, url);
+        environment.put(name.toUpperCase(Locale.ROOT), url);
+      }
+      Process server =
+          programs.run(
+              environment,
+              Redirect.DISCARD,
+              "serve",
+              "--port",
+              "0",
+              "--data",
+              directory.resolve("data").toString(),
+              "--webhook-secrets",
+              secrets.toString(),
+              "--allow-target",
+              "127.0.0.0/8");
+      String timers = address(server) + "/v1/namespaces/shop/timers/";
+      String spec = "{\"after\":\"PT0S\",\"target\":{\"url\":\"%s\",\"secret\":\"shop\"}}";
+      assertThat(status("PUT", timers + "a", spec.formatted(plain.url("/a")))).isEqualTo(201);
+      String https = "https://127.0.0.1:" + tls.getLocalPort();
+      assertThat(status("PUT", timers + "b", spec.formatted(https))).isEqualTo(201);
+
+      int handshake = 22;
+      try (Socket direct = tls.accept()) {
+        assertThat(direct.getInputStream().read()).isEqualTo(handshake);
+      }
+      while (plain.calls.isEmpty()) {
+        Thread.onSpinWait();
+      }
+      proxy.configureBlocking(false);
+      assertThat(proxy.accept()).isNull();
+    }
   }
 
   @Test
