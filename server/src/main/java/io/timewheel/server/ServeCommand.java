@@ -60,7 +60,8 @@ final class ServeCommand implements Callable<Integer> {
   private static final Duration TIMER_PATIENCE = Duration.ofSeconds(10);
 
   /**
-   * The longest time for a last write. Each connection to a silent database can block for longer.
+   * The longest time for the close of the store. Each connection to a database that does not answer
+   * can block for longer.
    */
   private static final Duration LAST_MOMENT = Duration.ofSeconds(18);
 
@@ -117,7 +118,7 @@ final class ServeCommand implements Callable<Integer> {
     try {
       timer = open(server, location, limits, secrets, failedWebhook);
     } catch (IOException
-        | RuntimeException e) { // the exit of the process closes the server, without an error
+        | RuntimeException e) { // the process exits and closes the server, which is not an error
       return failed("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
     }
     server.serve(timer, location.readsAtATime());

@@ -198,7 +198,7 @@ public final class TimewheelServer implements AutoCloseable {
 
   /**
    * Records the commits of a store, for the figures and the events of this server. Call this method
-   * before the timer that is to be {@linkplain #serve served} is built.
+   * first, and then build the timer to {@linkplain #serve serve} on the returned store.
    *
    * @param name the kind of store, for people
    * @param store the store

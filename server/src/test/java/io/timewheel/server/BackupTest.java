@@ -300,6 +300,6 @@ class BackupTest {
     assertThat(
             execute("store", "verify", "--data", data.toString(), "--server", "http://127.0.0.1:1"))
         .isEqualTo(5);
-    assertThat(err.toString()).contains("is in use, and its server is asked for a copy (--server)");
+    assertThat(err.toString()).contains("is in use; requesting a copy from its server (--server)");
   }
 }

@@ -41,13 +41,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-/** Answers and bodies that would take too much memory. */
+/** Tests that large answers and bodies take a limited amount of memory. */
 @Timeout(120)
 class BoundedAnswersTest {
   private static final String LIST = "/v1/namespaces/shop/timers";
   private static final String SPEC = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
 
-  /** Their payloads are not JSON, so that they are a third longer in an answer. */
+  /**
+   * The number of timers with large payloads. The payloads are not JSON, so Base64 makes them a
+   * third longer in an answer.
+   */
   private static final int LARGE_TIMERS = 80;
 
   private static UnaryOperator<ServerConfig> limits(
@@ -165,7 +168,7 @@ class BoundedAnswersTest {
     assertThat(answer.response().body().getBytes(UTF_8)).hasSizeLessThan(JsonPage.MAX_BYTES);
   }
 
-  /** Names of the largest length, of which JSON writes each byte as two. */
+  /** The longest names, in which JSON escapes each byte to two. */
   @Test
   void viewsEndAt4Mb() {
     try (Running running = new Running()) {

@@ -393,7 +393,7 @@ class OpenApiTest {
     String item = "{\"id\":\"b\"," + AT.substring(1);
     String batch = TIMERS + ":batch";
     ask(200, "POST", batch, list + ":batch", "{\"timers\":[" + item + "]}");
-    // One of these is valid by the document, but not by the server.
+    // The document accepts one of these, and the server refuses it.
     ask(
         200,
         "POST",

@@ -24,7 +24,7 @@ import tools.jackson.databind.node.MissingNode;
 
 /** Calls a server. Each method that fails throws a {@link CommandException} with the reason. */
 final class ApiClient {
-  /** Keeps all digits of numbers. */
+  /** A mapper that keeps all digits of numbers. */
   static final JsonMapper JSON =
       ApiJson.builder(new JsonFactory())
           .enable(JsonNodeFeature.USE_BIG_DECIMAL_FOR_FLOATS)
@@ -33,7 +33,7 @@ final class ApiClient {
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
 
-  /** Longer than the longest wait of a claim. */
+  /** The timeout of a request: longer than the longest wait of a claim. */
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(90);
 
   private final URI server;

@@ -30,7 +30,7 @@ import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** Measures how many timers per second a server accepts, as its clients see it. */
+/** Measures how many timers per second a server accepts, from the view of its clients. */
 @Command(
     name = "bench",
     description = {
@@ -73,7 +73,7 @@ final class BenchCommand implements Callable<Integer> {
       names = "--connections",
       paramLabel = "N",
       defaultValue = "32",
-      description = "Send this many requests at a time (default: ${DEFAULT-VALUE}).")
+      description = "Send this many concurrent requests (default: ${DEFAULT-VALUE}).")
   private int connections;
 
   private final String namespace = "bench-" + UUID.randomUUID();

@@ -17,8 +17,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data that a command reads. This is the store itself or, while a server has it open, a copy.
- * The server makes the copy in its directory; {@link #close} deletes it.
+ * The data that a command reads: the store itself or, if a server has the store open, a copy. The
+ * server makes the copy in its directory; {@link #close} deletes it.
  */
 final class Data implements AutoCloseable {
   /** A file of every RocksDB store. Without this check, RocksDB would create an empty store. */
@@ -84,7 +84,7 @@ final class Data implements AutoCloseable {
     } catch (CommandException e) {
       throw new CommandException(
           e.exitCode(),
-          "%s is in use, and its server is asked for a copy (--server): %s"
+          "%s is in use; requesting a copy from its server (--server): %s"
               .formatted(directory, e.getMessage()));
     }
     if (!Files.isDirectory(copy)) {

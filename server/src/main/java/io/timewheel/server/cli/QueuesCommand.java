@@ -18,7 +18,7 @@ import tools.jackson.databind.JsonNode;
 /** Acts as a consumer of a queue, for manual use. */
 @Command(
     name = "queues",
-    description = "List, pause and resume queues; claim firings and end them.",
+    description = "List, pause and resume queues; claim, ack and nack firings.",
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel queues list shop",
@@ -111,7 +111,7 @@ final class QueuesCommand {
     List<JsonNode> rows = new ArrayList<>();
     answer.path("firings").forEach(rows::add);
     if (rows.isEmpty()) {
-      globals().printer().line("nothing is due");
+      globals().printer().line("no timer is due");
     }
     if (globals().printer().isJson()) {
       globals().printer().json(answer);

@@ -29,7 +29,7 @@ public final class StoreOptions {
   @Option(
       names = "--store-timeout",
       paramLabel = "DURATION",
-      description = "Answer 503 after this time (default: PT10S, min: PT1S, max: PT5M).",
+      description = "Return 503 if the store takes longer (default: PT10S, min: PT1S, max: PT5M).",
       converter = StoreTimeoutConverter.class)
   private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
 

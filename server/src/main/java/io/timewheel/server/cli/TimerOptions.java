@@ -41,7 +41,7 @@ final class TimerOptions {
   @Option(
       names = "--secret",
       paramLabel = "NAME",
-      description = "Sign webhook requests by this secret.")
+      description = "Sign webhook requests with this secret.")
   private @Nullable String secret;
 
   @Option(
@@ -94,7 +94,10 @@ final class TimerOptions {
       description = "Handle missed runs: fire_once, fire_all or skip (default: fire_once).")
   private @Nullable String missed;
 
-  @Option(names = "--grace", paramLabel = "DURATION", description = "Treat later runs as missed.")
+  @Option(
+      names = "--grace",
+      paramLabel = "DURATION",
+      description = "Treat runs with a longer lag as missed.")
   private @Nullable Duration grace;
 
   /** The options of the schedule. */

@@ -75,7 +75,7 @@ final class TimersCommand {
 
   @Command(
       name = "put",
-      description = "Create a timer, or replace the one with that ID.",
+      description = "Create a timer, or replace the timer with its ID.",
       footerHeading = "%nExamples:%n",
       footer = {
         "  timewheel timers put shop order-42 --after 30m --queue unpaid",

@@ -82,19 +82,19 @@ public final class TokensCommand implements Runnable {
     @Option(
         names = "--max-claims",
         paramLabel = "N",
-        description = "Limit claims at a time (default: none).")
+        description = "Limit concurrent claims (default: none).")
     private @Nullable Long claims;
 
     @Option(
         names = "--max-streams",
         paramLabel = "N",
-        description = "Limit event streams at a time (default: none).")
+        description = "Limit concurrent event streams (default: none).")
     private @Nullable Long streams;
 
     @Option(
         names = "--max-writes",
         paramLabel = "N",
-        description = "Limit written timers per second (default: none).")
+        description = "Limit timers written per second (default: none).")
     private @Nullable Long writesPerSecond;
 
     @Option(

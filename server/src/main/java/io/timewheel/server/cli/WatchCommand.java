@@ -14,7 +14,7 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
 /** Shows a live view of the server, refreshed each second. Ctrl-C ends it. */
-@Command(name = "watch", description = "Show firings and problems live; Ctrl-C ends it.")
+@Command(name = "watch", description = "Show firings and problems live until Ctrl-C.")
 final class WatchCommand implements Callable<Integer> {
   private static final String HOME = "\u001b[H\u001b[2J";
   private static final String BOLD = "\u001b[1m";

@@ -21,27 +21,27 @@ public final class WebhookOptions {
   @Option(
       names = "--webhook-secrets",
       paramLabel = "FILE",
-      description = "Read webhook secrets from this file (without: call no URL).")
+      description = "Read webhook secrets from this file (default: no webhooks).")
   private @Nullable Path webhookSecrets;
 
   @Option(
       names = "--allow-target",
       paramLabel = "CIDR",
       split = ",",
-      description = "Admit webhook targets in these private addresses; repeatable.",
+      description = "Allow webhooks to these private addresses; repeatable.",
       converter = CidrConverter.class)
   private List<Cidr> allowedTargets = new ArrayList<>();
 
   @Option(
       names = "--failed-webhook",
       paramLabel = "URL",
-      description = "Post an event for timers that fail (needs --failed-secret).")
+      description = "Post events about failed timers to this URL (needs --failed-secret).")
   private @Nullable String failedWebhook;
 
   @Option(
       names = "--failed-secret",
       paramLabel = "NAME",
-      description = "Sign these events by this secret of --webhook-secrets.")
+      description = "Sign these events with this secret of --webhook-secrets.")
   private @Nullable String failedSecret;
 
   /**

@@ -56,8 +56,8 @@ public final class TimerSpecs {
   }
 
   /**
-   * {@return a timer with this schedule, of which only the runs are computed} The offset of a
-   * jitter depends on the key. So a schedule with a jitter needs one.
+   * {@return a timer with this schedule, for computing its runs} The offset of a jitter depends on
+   * the key, so a schedule with a jitter needs a key.
    */
   public static TimerSpec schedule(PreviewRequest schedule, Instant now) {
     TimerSpec spec =

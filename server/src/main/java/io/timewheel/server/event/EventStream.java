@@ -159,7 +159,7 @@ public final class EventStream {
 
   private void changes(FeedSlices slices, ByteArrayOutputStream chunk) {
     long oldest = feed.oldest();
-    if (cursor < oldest) { // it is unknown how many of those were for this client
+    if (cursor < oldest) { // the number of lost changes for this client is unknown
       droppedUnknown |= !scope.equals(Scope.ALL);
       dropped += oldest - cursor;
       cursor = oldest;

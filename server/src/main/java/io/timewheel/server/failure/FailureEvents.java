@@ -70,7 +70,10 @@ public final class FailureEvents implements AutoCloseable {
   /** The shortest time between two events. */
   private static final Duration PACE = Duration.ofSeconds(1);
 
-  /** Younger than any purged timer, so that no event is posted twice. */
+  /**
+   * The maximum age of failures that a scan reports. It is shorter than the retention of timers, so
+   * no event is posted twice.
+   */
   private static final Duration SCANNED = Duration.ofHours(23);
 
   private static final Duration SCAN_EVERY = Duration.ofMinutes(10);
@@ -109,7 +112,7 @@ public final class FailureEvents implements AutoCloseable {
     if (!record.key().namespace().equals(NAMESPACE)
         && !noticed.offer(
             new Noticed(record.key(), record.version(), record.changedAt(), record.attempt()))) {
-      scanPending = true; // the scan finds failures that did not fit
+      scanPending = true; // the next scan finds failures that did not fit into the queue
     }
   }
 

@@ -68,7 +68,7 @@ public final class QueueResource {
 
   // Claims
 
-  /** A claim that waits, with its connection watched. */
+  /** A waiting claim, which ends if its client disconnects. */
   private final class Claim {
     private final Exchange exchange;
     private final DurableTimer timer;

@@ -21,12 +21,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Enforces the quotas of tokens and namespaces, which hold for the whole cluster.
+ * Enforces the quotas of tokens and namespaces. A quota applies to the whole cluster.
  *
- * <p>Each live node has a share. A rate is divided equally. A number is divided into whole parts,
- * and the first nodes by their IDs get one more each until the remainder is used. The shares add up
- * to the limit. If the limit of a number is smaller than the number of nodes, some nodes have no
- * share. The number of pending timers needs no shares: the store counts it in the commit ({@link
+ * <p>Each live node has a share of a limit. A rate is divided equally. A number is divided into
+ * whole parts; the first nodes by their IDs get one more each until the remainder is used. The
+ * shares add up to the limit. If a limit is smaller than the number of nodes, some nodes have no
+ * share. The limit on pending timers needs no shares: the store counts them in the commit ({@link
  * #maxPending}).
  */
 public final class Quotas {
@@ -58,7 +58,7 @@ public final class Quotas {
     }
   }
 
-  /** The remaining writes at a time; negative after a large batch. */
+  /** A token bucket: the remaining writes at a given time, negative after a large batch. */
   private static final class Bucket {
     private double left;
     private long atNanos;
@@ -174,7 +174,7 @@ public final class Quotas {
 
   private Bucket bucket(Holder holder) {
     Bucket bucket = buckets.computeIfAbsent(holder, absent -> new Bucket());
-    if (buckets.size() > MAX_BUCKETS) { // the bucket that was unused for longest is full again
+    if (buckets.size() > MAX_BUCKETS) { // the least recently used bucket is full again
       buckets.remove(buckets.keySet().iterator().next());
     }
     return bucket;
@@ -235,7 +235,7 @@ public final class Quotas {
       try {
         claimed =
             claim.apply(Duration.ofNanos(Math.max(0, endNanos - nowNanos))).toCompletableFuture();
-      } catch (RuntimeException e) { // the turns of other claims follow
+      } catch (RuntimeException e) { // other claims must still get their turns
         answer.completeExceptionally(e);
         return;
       }

@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Makes a backup when a period has passed since the last one, even across restarts, and deletes its
- * oldest backups. Backups that callers have made are kept. Called by one thread.
+ * oldest backups. Backups that callers have made are kept. Not thread-safe: one thread calls this
+ * class.
  */
 public final class BackupSchedule {
   private static final Logger LOG = LoggerFactory.getLogger(BackupSchedule.class);

@@ -23,7 +23,10 @@ public final class HistogramScans {
   /** The number of concurrent scans. */
   public static final int AT_A_TIME = 2;
 
-  /** The number of scans that may wait. If there are tokens, each caller may have half of them. */
+  /**
+   * The number of scans that may wait. If the server uses tokens, each caller may have at most half
+   * of them.
+   */
   private static final int MAX_WAITING = 256;
 
   /** The number of bounds of a scan: two histograms of 10,000 buckets, or many smaller ones. */

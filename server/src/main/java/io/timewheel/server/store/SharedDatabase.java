@@ -60,8 +60,8 @@ public final class SharedDatabase {
   }
 
   /**
-   * Opens the store. Its pool closes with the process: if it closed with the store, the last writes
-   * of the timer would fail.
+   * Opens the store. The pool stays open until the process exits: if it closed with the store, the
+   * last writes of the timer would fail.
    *
    * @throws IOException if the password cannot be read
    */

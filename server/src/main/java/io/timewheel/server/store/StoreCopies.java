@@ -19,10 +19,10 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 
 /**
- * The copies in the directory of a server's data. Most are backups, which stay. A command that
- * needs a copy requests one under a name of its own, and deletes it. Meanwhile the command holds a
- * lock file next to the copy. Other processes thereby recognise copies of commands that were
- * killed.
+ * The copies in the directory of a server's data. Most are backups, which are kept. A command that
+ * needs a copy requests one under a unique name, and deletes it after use. Meanwhile, the command
+ * holds a lock file next to the copy. By this lock, other processes recognise the copies of killed
+ * commands.
  */
 public final class StoreCopies {
   /** The directory of copies, inside the data, and so on the same file system. */
@@ -106,8 +106,8 @@ public final class StoreCopies {
   /**
    * Deletes the copies of commands that have ended.
    *
-   * @param alone whether no server can be making a copy at this moment, for a command that was
-   *     killed while it waited; otherwise the lock file must stay until the copy exists
+   * @param alone true if no server can be making a copy at this moment. Otherwise, a server may
+   *     still make the copy of a killed command, so the lock file must stay until the copy exists
    */
   private static void deleteAbandoned(Path folder, boolean alone) throws IOException {
     try (DirectoryStream<Path> locks = Files.newDirectoryStream(folder, FOR_COMMAND + "*" + LOCK)) {

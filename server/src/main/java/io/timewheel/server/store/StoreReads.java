@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The timer that is served, and the reads of its store by requests. A limited number of reads runs
- * at a time, and others wait. Each read uses a connection of a pool. A node that gets no connection
- * for its own work loses its node lease. The engine does not use this class, so due timers never
- * wait for readers.
+ * at a time, and others wait. Each read uses a connection of a pool. Without this limit, readers
+ * could take all connections, and a node without a connection loses its node lease. The engine does
+ * not use this class, so due timers never wait for readers.
  */
 public final class StoreReads {
   /** The latest time of the engine: the year 292,278,994. */

@@ -30,7 +30,7 @@ public final class TemporaryFiles implements AutoCloseable {
     try {
       delete();
     } catch (IOException e) {
-      // Somebody still writes there. The next process deletes copies.
+      // Another process still writes there. The next process deletes the copies.
     }
   }
 
@@ -60,7 +60,7 @@ public final class TemporaryFiles implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // the hook runs already, and finds nothing left
+      // the shutdown hook is running already and finds no files
     }
   }
 }

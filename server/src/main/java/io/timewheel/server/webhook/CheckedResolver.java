@@ -20,10 +20,10 @@ import org.jspecify.annotations.Nullable;
  * Resolves the host of each connection, and returns only addresses that the policy admits. The
  * client connects to exactly the checked addresses.
  *
- * <p>All deliveries of a namespace to a host share one lookup, so a host that no name server
- * answers for holds one thread.
+ * <p>All deliveries of a namespace to a host share one lookup. So a host whose name server does not
+ * answer occupies only one thread.
  */
-@SuppressWarnings("FutureReturnValueIgnored") // the callers of a lookup see its failure
+@SuppressWarnings("FutureReturnValueIgnored") // the callers receive the failure of the lookup
 final class CheckedResolver implements SocketAddressResolver {
   private final AddressPolicy policy;
   private final Lookups lookups;

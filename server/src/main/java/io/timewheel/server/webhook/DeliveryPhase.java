@@ -43,7 +43,7 @@ enum DeliveryPhase {
       return DNS;
     }
     if (has(failure, ConnectException.class) || has(failure, NoRouteToHostException.class)) {
-      return CONNECT; // the resolver may still have the lookup
+      return CONNECT; // the lookup may still wait in the resolver
     }
     return has(failure, SSLException.class) ? TLS : other;
   }

@@ -11,11 +11,11 @@ import java.util.Map;
  * others, even if many hosts are slow.
  *
  * <ul>
- *   <li>A namespace may hold at most half as many slots as are free, so a single one holds a third
- *       of all. That number is its share.
- *   <li>A host of a namespace may always have one slot, if the share has one left. It gets more
- *       slots only while more than half of the share is left. The more slots it holds, the more
- *       must be left. So 700 slow hosts leave slots for another one.
+ *   <li>The share of a namespace is a third of the slots that are free or that it holds. So a
+ *       namespace holds at most half as many slots as are free.
+ *   <li>A host of a namespace gets its first slot whenever the share has one left. It gets further
+ *       slots only while more than half of the share is left. The more slots it holds, the more of
+ *       the share must be left. So 700 slow hosts leave slots for another host.
  *   <li>A host holds at most {@value #MAX_PER_HOST} slots. Of these, a namespace may hold as many
  *       as are free.
  * </ul>
@@ -28,7 +28,8 @@ final class DeliverySlots implements HandlerSlots {
   static final int MAX_PER_HOST = 64;
 
   /**
-   * A namespace whose host holds this many slots needs all of its share to be left for one more.
+   * If a host of a namespace holds this many slots, it gets another one only if the whole share is
+   * left.
    */
   private static final int STEEPNESS = 80;
 

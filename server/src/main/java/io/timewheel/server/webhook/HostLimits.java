@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * taken until they expire.
  */
 public final class HostLimits {
-  /** Longer than any request takes. */
+  /** The expiry of a permit: longer than any request takes. */
   private static final Duration LEASE = Duration.ofSeconds(90);
 
   private static final Duration NO_STORE = Duration.ofSeconds(1);

@@ -33,9 +33,7 @@ final class Lookups implements AutoCloseable {
   private final Map<String, Integer> running = new HashMap<>();
   private int allRunning;
 
-  /**
-   * The waiting lookups by namespace. The namespace whose last lookup started first comes first.
-   */
+  /** The waiting lookups by namespace, ordered by the start of each namespace's latest lookup. */
   private final Map<String, Queue<Runnable>> waiting = new LinkedHashMap<>();
 
   private static Thread daemon(Runnable task) {
@@ -100,7 +98,7 @@ final class Lookups implements AutoCloseable {
           next.put(each.getKey(), queue.remove());
           waiting.remove(each.getKey());
           if (!queue.isEmpty()) {
-            waiting.put(each.getKey(), queue); // behind the other namespaces
+            waiting.put(each.getKey(), queue); // moves to the end, behind the other namespaces
           }
         }
       }
@@ -110,7 +108,7 @@ final class Lookups implements AutoCloseable {
           try {
             start(each, lookup);
           } catch (RejectedExecutionException e) {
-            // It was closed, so nobody waits for these addresses.
+            // This object was closed, so no caller waits for these addresses.
           }
         });
   }

@@ -42,7 +42,10 @@ public final class WebhookClient implements AutoCloseable {
   private static final int KEPT_BYTES = 1_024;
   private static final long MAX_BODY_BYTES = 1_024 * 1_024;
 
-  /** The size of 8 KB of timer headers, each with a prefix and encoded as in a URL. */
+  /**
+   * The limit of the headers of a request: 8 KB of timer headers, each with a prefix and
+   * URL-encoded.
+   */
   private static final int MAX_REQUEST_HEADERS = 128 * 1_024;
 
   private static final int MAX_RESPONSE_HEADERS = 16 * 1_024;
@@ -222,7 +225,7 @@ public final class WebhookClient implements AutoCloseable {
      * Reads and discards the rest of an answer, up to a limit, so that the connection can be
      * reused.
      */
-    @SuppressWarnings("FutureReturnValueIgnored") // the end of the call reports it
+    @SuppressWarnings("FutureReturnValueIgnored") // the completion of the call reports the failure
     void content(Response response, ByteBuffer content) {
       bodyBytes += content.remaining();
       int part = Math.min(kept.remaining(), content.remaining());
@@ -236,7 +239,8 @@ public final class WebhookClient implements AutoCloseable {
     void complete(Result result) {
       Throwable failure = result.getFailure();
       Response response = result.getResponse();
-      // A target may answer and close before it has read everything. Its answer counts.
+      // A target may answer and close the connection before it has read the whole request. Its
+      // answer counts.
       if (failure != null && result.getResponseFailure() != null) {
         fail(failure);
         return;

@@ -22,14 +22,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends the requests to the URLs of timers. Each host has its own handler for each namespace, and
- * so its own limit. All handlers share {@link DeliverySlots}.
+ * Sends the requests to the URLs of timers. Each pair of namespace and host has its own handler,
+ * and so its own limit. All handlers share {@link DeliverySlots}.
  */
 public final class WebhookHandler implements AsyncHandler {
   /** The largest number of concurrent requests of a namespace to a host. */
   private static final int MAX_PER_NAME = 16;
 
-  /** Longer than any request, because the client ends requests itself. */
+  /** The timeout of an attempt: longer than any request, because the client has its own timeout. */
   private static final Duration TIME_LIMIT = Duration.ofSeconds(75);
 
   /** The delay of a delivery that could not start. */
@@ -44,7 +44,10 @@ public final class WebhookHandler implements AsyncHandler {
     Duration.ofSeconds(30)
   };
 
-  /** Some receivers parse the verified text, and refuse an empty one. */
+  /**
+   * The body of a timer without payload. It is not empty, because some receivers parse the verified
+   * text.
+   */
   private static final byte[] NO_PAYLOAD = "null".getBytes(US_ASCII);
 
   private final WebhookClient client;
@@ -185,8 +188,8 @@ public final class WebhookHandler implements AsyncHandler {
     return URLEncoder.encode(text, UTF_8).replace("+", "%20");
   }
 
-  /** Thrown if a request failed. The history shows its text to people, who need no class name. */
-  @SuppressWarnings("OverrideThrowableToString") // it is what the engine keeps
+  /** Thrown if a request failed. The history shows only its text, without a class name. */
+  @SuppressWarnings("OverrideThrowableToString") // the engine stores this text
   private static final class Failed extends RuntimeException {
     private static final long serialVersionUID = 1;
 

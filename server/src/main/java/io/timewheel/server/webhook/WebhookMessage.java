@@ -11,7 +11,7 @@ import java.util.Map;
  * @param body the payload, unchanged
  * @param headers the other parts of the firing, as {@code timewheel-…}
  */
-@SuppressWarnings("ArrayRecordComponent") // compared by nobody
+@SuppressWarnings("ArrayRecordComponent") // messages are never compared
 public record WebhookMessage(
     String namespace, String id, byte[] body, Map<String, String> headers) {
   /** {@return only the ID} */

@@ -74,13 +74,13 @@ function confirmAll(verb, { namespace, filter, timers }, done) {
   return ask({
     title: `${label} all timers of this list?`,
     body: [sentence, h("p", {}, many), labelled("Number of timers", typed, "Type the number of timers to continue.")],
-    close: "Leave timers",
+    close: "Keep timers",
     action: {
       label: `${label} timers`,
       kind: kind ?? "primary",
       async run() {
         if (Number(typed.value.replace(/[\s,.]/g, "")) !== expect) {
-          throw { words: `That is not ${number(expect)}.` };
+          throw { words: `Wrong number. Type ${number(expect)} to continue.` };
         }
         try {
           await api.call("POST", api.namespacePath(namespace, `/timers:${verb}`), { body: { filter, expect } });

@@ -112,7 +112,7 @@ export function bars(onPick) {
   return { element, set };
 }
 
-/** The path of a line: values are from 0 to 1, undefined leaves a gap. A value on its own is a dot. */
+/** The path of a line: values are from 0 to 1, undefined leaves a gap. A single value is a dot. */
 export function linePath(points) {
   let path = "";
   points.forEach(({ x, y }, i) => {

@@ -31,7 +31,7 @@ export function show(main, route, signal) {
     const orphans = shards.filter((shard) => shard.owner === undefined);
     put(body,
       h("p", { class: "lead" }, cluster.shared
-        ? `${plural(nodes.filter((n) => n.alive).length, "live node")} share one database. Each node fires the timers of its shards. When a node is lost, the others take its shards over once its lease has run out.`
+        ? `${plural(nodes.filter((n) => n.alive).length, "live node")} share one database. Each node fires the timers of its shards. If a node is lost, the others take over its shards when its node lease expires.`
         : "One node uses an embedded store and owns its only shard. No other node can take over. To run several nodes, start each with --store and the same database."),
       orphans.length > 0 && h("p", { class: "notice bad", role: "alert" }, `${plural(orphans.length, "shard")} without an owner. Their timers wait until a live node takes over the shards, within seconds.`),
       h("section", {}, h("h2", {}, "Nodes"),

@@ -83,7 +83,7 @@ function form(timer, namespaceGiven) {
     h("fieldset", {}, h("legend", {}, "When"), schedule.elements),
     h("fieldset", {}, h("legend", {}, "Where"), target.elements),
     h("fieldset", {}, h("legend", {}, "What"), content.elements),
-    h("details", {}, h("summary", {}, "If it fails"), retry.elements),
+    h("details", {}, h("summary", {}, "If an attempt fails"), retry.elements),
     problem,
     h("div", { class: "form-actions" }, save, h("button", { class: "button", type: "button", onclick: () => history.back() }, "Back")));
 }
@@ -113,14 +113,14 @@ function scheduleFields(timer, namespace, id) {
   const missed = choice({ fire_once: "One run for all", fire_all: "One run for each", skip: "No run" }, timer?.missed ?? "fire_once");
   const fields = {
     after: labelled("Fires after", after, "30s, 15m, 2h, 3d, or an ISO duration."),
-    at: labelled("Fires at", at, `In ${zoneName()}. A past time fires at once.`),
+    at: labelled("Fires at", at, `In ${zoneName()}. If it has passed, the timer fires at once.`),
     every: labelled("Fires every", every, "A fixed rate from now on, such as 30s, 15m, 2h or 1d."),
     cron: h("div", {}, labelled("Cron", cron, "Minute, hour, day of month, month, day of week; with six fields, the second first."),
-      labelled("On the clocks of", zone), zones),
+      labelled("Time zone", zone), zones),
   };
-  const missedFields = h("div", { class: "pair three" }, labelled("Catch up missed runs by", missed),
-    labelled("Grace", grace, "A run with more lag than this is missed."),
-    labelled("Jitter", jitter, "Each run of the timer is later by the same offset, which is shorter than this."));
+  const missedFields = h("div", { class: "pair three" }, labelled("Missed runs", missed),
+    labelled("Grace", grace, "A run with a longer lag is missed."),
+    labelled("Jitter", jitter, "Delays each run by the same offset, which is shorter than this."));
   const when = segments(kinds, first, (kind) => {
     showOnly(fields, kind);
     missedFields.hidden = kind !== "every" && kind !== "cron";
@@ -130,7 +130,7 @@ function scheduleFields(timer, namespace, id) {
   function words(kind) {
     if (kind === "cron") {
       const spoken = cron.value && cronWords(cron.value);
-      return spoken ? `Fires ${spoken}${knowsZone(zone.value) ? `, on the clocks of ${zone.value}` : ""}.` : "";
+      return spoken ? `Fires ${spoken}${knowsZone(zone.value) ? `, in the time zone ${zone.value}` : ""}.` : "";
     }
     if (!{ after, every }[kind]?.value) {
       return "";
@@ -203,9 +203,9 @@ function targetFields(target) {
   const timeout = input(target.timeout, { placeholder: "10s" });
   const requestHeaders = headerFields("Headers of the request", target.headers, true);
   const fields = {
-    queue: labelled("Queue", queue, "Consumers claim the timer from this queue. A queue needs no creation."),
+    queue: labelled("Queue", queue, "Consumers claim the timer from this queue. Queues need not be created."),
     url: h("div", {}, labelled("URL", url), labelled("Secret", secret, "The name of the configured secret that signs the request."),
-      labelled("Timeout", timeout, "An attempt fails if there is no answer within this time."), requestHeaders.element),
+      labelled("Timeout", timeout, "An attempt fails if the URL does not answer within this time."), requestHeaders.element),
   };
   const where = segments({ queue: "Into a queue", url: "To a URL" }, target.url === undefined ? "queue" : "url", (kind) => showOnly(fields, kind));
   return {

@@ -135,7 +135,7 @@ export function date(millis) {
   return formatter({ weekday: "short", ...DATE, year: "numeric" }).format(millis);
 }
 
-/** The same in UTC, for any shown zone. The slots of the wheel and the days of the server begin in UTC. */
+/** The same in UTC, regardless of the shown zone. The slots of the wheel and the days of the server begin in UTC. */
 export const utc = {
   clock: (millis) => formatter({ ...TIME, second: "2-digit", timeZone: "UTC" }).format(millis),
   hourMinute: (millis) => formatter({ ...TIME, timeZone: "UTC" }).format(millis),

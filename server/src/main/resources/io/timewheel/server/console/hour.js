@@ -53,7 +53,7 @@ export function hour() {
       throughput.chart.set(
         full.map((each) => ({
           at: middle(each),
-          // A line of zeros would cover other lines.
+          // A line of zeros would hide other lines.
           values: [each.scheduled / 60, each.fired / 60, each.failed > 0 ? each.failed / 60 : undefined],
           label: `${hourMinute(millisOf(each.at))}: ${plural(each.fired, "attempt")}, ${number(each.failed)} failed; ${plural(each.scheduled, "timer")} scheduled in this minute`,
         })),

@@ -16,7 +16,7 @@ import * as timer from "./timer.js";
 import * as timers from "./timers.js";
 import * as wheel from "./wheel.js";
 
-/** By the first part of the path. Each has a title, and show(main, route, signal). */
+/** The pages by the first part of the path. Each has a title, and show(main, route, signal). */
 const PAGES = { "": now, wheel, timers, timer, new: edit, edit, queues, cluster };
 const NAVIGATION = [
   ["", "Now", "now"],
@@ -39,7 +39,7 @@ const KEYS = [
   ["e r", "On a timer: edit timer, run timer now"],
   ["← → ↑ ↓", "On the wheel: another slot, another ring"],
   ["Escape", "Close the dialog, or the slot"],
-  ["?", "Show these keys"],
+  ["?", "Show the keyboard shortcuts"],
 ];
 
 const main = document.getElementById("main");
@@ -218,14 +218,14 @@ function help() {
     body: [
       h("dl", { class: "keys" }, KEYS.map(([keys, meaning]) => h("div", {},
         h("dt", {}, keys.split(" ").map((key) => h("kbd", {}, key))), h("dd", {}, meaning)))),
-      h("label", { class: "check" }, onOff, "Use single keys"),
+      h("label", { class: "check" }, onOff, "Use single-key shortcuts"),
     ],
     close: "Close",
   });
 }
 
 let asking = false;
-/** True after a person closed the question for the token, until the next click or page. */
+/** True after the user closed the token dialog, until the next click or page. */
 let declined = false;
 
 document.addEventListener("click", () => (declined = false), { capture: true });

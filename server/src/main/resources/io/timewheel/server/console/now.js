@@ -21,7 +21,7 @@ const SPANS = {
   year: { label: "Year", level: 3, slot: DAY, unit: "day", tick: utc.shortDate, ticks: 6 },
 };
 
-/** A shorter interruption of the connection is not shown. */
+/** The shortest interruption of the connection that is shown. */
 const LOST_MILLIS = 3_000;
 const QUEUES_SHOWN = 8;
 

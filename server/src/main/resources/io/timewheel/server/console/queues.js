@@ -110,7 +110,7 @@ export function show(main, route, signal) {
       title: "Pause this queue?",
       body: [h("p", {}, "Consumers claim no timer of ", name(queue.name), " until the queue is resumed."),
         h("p", {}, "Claimed timers can still be acknowledged. New timers become ready, and wait.")],
-      close: "Leave queue running",
+      close: "Keep queue running",
       action: { label: "Pause queue", kind: "primary", run: async () => {
         await change(queue, "pause");
         refresh();
@@ -131,7 +131,7 @@ export function show(main, route, signal) {
       : ask({
         title: "Pause this namespace?",
         body: h("p", {}, "No attempt of a timer in ", name(namespace), " starts on any node until the namespace is resumed. Running attempts continue."),
-        close: "Leave namespace running",
+        close: "Keep namespace running",
         action: { label: "Pause namespace", kind: "danger", run: send },
       }) }, paused ? "Resume namespace" : "Pause namespace");
   }

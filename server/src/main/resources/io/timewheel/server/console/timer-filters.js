@@ -54,7 +54,7 @@ export function filters(query, changed, enter) {
     h("span", { class: "span", title: `In ${zoneName()}` }, from, to));
 }
 
-/** A field for a moment, in the zone of the rows. Until it is changed, the exact moment of the address holds. */
+/** A field for a moment, in the zone of the rows. Until the field is changed, the exact moment of the URL applies. */
 function moments(label, instant, changed) {
   const millis = instant ? millisOf(instant) : NaN;
   const input = h("input", { type: "datetime-local", step: "1", value: Number.isNaN(millis) ? "" : fieldOf(millis),

@@ -107,7 +107,7 @@ export function show(main, route, signal) {
     return ask({
       title: "Cancel this timer?",
       body: h("p", {}, name(id), " never fires again. This cannot be undone."),
-      close: "Leave timer",
+      close: "Keep timer",
       action: {
         label: "Cancel timer",
         kind: "danger",
@@ -124,7 +124,7 @@ export function show(main, route, signal) {
     const at = h("input", { type: "datetime-local", step: "1", required: true, "data-first": true, value: fieldOf(millisOf(timer.dueAt)) });
     return ask({
       title: "Move the next run",
-      body: labelled("To", at, `In ${zoneName()}. A past time fires at once.`),
+      body: labelled("To", at, `In ${zoneName()}. If it has passed, the timer fires at once.`),
       action: {
         label: "Move timer",
         async run() {

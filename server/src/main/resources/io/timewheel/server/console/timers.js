@@ -26,7 +26,7 @@ export const title = () => "Timers";
 
 const targetOf = ({ target = {} }) => target.queue ?? target.url ?? target.handler ?? "";
 
-/** By the name of the column: its label, and its value to sort by. The first order of times and numbers is descending. */
+/** The columns by name: the label, and the value to sort by. Times and numbers are first sorted in descending order. */
 const COLUMNS = {
   id: { label: "Timer", value: ({ timer }) => timer.id },
   state: { label: "State", value: ({ timer }) => stateLabel(timer.state) },
@@ -143,7 +143,7 @@ export function show(main, route, signal) {
 
   // Rows
 
-  /** Reads all pages. Quietly: the present rows stay until the new ones are there. */
+  /** Reads all pages. If quietly is true, the present rows stay until the new ones are complete. */
   async function load(quietly = false) {
     loading.abort();
     loading = new AbortController();
@@ -170,7 +170,7 @@ export function show(main, route, signal) {
         for (const each of timers) {
           rows.push({ timer: each, created: millisOf(each.createdAt), due: millisOf(each.dueAt) });
         }
-        // Each sort is of all: one for each page would be most of the work.
+        // Sorting covers all rows, so sorting after each page would be most of the work.
         if (!quietly && rows.length > sorted * 1.5) {
           sorted = rows.length;
           sort();
@@ -256,7 +256,7 @@ export function show(main, route, signal) {
 
   // Selection
 
-  /** With the shift key, all rows from the one before. */
+  /** With the shift key, selects all rows since the previous selection. */
   function selectRow(index, on, shift) {
     const from = shift && lastSelected >= 0 ? Math.min(lastSelected, index) : index;
     const to = shift && lastSelected >= 0 ? Math.max(lastSelected, index) : index;

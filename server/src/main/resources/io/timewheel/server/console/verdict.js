@@ -6,13 +6,13 @@ import { MINUTE, duration, durationMillis, millisOf, moment, number, plural } fr
 /** The lag from which a timer counts as late. */
 const LATE = 1000;
 
-/** A consumer that is this far behind needs a person. */
+/** The wait of a ready timer from which its queue counts as a problem. */
 const BEHIND = MINUTE;
 
-/** This many queues have a row of their own under the problems. */
+/** The number of queues that have their own row under the problems. */
 const QUEUES_NAMED = 3;
 
-/** One of two texts, by a count. */
+/** Returns the first text for a count of one, otherwise the second. */
 const by = (count, one, many) => (count === 1 ? one : many);
 
 /** The queues whose oldest ready timer has waited too long, longest first. Paused queues wait on purpose. */
@@ -75,7 +75,7 @@ export function lost(stats) {
   return {
     level: "bad",
     title: "The server does not answer",
-    detail: `This page cannot tell whether timers fire on time. The figures below are of ${moment(millisOf(stats.now))}.`,
+    detail: `It is unknown whether timers fire on time. The figures below are of ${moment(millisOf(stats.now))}.`,
   };
 }
 
@@ -141,7 +141,7 @@ export function problems(stats, queues) {
       meaning: `${plural(queue.ready, "timer")} ${by(queue.ready, "is", "are")} ready. ` +
         `${by(queue.ready, "It", "The oldest")} has waited for ${duration(floor(now - millisOf(queue.oldestReadyAt)))}. ` +
         (queue.waitingClaims > 0 ? "Consumers wait, but claim nothing." : "No consumer waits for a timer."),
-      step: "Check whether the consumers of this queue run, and whether they acknowledge.",
+      step: "Check whether the consumers of this queue run and acknowledge timers.",
     }), {
       key: "queues",
       level: "warn",

@@ -7,11 +7,11 @@ import * as live from "./live.js";
 import { RINGS, SIZE, falls, numerals, place, point, shade, slotAt, slotPath, slotStart, turn } from "./wheel-model.js";
 
 const CENTRE = SIZE / 2;
-/** At most this many dots fall at once. */
+/** The maximum number of dots that fall at the same time. */
 const DOTS = 40;
 const FALL_MILLIS = 1_200;
 
-/** The stops of "Follow one timer": the ring, how many slots ahead of the hand, and the text. */
+/** The steps of "Follow one timer": the ring, the number of slots ahead of the hand, and the text. */
 const JOURNEY = [
   { ring: 3, ahead: 0, text: "Far from its time, a timer waits in the slot of its day. Timewheel does not read it yet." },
   { ring: 2, ahead: 5, text: "Its day begins: the slot opens, and the timer falls to the slot of its hour." },

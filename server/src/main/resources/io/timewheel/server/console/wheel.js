@@ -12,7 +12,7 @@ import { picture, startOf } from "./wheel-picture.js";
 
 const LISTED = 50;
 const FOLLOWED = "timewheel.followed";
-/** Unfinished timers that wait for no time. */
+/** The states of unfinished timers that are not on the wheel. */
 const OFF_THE_WHEEL = ["ready", "running", "failed", "blocked", "paused"];
 
 export const title = () => "Wheel";
@@ -52,7 +52,7 @@ export function show(main, route, signal) {
         RINGS.map((ring, i) => h("option", { value: i }, `Ring: ${ring.name}`))));
   }
 
-  /** The first slot of a ring that contains timers, or else the first that can. */
+  /** The first slot of a ring that contains timers, otherwise the first slot that can contain some. */
   function firstOf(ring) {
     const slots = rings[ring];
     const from = place(RINGS[ring], live.now());

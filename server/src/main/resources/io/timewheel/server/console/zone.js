@@ -85,7 +85,7 @@ export function oddity(millis, zone) {
   return shift && shift.by < 0 && shift.at - millis <= -shift.by ? "overlap" : null;
 }
 
-/** A moment on the clocks of a zone: Mon, 30 Mar 2026, 09:00. Seconds only if there are some. */
+/** A moment in the local time of a zone: Mon, 30 Mar 2026, 09:00. Seconds only if there are some. */
 export function inZone(millis, zone) {
   return new Intl.DateTimeFormat("en-GB", {
     timeZone: zone,

@@ -56,7 +56,7 @@ final class WebhookClientTest {
   private static final AddressPolicy LOOPBACK =
       AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8"), Cidr.parse("::1")));
 
-  @SuppressWarnings("ArrayRecordComponent") // compared by nobody
+  @SuppressWarnings("ArrayRecordComponent") // messages are never compared
   private record Received(String method, HttpHeaders headers, byte[] body) {}
 
   private final BlockingQueue<Received> received = new LinkedBlockingQueue<>();
@@ -373,7 +373,7 @@ final class WebhookClientTest {
     }
   }
 
-  /** Some servers send them without a request. */
+  /** Some servers send upgrade headers without a request. */
   @ParameterizedTest
   @ValueSource(strings = {"100 Continue", "102 Processing", "103 Early Hints"})
   void waitsForTheAnswerBehindAnInterimOne(String interim) throws Exception {

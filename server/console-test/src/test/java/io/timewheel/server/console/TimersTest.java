@@ -55,7 +55,7 @@ class TimersTest extends ConsoleTest {
     browser.awaitText("dialog", "3 timers of bulk");
 
     browser.press("2", Keys.ENTER);
-    browser.awaitText("dialog .problem", "That is not 3");
+    browser.awaitText("dialog .problem", "Type 3 to continue");
     site.timers.put("bulk", "old-3", LATER); // created meanwhile
     browser.press(Keys.BACK_SPACE, "3", Keys.ENTER);
     browser.awaitText("dialog .problem", "4 timers");
