@@ -83,7 +83,7 @@ public final class ApiJson {
   }
 
   /**
-   * Whether the API accepts an instant.
+   * Returns whether the API accepts an instant.
    *
    * @param instant the instant
    * @return true if it is from 1970 to 9999

@@ -23,7 +23,7 @@ import tools.jackson.databind.annotation.JsonSerialize;
 @JsonDeserialize(using = HeaderValue.Deserializer.class)
 public record HeaderValue(@Nullable String text, @Nullable String secret) {
   /**
-   * Checks that there is exactly one of both.
+   * Checks that exactly one component is present.
    *
    * @param text the value itself
    * @param secret the name of a secret of the server's configuration

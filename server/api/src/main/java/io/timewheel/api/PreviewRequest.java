@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param jitter the jitter of the timer; needs {@code namespace} and {@code id}
  * @param namespace the namespace of the timer, on which the offset of a jitter depends
  * @param id the ID of the timer, on which the offset of a jitter depends
- * @param count the most runs, from 1 to 1,000; 5 if absent
+ * @param count the maximum number of runs, from 1 to 1,000; 5 if absent
  */
 public record PreviewRequest(
     @Nullable Duration after,

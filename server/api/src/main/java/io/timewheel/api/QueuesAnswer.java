@@ -16,11 +16,11 @@ public record QueuesAnswer(List<Queue> queues, @Nullable String nextPageToken) {
    * The state of a queue.
    *
    * @param name the name of the queue
-   * @param ready the number of due timers that nobody has claimed
+   * @param ready the number of due timers that no consumer has claimed
    * @param oldestReadyAt when the longest ready timer became ready; absent if none is ready
    * @param running the number of timers that consumers have claimed
    * @param waitingClaims the number of claims that wait at the node that answers
-   * @param paused whether claims take nothing, because the queue or its namespace is paused
+   * @param paused whether the queue or its namespace is paused, so that claims return nothing
    */
   public record Queue(
       String name,

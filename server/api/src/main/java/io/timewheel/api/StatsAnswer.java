@@ -8,8 +8,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The figures of a node. Those of the store are absent while it does not answer, and those of the
- * whole node, {@code window} to {@code totals}, in an answer that is about some namespaces only.
+ * The figures of a node. The figures of the store are absent while it does not answer. The figures
+ * of the whole node, {@code window} to {@code totals}, are absent in an answer about some
+ * namespaces only.
  *
  * @param now the time of the node
  * @param startedAt the start of the node
