@@ -23,7 +23,7 @@ import java.util.regex.Pattern;
  * serves all of them. Not thread-safe.
  */
 final class Crowd implements AutoCloseable {
-  /** Much longer than a slow machine stalls. */
+  /** The timeout: much longer than a slow machine stalls. */
   private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   /** Matches a claim that was answered empty, because its wait ended. */

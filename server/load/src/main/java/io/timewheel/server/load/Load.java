@@ -64,7 +64,10 @@ final class Load implements Callable<Integer> {
       paramLabel = "FILE")
   private @Nullable Path out;
 
-  @Option(names = "--report", description = "Measure nothing; show this file.", paramLabel = "FILE")
+  @Option(
+      names = "--report",
+      description = "Show this file without a measurement.",
+      paramLabel = "FILE")
   private @Nullable Path report;
 
   @Option(names = "--write", description = "Write docs/internals/benchmarks/server.md too.")

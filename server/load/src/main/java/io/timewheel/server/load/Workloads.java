@@ -30,7 +30,7 @@ final class Workloads {
   private static final int CONSUMERS = 32;
   private static final int LOOKS = 1_000;
 
-  /** Its claim lease does not expire even if this process stalls. */
+  /** The duration of a claim lease: long enough for a stall of this process. */
   private static final String LAG_CLAIM =
       "{\"max\":10,\"wait\":\"PT1S\",\"leaseDuration\":\"PT1H\"}";
 
@@ -236,7 +236,7 @@ final class Workloads {
     latency("idle", took);
   }
 
-  // Many threads, and what they measure
+  // Threads and their measurements
 
   private static <T> List<T> together(int threads, IntFunction<Callable<T>> tasks)
       throws Exception {
@@ -255,7 +255,7 @@ final class Workloads {
       }
       List<T> results = new ArrayList<>();
       for (int i = 0; i < threads; i++) {
-        // In the order of completion: a thread may wait forever for one that failed.
+        // In the order of completion, because a thread may wait forever for a failed one.
         results.add(ended.take().get());
       }
       return results;

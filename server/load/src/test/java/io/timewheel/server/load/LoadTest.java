@@ -17,7 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Tag("proof")
 class LoadTest {
-  /** So little memory outside the heap that waiting claims must not hold any of it. */
+  /**
+   * The memory outside the heap: so little that the test fails if waiting claims occupy some of it.
+   */
   private static final List<String> OPTIONS = List.of("-Xmx128m", "-XX:MaxDirectMemorySize=4m");
 
   @TempDir private Path directory;
