@@ -31,10 +31,13 @@ final class Browser implements AutoCloseable {
   static final File DRIVER = new File("/usr/bin/chromedriver");
   static final File CHROMIUM = new File("/usr/bin/chromium");
 
-  /** Long enough for a machine that is busy or stalls. */
+  /** The timeout of the browser: long enough for a machine that is busy or stalls. */
   private static final Duration PATIENCE = Duration.ofMinutes(10);
 
-  /** More than a minute. Counts lookups, not time: a suspended build has not waited. */
+  /**
+   * The limit of a wait, more than a minute. It counts lookups, not time, because a build may be
+   * suspended.
+   */
   private static final int LOOKS = 4_000;
 
   /** Warns of a protocol that the tests do not use. */

@@ -37,7 +37,7 @@ abstract class ConsoleTest {
   @BeforeEach
   void begin(Browser shared) throws IOException {
     browser = shared;
-    browser.complaints(); // those of the previous test, if it failed
+    browser.complaints(); // remaining entries of a previous test that failed
     browser.size(1280, 900);
     browser.colours("light");
     browser.zone("");

@@ -16,7 +16,7 @@ import org.openqa.selenium.Keys;
 
 /** Tests the common properties of all pages. */
 class PagesTest extends ConsoleTest {
-  /** A name may have 256 bytes, and no space. */
+  /** The longest name: 256 bytes, without a space. */
   private static final String EVIL =
       "<img src=x onerror=\"document.title='taken'\"><script>document.title='taken'</script>"
           + "x".repeat(170);

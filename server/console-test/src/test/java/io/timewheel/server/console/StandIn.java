@@ -27,8 +27,8 @@ import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /**
- * Answers the console like the API, with the timers of a test. So tests can show states that a
- * server reaches only after faults. Nothing fires here.
+ * A stand-in for the API, which answers the console with the timers of a test. So tests can show
+ * states that a server reaches only after faults. No timer fires.
  */
 final class StandIn implements AutoCloseable {
   static {
