@@ -13,7 +13,8 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * The environment of an example: real time, or the time of a test, which passes at once.
+ * The environment of an example. Time is real, or it is the clock of a test, which advances without
+ * waiting.
  *
  * @param timer the timer
  * @param clock the clock of the timer
@@ -26,7 +27,7 @@ public record Scene(Timer timer, TimeSource clock, Executor executor, Time time,
   @FunctionalInterface
   public interface Time {
     /**
-     * Returns when the time has passed.
+     * Waits until the given time has passed.
      *
      * @param time how long
      * @throws InterruptedException if the thread is interrupted

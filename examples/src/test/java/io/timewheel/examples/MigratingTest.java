@@ -93,7 +93,7 @@ class MigratingTest {
     Future<Integer> one = scheduler.submit(() -> both.await());
     Future<Integer> other = scheduler.submit(() -> both.await());
 
-    assertThat(one.get() + other.get()).isEqualTo(1); // they met: their indexes are 0 and 1
+    assertThat(one.get() + other.get()).isEqualTo(1); // the barrier's indexes: 0 and 1
     scheduler.shutdown();
   }
 

@@ -71,7 +71,7 @@ class StoreMaintenanceTest {
     try (DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(directory)).start()) {
       List<TimerSpec> specs = new ArrayList<>();
       for (int i = 0; i < timers; i++) {
-        random.nextBytes(payload); // which no compression makes smaller
+        random.nextBytes(payload); // random bytes, which cannot be compressed
         specs.add(
             TimerSpec.of("shop", "order-" + i)
                 .after(Duration.ofDays(1))

@@ -21,11 +21,11 @@ import java.util.stream.Stream;
 /**
  * Follows a tutorial as a reader does, in an empty directory. It writes the files that the page
  * shows and runs the commands of all blocks {@code sh} in one shell. If a block {@code text}
- * follows a command, the command must print exactly this text, in which {@code …} stands for any
+ * follows a command, the command must print exactly this text. In the text, {@code …} matches any
  * characters.
  *
- * <p>Scripts stand in for Maven and for {@code ./timewheel}, because the tested modules are not
- * installed: both use the class path of this test.
+ * <p>Scripts replace Maven and {@code ./timewheel}, because the tested modules are not installed.
+ * The scripts use the class path of this test.
  */
 final class Tutorial {
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```(\\w+)\\n(.*?)^```$");
@@ -94,7 +94,7 @@ final class Tutorial {
     }
   }
 
-  /** Puts stand-ins for Maven and for the launcher, which would build the modules again. */
+  /** Creates scripts that replace Maven and the launcher, which would build the modules again. */
   private void writePrograms() throws IOException {
     String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
     String classPath = System.getProperty("java.class.path");
@@ -141,7 +141,7 @@ final class Tutorial {
         + "\\d+";
   }
 
-  /** Writes the file that a block shows, or leaves a block that is none. */
+  /** Writes the file that a block shows. Ignores a block that shows no file. */
   private void write(Block block) throws IOException {
     String name =
         switch (block.language()) {

@@ -60,8 +60,8 @@ import org.eclipse.jetty.util.thread.ScheduledExecutorScheduler;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verifies that libraries with a {@link ScheduledExecutorService} wait on the wheel: their events
- * happen when the test moves the wheel's time, which no other timer would notice.
+ * Verifies that libraries with a {@link ScheduledExecutorService} use the wheel. Their events
+ * happen when the test advances the wheel's clock, which has no effect on any other timer.
  */
 class LibrariesTest {
   private final ManualTimer timer = ManualTimer.create();
@@ -138,7 +138,7 @@ class LibrariesTest {
     try (HikariDataSource pool = new HikariDataSource(config)) {
       assertThat(pool.isRunning()).isTrue();
 
-      timer.advanceBy(Duration.ofSeconds(30)); // later, Hikari assumes that the clock went back
+      timer.advanceBy(Duration.ofSeconds(30)); // later, HikariCP assumes a clock change
 
       closed.await();
     }
@@ -221,8 +221,8 @@ class LibrariesTest {
   }
 
   /**
-   * Returns a proxy that returns the given answers, or else nothing, and counts how often it is
-   * closed.
+   * Returns a proxy that returns the given answers, otherwise null or zero, and counts how often it
+   * is closed.
    */
   private static <T> T answering(
       Class<T> type, Map<String, Object> answers, CountDownLatch closed) {

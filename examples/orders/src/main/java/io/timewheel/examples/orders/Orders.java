@@ -36,8 +36,9 @@ class Orders {
   }
 
   /**
-   * Places an order. The timer is scheduled first. If the process dies in between, a timer fires
-   * for a missing order, which is harmless. In the reverse order, an order would wait forever.
+   * Places an order. The timer is scheduled first. If the process crashes before the order is
+   * stored, a timer fires for a missing order, which is harmless. In the reverse order, an order
+   * would wait forever.
    */
   Order place() {
     String id = UUID.randomUUID().toString();

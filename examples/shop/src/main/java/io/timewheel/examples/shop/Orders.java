@@ -45,7 +45,10 @@ class Orders {
     return find(id).orElseThrow();
   }
 
-  /** Pays an order, if it is not too late. Afterwards, no timer is left that could cancel it. */
+  /**
+   * Pays an order if it is not cancelled yet. The same transaction cancels its timer, so nothing
+   * can cancel the order later.
+   */
   @Transactional
   Optional<Order> pay(String id) {
     if (end(id, Order.State.PAID)) {

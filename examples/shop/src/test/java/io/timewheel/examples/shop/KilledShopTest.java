@@ -31,7 +31,10 @@ import org.junit.jupiter.api.Timeout;
 class KilledShopTest {
   private static final Duration LONG = Duration.ofMinutes(30);
 
-  /** Not the common pool: on two processors it has one thread, and customers would wait for it. */
+  /**
+   * Not the common pool: on two processors, it has only one thread, and customers would wait for
+   * this thread.
+   */
   private static final Executor THREADS = task -> new Thread(task, "customer").start();
 
   private final Database database = TestDatabases.postgresql().createDatabase();
