@@ -28,8 +28,8 @@ import me.tongfei.progressbar.ProgressBar;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The demonstration, in the order of {@link #run}. Timeouts are started, measured, fire, are
- * cancelled, moved, left idle, and returned when the timer is stopped.
+ * The demonstration. {@link #run} starts timeouts, measures their memory, lets some fire, cancels
+ * and moves others, waits while the timer is idle, and stops the timer.
  */
 final class Demonstration {
   private static final Duration TICK = Duration.ofMillis(1);
@@ -158,8 +158,8 @@ final class Demonstration {
   }
 
   /**
-   * Measures the memory of the timeouts. Releases the handles of expired ones first: the timer no
-   * longer refers to expired timeouts, but a handle does.
+   * Measures the memory of the timeouts. Releases the handles of expired timeouts first: the timer
+   * no longer refers to these timeouts, but their handles do.
    */
   private Figures.Memory weigh(long usedBytesBefore) {
     long held = 0;
@@ -174,7 +174,10 @@ final class Demonstration {
     return new Figures.Memory(Heap.usedBytes() - usedBytesBefore, held);
   }
 
-  /** Waits until the timer has run all timeouts that fell due while it shared the processors. */
+  /**
+   * Waits until the timer has run all timeouts that became due while the starting threads used the
+   * processors.
+   */
   private void settle() throws InterruptedException {
     long beginNanos = System.nanoTime();
     long elapsedNanos;
@@ -242,7 +245,7 @@ final class Demonstration {
     return moved;
   }
 
-  /** Waits while nothing is due, after the rest of the last tick. */
+  /** Waits for the rest of the last tick, and then for a time in which no timeout is due. */
   private Figures.WakeUps rest() throws InterruptedException {
     Thread.sleep(FRAME_MILLIS);
     long wakeUps = timer.stats().wakeups();
@@ -255,7 +258,7 @@ final class Demonstration {
     return new Figures.WakeUps(woken, elapsedNanos);
   }
 
-  /** Stops the timer, and sorts what it returns into levels. */
+  /** Stops the timer, and counts the returned timeouts by level. */
   private long stop(Levels levels) {
     long beginNanos = System.nanoTime();
     Set<Timeout> returned = timer.stop();

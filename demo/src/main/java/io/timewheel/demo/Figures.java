@@ -4,12 +4,12 @@ package io.timewheel.demo;
 import io.timewheel.TimerStats;
 
 /**
- * The results of the demonstration. It counts the results of its calls and the runs of its tasks
- * itself; {@code stats} are the timer's own counts.
+ * The results of the demonstration. The demonstration itself counts the results of its calls and
+ * the runs of its tasks; {@code stats} are the timer's own counts.
  *
  * @param options the options of the run
  * @param started timeouts that were started
- * @param starting how long that took
+ * @param starting the time that the start took
  * @param memory the memory of the pending timeouts
  * @param expired tasks that ran
  * @param cancelled timeouts that were cancelled, except by stopping the timer

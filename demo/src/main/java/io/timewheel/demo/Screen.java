@@ -32,7 +32,7 @@ final class Screen {
     return new Screen(System.out, isTerminal(), charset().newEncoder().canEncode("█"));
   }
 
-  @SuppressWarnings("SystemConsoleNull") // the difference since JDK 22 is handled here
+  @SuppressWarnings("SystemConsoleNull") // handled below: the behaviour differs since JDK 22
   private static boolean isTerminal() {
     Console console = System.console();
     if (console == null) {
