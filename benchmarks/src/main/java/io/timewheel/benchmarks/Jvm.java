@@ -29,8 +29,8 @@ final class Jvm {
   private static final String EXIT_WITHOUT_MEMORY = "-XX:+ExitOnOutOfMemoryError";
 
   /**
-   * Pages are touched before anything is measured. So a subject that allocates more does not pay
-   * the operating system for them too.
+   * The JVM touches all pages of the heap before the measurement. So a subject that allocates more
+   * does not also wait for page faults.
    */
   private static final List<String> FLAGS =
       List.of("-XX:+UseG1GC", "-XX:+AlwaysPreTouch", EXIT_WITHOUT_MEMORY);
@@ -214,7 +214,7 @@ final class Jvm {
   /** Returns the first line that reports an exception, or else the last line. */
   private static String reason(Path err, Path out) throws IOException {
     List<String> lines = new ArrayList<>(lines(err));
-    lines.addAll(lines(out)); // the JVM itself reports errors there
+    lines.addAll(lines(out)); // the JVM reports its own errors there
     return lines.stream()
         .filter(line -> line.matches(".*(Exception|Error)\\b.*"))
         .findFirst()

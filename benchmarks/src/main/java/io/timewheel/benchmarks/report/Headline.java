@@ -148,7 +148,7 @@ final class Headline {
         .orElse("–");
   }
 
-  /** Returns the figure of the library to which we compare worst, and whether it is better. */
+  /** Returns the figure of the best other library, and whether it is better than ours. */
   private String best(Figure figure) {
     return measurements
         .bestOther(figure.variant(), figure.metric())

@@ -130,7 +130,7 @@ final class Measurements {
         : quotients(variant, metric, subject, us);
   }
 
-  /** Returns the peer to which we compare worst, if a peer and we were measured. */
+  /** Returns the peer with the best result, if both a peer and our timer were measured. */
   Optional<SubjectInfo> bestPeer(Variant variant, Metric metric) {
     return best(variant, metric, EnumSet.of(Subjects.Kind.PEER));
   }

@@ -96,8 +96,8 @@ final class Tables {
   }
 
   /**
-   * Returns whether a subject has a row. A bound is not a timer, so it needs no row if it takes no
-   * part.
+   * Returns whether a subject has a row. A bound is not a timer, so it has a row only if it was
+   * measured.
    */
   private boolean isShown(Variant variant, String subject) {
     List<Run> runs = measurements.runs(variant, subject);

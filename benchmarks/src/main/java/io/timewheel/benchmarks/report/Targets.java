@@ -13,10 +13,10 @@ import java.util.function.DoublePredicate;
 /**
  * Compares the measurements with the targets, which are defined only here.
  *
- * <p>A target about several quantities is met if each part is met. A part that was not measured
- * leaves it open, unless another part is missed. The best peer is the one to which we compare
- * worst. Quotients are computed within a round. An event that must never happen must not happen in
- * any round.
+ * <p>A target with several parts is met if each part is met. If a part was not measured, the target
+ * is open, unless another part is missed. The best peer is the library with the best result in
+ * comparison with ours. Quotients are computed within a round. An event that must never happen must
+ * not happen in any round.
  */
 final class Targets {
   private static final String ONE_THREAD = "1 thread";

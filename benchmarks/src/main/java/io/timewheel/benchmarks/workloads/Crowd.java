@@ -19,8 +19,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * Many threads, more than processors, start and cancel timeouts without a pause. Measures their
- * total throughput, and the waiting times of the unlucky ones. Optionally, timeouts are started
- * first, and begin to fire when the measurement begins.
+ * total throughput, and the longest waiting times. Optionally, timeouts are started first, and
+ * begin to fire when the measurement begins.
  */
 public final class Crowd {
   /** If there are more threads than this, they are virtual. */
@@ -30,7 +30,8 @@ public final class Crowd {
   private static final long WARM_UP_MILLIS = 500;
 
   /**
-   * One operation of this many is timed, because a clock reading takes as long as the operation.
+   * The number of operations of which one is timed, because a clock reading takes as long as the
+   * operation.
    */
   private static final int TIMED = 16;
 

@@ -92,7 +92,7 @@ public class Operations {
       }
     }
 
-    /** Returns a random place, from the cheapest generator. */
+    /** Returns a random index, from the fastest generator. */
     private int any() {
       random = random * 6364136223846793005L + 1442695040888963407L;
       return (int) (((random >>> 33) * handles.length) >>> 31);
@@ -132,8 +132,8 @@ public class Operations {
 
   /**
    * Postpones a random timeout, because connections are used in any order. A fixed order would be
-   * unfair to timers that move a timeout in place. The others make a new handle each time, and
-   * would find the handles in memory order.
+   * unfair to timers that move a timeout in place. The other timers create a new handle each time,
+   * so their handles would be in memory order.
    *
    * @param ring of this thread
    * @return its handle
@@ -143,7 +143,7 @@ public class Operations {
     int i = ring.any();
     Object old = ring.handles[i];
     Object handle = timer.move(old, task, DELAY_NANOS);
-    if (handle != old) { // a subject that keeps the handle does not pay for the write
+    if (handle != old) { // other subjects need no write
       ring.handles[i] = handle;
     }
     return handle;
