@@ -25,7 +25,7 @@ public final class LimitStress {
 
   private LimitStress() {}
 
-  /** Takes all permits that are left. Returns their number. */
+  /** Takes all remaining permits. Returns their number. */
   static int left(PendingLimit limit) {
     int left = 0;
     while (left < 9 && limit.tryAcquire()) {
@@ -35,8 +35,8 @@ public final class LimitStress {
   }
 
   /**
-   * Takes all permits of an engine that are left. Returns their number; a closed engine does not
-   * report it.
+   * Takes all remaining permits of an engine, and returns their number. A closed engine does not
+   * report the number.
    */
   static int left(Rig rig) {
     return left((PendingLimit) LIMIT.get(rig.engine));

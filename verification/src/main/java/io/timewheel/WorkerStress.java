@@ -29,7 +29,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
  * that is not woken. After that, the test has failed, and later parks are shorter, so that it ends.
  */
 public final class WorkerStress {
-  /** How long a park lasts that no thread ends. Load cannot delay the other parks that long. */
+  /** The duration of a park that no thread ends. Load does not delay other parks for this long. */
   private static volatile long lostNanos = TimeUnit.SECONDS.toNanos(4);
 
   /** A strong reference, because the logging API holds loggers weakly. */

@@ -287,7 +287,8 @@ class WorkerDeathTest {
   }
 
   /**
-   * Stands still, and kills the timer thread, the only thread that parks, when the test permits it.
+   * A stopped clock that kills the timer thread, the only thread that parks, when the test permits
+   * it.
    */
   private final class DyingClock implements TimeSource {
     private final boolean whileParking;

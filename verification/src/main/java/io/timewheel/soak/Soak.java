@@ -123,12 +123,12 @@ public final class Soak {
     out.printf(
         "Soaking %,d timeouts for %s minutes with %d threads, seed %d%n",
         options.live(), options.minutes(), options.threads(), options.seed());
-    // 1. Fill every place, with all threads already at work.
+    // 1. Fill all places with timeouts, while all threads already work.
     start();
     while (!producers.stream().allMatch(Producer::isFilled) && violations.count() == 0) {
       pause();
     }
-    // 2. Let them work, and check everything now and then.
+    // 2. Let the threads work, and run all checks at checkpoints.
     long totalNanos = (long) (options.minutes() * 60e9);
     long startNanos = System.nanoTime();
     for (int i = 0; i <= CHECKPOINTS && violations.count() == 0; i++) {

@@ -21,9 +21,9 @@ import javax.tools.ToolProvider;
 import org.openjdk.jcstress.infra.runners.TestList;
 
 /**
- * Removes the guards of the timers one at a time, and verifies that the jcstress tests fail: a test
- * that cannot fail proves nothing. The guards are in {@code guards.txt}. Each is an edit of the
- * sources of core, which are copied and never changed, with the tests that defend it.
+ * Removes the concurrency guards of the timers one at a time, and verifies that the jcstress tests
+ * fail. A test that cannot fail proves nothing. The guards are in {@code guards.txt}. Each is an
+ * edit of the sources of core, which are copied and never changed, with the tests that defend it.
  *
  * <p>Every test of a guard must see an outcome that it forbids; otherwise, it is run again, a few
  * times. Nothing else counts: neither an exception in a test, nor a test that does not end.
@@ -178,7 +178,7 @@ public final class Guards {
     try {
       process.waitFor(TIMEOUT_SECONDS + PATIENCE_PER_TEST_SECONDS * tests.size(), TimeUnit.SECONDS);
     } finally {
-      // First the descendants: nothing would refer to them afterwards.
+      // Kill the descendants first: after the parent's death, they cannot be found.
       process.descendants().forEach(ProcessHandle::destroyForcibly);
       process.destroyForcibly();
     }

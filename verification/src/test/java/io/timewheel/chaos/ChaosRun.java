@@ -18,8 +18,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One timer, with a clock that violates all assumptions, and a list of all timeouts that were
- * started on it.
+ * One timer with a clock that jumps forward and back, and a list of all timeouts that were started
+ * on the timer.
  *
  * <p>The requirements:
  *
@@ -157,7 +157,7 @@ final class ChaosRun {
     };
   }
 
-  /** Returns any length of time, with all orders of magnitude equally likely. */
+  /** Returns a random duration, with all orders of magnitude equally likely. */
   private long span() {
     return random.nextLong(1L << random.nextInt(1, 58));
   }
@@ -194,7 +194,7 @@ final class ChaosRun {
   private void settle() throws InterruptedException {
     if (timer instanceof PolledTimer polled) {
       while (polled.poll() > 0) {
-        // A task that stalled has made more timeouts due.
+        // A task that stalled has moved the clock, so more timeouts are due.
       }
     }
     await("a due task does not run", () -> tasks.stream().noneMatch(Task::isOverdue));
@@ -233,7 +233,8 @@ final class ChaosRun {
   private void end() throws InterruptedException {
     clock.set(clock.latestNanos());
     settle();
-    // Every timeout that is not never runs eventually. Tasks may start others, but not forever.
+    // Every timeout with a finite deadline runs eventually. Tasks may start other timeouts, but not
+    // without end.
     for (boolean more = true; more; ) {
       long nanos =
           tasks.stream()
