@@ -153,7 +153,7 @@ final class Callbacks {
               "a callback of task " + taskClass(timeout).getName() + " threw",
               error);
     } catch (Throwable e) {
-      // Logging and the text of an error are user code too. Nobody is left to notify.
+      // Logging and the text of an error are user code too, so their exceptions are dropped.
     }
   }
 

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * runs. A later timeout is refused.
  */
 final class Engine {
-  /** How many tasks of one stripe run before the next stripe is served. */
+  /** The number of tasks of one stripe that run before the next stripe is served. */
   private static final int TURN = 64;
 
   final Timer timer;
@@ -176,8 +176,8 @@ final class Engine {
    * Runs or hands off at most {@code max} due tasks, and then prepares some that will be due soon.
    *
    * <p>The timer thread reads the clock in each pass over the stripes. So a timeout that falls due
-   * in one stripe does not wait for all the due timeouts of the others. A thread that polls wants
-   * to return. It gets the timeouts that were due at the time of the call.
+   * in one stripe does not wait for all the due timeouts of the others. A thread that polls must be
+   * able to return, so it gets only the timeouts that were due at the time of the call.
    *
    * @return how many tasks it ran or handed off
    */

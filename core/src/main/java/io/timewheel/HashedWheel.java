@@ -34,12 +34,12 @@ import org.jspecify.annotations.Nullable;
 final class HashedWheel extends Wheel {
   static final int MAX_SLOTS = 1 << 20;
 
-  /** Means that there is no bound. It counts as reached, so the next tick is searched. */
+  /** The value for no bound. It counts as reached, so the next tick is searched. */
   private static final long SEARCH = -1;
 
   final Ticks ticks;
 
-  /** Each slot is made when a timeout first needs it, and kept. */
+  /** Each slot is created when a timeout first needs it, and then kept. */
   final @Nullable Slot[] slots;
 
   /** The number of words that hold the bits. */

@@ -26,7 +26,10 @@ class Slot {
   /** The bits of a place that number the slot, in a wheel that has arrays. */
   static final int INDEX_BITS = 12;
 
-  /** The longest array: its positions fit next to the index, and collectors cope with it. */
+  /**
+   * The length of the longest array. Its positions fit next to the index, and garbage collectors
+   * handle arrays of this length well.
+   */
   static final int MAX_ARRAY = 1 << 16;
 
   private static final int TOUCHED_AHEAD = 32;

@@ -11,10 +11,13 @@ import org.jspecify.annotations.Nullable;
  * once, by the thread that takes the lock first.
  */
 final class Stripe extends StripeLock {
-  /** Futile polls per pending timeout. If there are more, the wheel is corrupt. */
+  /**
+   * The maximum number of polls without progress per pending timeout. If there are more, the wheel
+   * is corrupt.
+   */
   private static final int FUTILE_POLLS = 64;
 
-  /** How many polls may spend the wheel's budget before the next stripe is served. */
+  /** The number of polls that may spend the wheel's budget before the next stripe is served. */
   private static final int SLICES = 16;
 
   final Engine engine;

@@ -45,11 +45,12 @@ abstract class StripeLock extends Padding {
   private static final int YIELDS = 64;
   private static final long NAP_NANOS = 50_000;
 
-  /** How many times the sleep of a waiter doubles. */
+  /** The number of times that the sleep of a waiter doubles. */
   private static final int DOUBLINGS = 4;
 
   /**
-   * Enough spins for a thread on another processor to see that the lock is free, and to take it.
+   * The number of spins: enough for a thread on another processor to see that the lock is free, and
+   * to take it.
    */
   private static final int COURTESY_SPINS = 16;
 

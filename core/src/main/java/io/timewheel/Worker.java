@@ -36,10 +36,10 @@ import org.jspecify.annotations.Nullable;
  * </ul>
  */
 final class Worker implements Runnable {
-  /** More live timers with a thread than this in one JVM are probably a mistake. */
+  /** The number of live timers with a thread in one JVM above which a warning is logged. */
   static final int LIVE_LIMIT = 64;
 
-  /** How long the thread waits for memory before it tries again. */
+  /** The time for which the thread waits for memory before it tries again. */
   static final long NAP_NANOS = 10_000_000;
 
   private static final AtomicInteger LIVE = new AtomicInteger();

@@ -113,8 +113,8 @@ final class HandOff<E> implements Runnable {
   }
 
   /**
-   * Offers a run to the executor. If it is not the first offer, a rejection means nothing: the run
-   * that was offered before may still begin.
+   * Offers a run to the executor. A rejection has an effect only for the first offer: afterwards,
+   * the run that was offered before may still begin.
    */
   private void offer(boolean first) {
     try {

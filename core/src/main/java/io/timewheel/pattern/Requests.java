@@ -46,8 +46,8 @@ import org.jspecify.annotations.Nullable;
  * Each future that times out is completed by a separate task on the executor. A dependent that
  * blocks occupies one thread of the executor, and delays no other request if there is another
  * thread. The executor limits how many tasks may wait. If it rejects a task, the future is
- * completed on the timer thread, so none is left incomplete. To rule that out, use an executor with
- * an unbounded queue, as the default has. A future whose task the executor silently drops is never
+ * completed on the timer thread, so none is left incomplete. To prevent that, use an executor with
+ * an unbounded queue, like the default. A future whose task the executor silently drops is never
  * completed. All other completions happen on the calling thread. Dependents of a future run there,
  * under no lock.
  *

@@ -31,7 +31,7 @@ final class Retry<K> extends TimedEntry {
 
   private static final long MAX_PATIENCE_NANOS = 60 * OFFER_INTERVAL_NANOS;
 
-  /** Enough to exceed the longest interval between two offers. */
+  /** The maximum number of doublings: enough to exceed the longest interval between two offers. */
   private static final int MAX_DOUBLINGS = 6;
 
   final Retries<K> owner;
@@ -94,7 +94,7 @@ final class Retry<K> extends TimedEntry {
 
   @Override
   void fired() {
-    // If the retry is not in the map, look again later, unless it is settled by then.
+    // If the retry is not in the map yet, check again later, unless it is settled by then.
     Runnable due = owner.isTrying(this) ? due() : null;
     rearm(this::delayNanos);
     if (due != null) {
@@ -144,7 +144,7 @@ final class Retry<K> extends TimedEntry {
     hasten(owner.attemptLimitNanos);
     try {
       CompletionStage<?> stage = owner.attempt.begin(key, number);
-      // Not whenComplete: it would wrap the error of every failed attempt, for no reader.
+      // Do not use whenComplete: it would unnecessarily wrap the error of every failed attempt.
       stage.handle((result, error) -> ended(number, begunNanos, error));
     } catch (Throwable e) {
       ended(number, begunNanos, e);

@@ -26,8 +26,8 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
   private static final int RUNNING = 0xFF;
 
   /**
-   * The count of offers that were not begun goes up to this number, and then continues from half of
-   * it.
+   * The maximum count of offers that have not begun. Above it, the count continues from half of
+   * this number.
    */
   private static final int MANY = 0x80;
 
