@@ -26,7 +26,7 @@ public final class AttemptFiring implements Firing {
   private volatile @Nullable Instant retryNotBefore;
   private volatile @Nullable Instant backNotBefore;
 
-  /** The decision of a handler to end the run: another time, or a reason to give up. */
+  /** The decision of a handler about the run: another time, or a reason to stop retrying. */
   record Decision(@Nullable Instant again, String reason) {}
 
   public AttemptFiring(TimerRecord record, long firedAtMillis, boolean catchUp) {
@@ -117,8 +117,8 @@ public final class AttemptFiring implements Firing {
   }
 
   /**
-   * Avoids the times of the schedule itself by adding a millisecond. The time is part of the
-   * identity of a run, and the schedule has its own run at that time.
+   * Adds a millisecond if the time is one of the schedule. The time is part of the identity of a
+   * run, and the schedule has its own run at that time.
    */
   private long besideSeries(long millis, long seriesMillis) {
     boolean mayBe = record.definition().isRecurring() && millis >= seriesMillis;

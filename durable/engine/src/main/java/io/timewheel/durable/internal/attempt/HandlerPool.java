@@ -15,9 +15,9 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread pool for tasks of which some block for a long time and most end at once. A pool that
- * hands each task to a separate thread pays for a wake-up each time. Here a thread that has ended a
- * task continues with the next one, and still no task waits for another one to end.
+ * A thread pool for tasks of which some block for a long time and most end quickly. A pool that
+ * hands each task to another thread pays for a wake-up per task. In this pool, a thread that has
+ * ended a task continues with the next one. Nevertheless, no task waits for the end of another.
  *
  * <p>While tasks wait, one thread is <em>starting</em>: it was created or woken and has not reached
  * the queue yet. When it reaches the queue and more tasks are left, it starts the next thread
@@ -41,7 +41,7 @@ final class HandlerPool extends AbstractExecutorService {
   /** True if a thread is starting. */
   private boolean starting;
 
-  /** True if the starting thread is an idle one that has not noticed its wake-up yet. */
+  /** True if the starting thread is an idle one that has not returned from its wait yet. */
   private boolean waking;
 
   private boolean shutdown;
@@ -113,7 +113,7 @@ final class HandlerPool extends AbstractExecutorService {
 
   private void work() {
     for (Runnable task = next(true); task != null; task = next(false)) {
-      Thread.interrupted(); // meant for the previous task
+      Thread.interrupted(); // clears an interrupt for the previous task
       try {
         task.run();
       } catch (Throwable e) {
@@ -166,7 +166,7 @@ final class HandlerPool extends AbstractExecutorService {
       try {
         nanos = wakeUp.awaitNanos(nanos);
       } catch (InterruptedException e) {
-        // Meant for a task that has ended.
+        // The interrupt was for a task that has ended.
       }
     }
     idle--;

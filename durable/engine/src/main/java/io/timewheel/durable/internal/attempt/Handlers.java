@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The queues of all handlers, with names and with prefixes. */
 public final class Handlers {
-  /** The assumed number of names of a prefix, to divide the room of a window. */
+  /** The assumed number of names of a prefix, for the division of a window among handlers. */
   private static final int SHARES_OF_A_FAMILY = 16;
 
   private final Map<String, HandlerQueue.Config> handlers;
@@ -93,7 +93,7 @@ public final class Handlers {
     return named.isEmpty() && families.isEmpty();
   }
 
-  /** Reserves slots of a handler for timers to lease; see {@link HandlerQueue}. */
+  /** Reserves slots of a handler for timers that will be leased; see {@link HandlerQueue}. */
   public int reserve(String handler, int most) {
     HandlerQueue queue = named.get(handler);
     PrefixHandlers family = queue == null ? familyOf(handler) : null;
@@ -111,17 +111,17 @@ public final class Handlers {
   /** Takes an attempt that was leased, for a reserved slot. */
   public void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
     HandlerQueue queue = of(record.definition().handler());
-    if (queue != null) { // never null: it has a reserved slot
+    if (queue != null) { // never null, because the handler has a reserved slot
       queue.leased(record, holder, pausesBefore);
     }
   }
 
-  /** Whether an attempt is in its handler on a thread. */
+  /** Returns whether the given thread is running a handler. */
   public boolean isRunBy(Thread thread) {
     return all().stream().anyMatch(queue -> queue.isRunBy(thread));
   }
 
-  /** {@return how many of some attempts have begun, and have not ended} */
+  /** {@return the number of matching attempts that have begun and not ended} */
   public int begun(Predicate<AttemptRun> which) {
     return all().stream().mapToInt(queue -> queue.begun(which)).sum();
   }

@@ -19,8 +19,8 @@ final class PendingStage {
   private static final System.Logger LOG = GuardedLog.LOG;
 
   /**
-   * The stack frames that a check reserves: more than the engine needs to note an end, including
-   * class loading.
+   * The number of stack frames that a check reserves: more than the engine needs to record a
+   * completion, including class loading.
    */
   private static final int FRAMES = 1_000;
 
@@ -58,9 +58,9 @@ final class PendingStage {
   }
 
   /**
-   * Notes the completion. If the stack is nearly full and overflows here, the stage swallows the
-   * error, and the next {@link #look} ends the attempt. A later overflow would leave the engine in
-   * an inconsistent state.
+   * Records the completion. If the stack overflows in this method, the stage discards the error,
+   * and the next {@link #look} ends the attempt. A later overflow would leave the engine in an
+   * inconsistent state.
    */
   private void complete(@Nullable Throwable error) {
     touchStack(FRAMES);

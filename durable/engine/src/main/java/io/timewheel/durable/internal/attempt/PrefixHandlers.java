@@ -87,7 +87,7 @@ public final class PrefixHandlers {
                 () -> unused(name)));
   }
 
-  /** Passes a slot to a name that was refused one. */
+  /** Passes a slot to a name that was refused a slot before. */
   private void granted(String name) {
     HandlerQueue queue;
     synchronized (this) {

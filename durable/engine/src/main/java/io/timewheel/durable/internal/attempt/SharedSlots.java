@@ -57,7 +57,7 @@ final class SharedSlots {
       for (String each : names) {
         try {
           onGranted.accept(each);
-        } catch (RuntimeException | Error e) { // the others have slots and must continue
+        } catch (RuntimeException | Error e) { // the other names have slots and must continue
           thrown = e;
         }
       }

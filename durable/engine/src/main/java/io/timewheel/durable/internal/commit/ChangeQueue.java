@@ -14,10 +14,10 @@ import java.util.Set;
  * callers. Suspect changes and changes of held timers take turns with both. Guarded by its lane.
  *
  * <p>The engine's changes of a backlog, such as a million timers that become ready at once, do not
- * go first. They share each batch equally with the callers, so that a call waits at most about
- * twice as long as without the backlog. Batches without callers stay small for a while, because
- * callers usually return soon and then wait for the present batch to end. If none return, batches
- * grow again.
+ * take precedence. They share each batch equally with the callers, so that a call waits at most
+ * about twice as long as without the backlog. Batches without changes of callers stay small for a
+ * while, because the next callers usually come soon and wait for the present batch. If no caller
+ * comes, batches grow again.
  */
 final class ChangeQueue {
   /** The limit of waiting payloads and headers, in bytes. The last change may exceed it. */

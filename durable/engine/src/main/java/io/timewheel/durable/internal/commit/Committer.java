@@ -21,11 +21,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A lane has two queues. The queue of callers is bounded in number and in bytes, and so is a
  * batch. If the queue is full, a call blocks or is refused. The queue of the engine's own changes
- * (claims and ends of claims) goes first. It needs no bound, because the windows and the running
- * attempts are bounded. Millions of timers may become ready at once, so their changes share each
- * batch with those of callers. The engine's changes are repeated until the store answers, because
- * they may be applied twice. Changes of callers with an unknown outcome are repeated only if they
- * have a request ID.
+ * (claims and ends of claims) takes precedence. It needs no limit, because the windows and the
+ * running attempts are limited. Millions of timers may become ready at once, so their changes share
+ * each batch with those of callers. The engine's changes are repeated until the store answers,
+ * because they may be applied twice. Changes of callers with an unknown outcome are repeated only
+ * if they have a request ID.
  */
 public final class Committer {
   private final CommitLane.Settings settings;
@@ -40,7 +40,7 @@ public final class Committer {
     /** Called with the outcome of a change, before its caller gets it. */
     void committed(Change change, Outcome outcome, boolean own);
 
-    /** Called after a commit that failed for another reason than the content of its changes. */
+    /** Called after a commit that failed for a reason other than the content of its changes. */
     void failed(int changes, StoreException failure);
 
     /** Called if the outcome of a change is unknown. A change of the engine is retried. */
@@ -79,8 +79,8 @@ public final class Committer {
   }
 
   /**
-   * Throws if this committer refuses calls. A handler may call until it ends; otherwise each close
-   * would fail attempts.
+   * Throws if this committer refuses calls. During a close, running handlers may still make calls;
+   * otherwise each close would fail attempts.
    */
   public void checkOpen() {
     if (refusing && !settings.listener().isAwaited(Thread.currentThread())) {
@@ -92,7 +92,10 @@ public final class Committer {
     return new TimerClosedException("the durable timer is closed", null);
   }
 
-  /** Returns whether callers are refused and this one is a handler for which the close waits. */
+  /**
+   * Returns whether callers are refused, but the current caller is a handler for which the close
+   * waits.
+   */
   private boolean isLate() {
     return refusing && settings.listener().isAwaited(Thread.currentThread());
   }
@@ -155,7 +158,7 @@ public final class Committer {
     }
     try {
       settings.tasks().execute(settings.ownExecutor(), work);
-    } catch (RuntimeException | Error e) { // closed, or no thread is to be had
+    } catch (RuntimeException | Error e) { // the executor is closed or has no thread
       work.run();
     }
   }

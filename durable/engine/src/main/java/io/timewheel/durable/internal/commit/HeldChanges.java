@@ -90,8 +90,8 @@ final class HeldChanges {
   }
 
   /**
-   * Returns whether a change fits. One that waited here before keeps its room, and the engine's own
-   * need none.
+   * Returns whether there is room for a change. A change that waited here before keeps its room.
+   * Changes of the engine need no room.
    */
   private boolean hasRoom(PendingChange change) {
     return change.isOwn() || change.wasHeld() || (callers < maxCallers && bytes < maxBytes);

@@ -6,11 +6,11 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wraps an executor of the application so that a task never runs on the submitting thread. That
- * thread may be committing while the task, a handler, waits for a commit. Or it is the thread of
- * the wheel, which must not wait for the store. If the executor runs a task on the submitting
- * thread, the task does nothing and counts as rejected. {@code Runnable::run} always does this, and
- * a full pool with {@code CallerRunsPolicy} sometimes.
+ * Wraps an executor of the application so that a task never runs on the submitting thread. The
+ * submitting thread may be the one that commits, while the task is a handler that waits for a
+ * commit. Or it is the thread of the wheel, which must not wait for the store. If the executor runs
+ * a task on the submitting thread, the task does nothing and counts as rejected. {@code
+ * Runnable::run} always does this, and a full pool with {@code CallerRunsPolicy} sometimes.
  */
 public final class OtherThreads implements Executor {
   private final String name;

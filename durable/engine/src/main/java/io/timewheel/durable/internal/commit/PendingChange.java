@@ -66,14 +66,14 @@ final class PendingChange {
   }
 
   /**
-   * Resets the count of tries, so that the next try is soon: the change failed only together with
+   * Resets the count of tries, so that the next try is soon. The change failed only together with
    * many others.
    */
   void forgetTries() {
     tries = 0;
   }
 
-  /** Notes that a try may have been committed. */
+  /** Records that a try may have been committed. */
   void becomesUnknown() {
     mayBeDone = true;
   }

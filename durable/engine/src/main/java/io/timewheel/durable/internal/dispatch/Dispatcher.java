@@ -72,8 +72,8 @@ public final class Dispatcher implements DueSink {
   }
 
   /**
-   * Returns whether a timer is claimed ahead of its time, which requires that its handler runs
-   * here. Other timers wait for their time, and so does the end of an attempt of another owner.
+   * Returns whether a timer is claimed ahead of its time. This requires that its handler runs on
+   * this node. Other timers, and open attempts of other owners, are handled at their time.
    */
   @Override
   public boolean isClaimedAhead(DueTimer due) {

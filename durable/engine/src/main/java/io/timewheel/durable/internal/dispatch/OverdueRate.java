@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the rate of entries that were overdue when their shard was acquired or the clock jumped,
- * to protect the systems that the handlers call. The longest overdue comes first.
+ * to protect the systems that the handlers call. The entry that is overdue longest comes first.
  */
 final class OverdueRate {
   private static final long STEP_MILLIS = 20;
@@ -91,8 +91,8 @@ final class OverdueRate {
   }
 
   /**
-   * Puts an entry back after a failure. If it was passed on all the same, only the first of the two
-   * begins.
+   * Puts an entry back after a failure. If the entry was passed on nevertheless, only the first of
+   * the two begins.
    */
   private synchronized void putBack(DueEntry entry) {
     held.addFirst(entry);

@@ -36,7 +36,7 @@ public final class ClockSteps {
   private static final int PAGE = 1_000;
   private static final Duration RETRY_WAIT = Duration.ofSeconds(1);
 
-  /** The time after the step within which all nodes that make changes have noticed it. */
+  /** The time after the step within which all nodes that make changes have detected the step. */
   private static final long NOTICED_WITHIN_MILLIS = 10_000;
 
   private final TimerStore store;

@@ -66,7 +66,7 @@ public final class DueEntry implements TimerTask {
 
   // Called by its window, under the lock of the shard
 
-  /** Starts the entry on the wheel. Throws the exceptions of the wheel. */
+  /** Starts a timeout for the entry on the wheel. Throws the exceptions of the wheel. */
   void arm(Timer wheel, long waitMillis) {
     timeout = wheel.newTimeout(this, waitMillis, TimeUnit.MILLISECONDS);
   }
@@ -77,7 +77,7 @@ public final class DueEntry implements TimerTask {
     }
   }
 
-  /** Marks it as handled, so that it no longer belongs to the window. */
+  /** Marks the entry as handled, so that it no longer belongs to the window. */
   void begun() {
     dropped = true;
   }

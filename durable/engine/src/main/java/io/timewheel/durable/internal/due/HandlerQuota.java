@@ -9,8 +9,8 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the entries of a window for each handler, so that a stalled handler does not keep the
- * others out. A handler that has reached its share is passed over: the window continues without it.
+ * Limits the entries of a window for each handler, so that a stalled handler does not fill the
+ * window. A handler that has reached its share is passed over: the window continues without it.
  * Once most of its entries have begun, the window returns to the position at which it was passed
  * over. Guarded by the lock of its shard.
  */
@@ -82,7 +82,8 @@ final class HandlerQuota {
   }
 
   /**
-   * Passes over, at this position at the latest, the handlers whose return has not reached the end.
+   * Passes over again, at this position or earlier, the handlers for which the window has not read
+   * to the end.
    */
   void passOver(Set<String> handlers, DuePosition at) {
     handlers.forEach(

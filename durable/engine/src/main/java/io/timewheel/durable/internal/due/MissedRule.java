@@ -63,7 +63,7 @@ public final class MissedRule {
    * executor.
    *
    * @param run begins the run
-   * @param left called if no run begins, once the shard has the answer
+   * @param left called if no run begins, after the shard has received the answer
    */
   public void decide(DueEntry entry, Run run, Runnable left) {
     boolean mayBeMissed =
@@ -87,7 +87,7 @@ public final class MissedRule {
         ended(() -> entry.shard().ended(entry.due.key(), record), left);
         return;
       }
-      // Otherwise the run is separate from the schedule, or was already decided about.
+      // Otherwise, the run is separate from the schedule, or the decision was made before.
       if (record.runAt() == TimerRecord.NONE && record.attempt() == 0) {
         Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
         decision =
@@ -104,8 +104,8 @@ public final class MissedRule {
       ended(() -> entry.shard().endedUnknown(entry.due.key()), left);
       return;
     } catch (RuntimeException | Error e) {
-      // A damaged record stops no others. It runs, and its attempt fails, so that its history shows
-      // it.
+      // A damaged record must not stop others. Its attempt runs and fails, so that the history
+      // shows the damage.
       LOG.log(System.Logger.Level.WARNING, "cannot decide about " + entry.due.key(), e);
       decision = null;
     }

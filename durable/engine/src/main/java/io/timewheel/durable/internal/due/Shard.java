@@ -134,16 +134,16 @@ public final class Shard implements ClaimHolder {
   // Timers that are being handled
 
   /**
-   * The latest reading of a timer that is being handled, and a count: two, if it was replaced
-   * during its handling.
+   * The latest reading of a timer that is being handled, and the number of its handlings: two if
+   * the timer was replaced during its handling.
    */
   private record Handled(DueTimer due, int count) {}
 
   /**
    * Returns whether a reading of a timer requires no action because the timer is being handled. For
-   * a timer of a handler, this includes a reading that this version is running. For a queue it does
-   * not, because a consumer may have leased the run before its owner got its answer, and that lease
-   * must end. Called under the lock.
+   * a timer of a handler, this includes a reading in which this version is RUNNING. For a timer of
+   * a queue it does not: a consumer may have leased the run before the owner got the store's
+   * answer, and the owner must end that lease. Called under the lock.
    */
   boolean isHandling(DueTimer due) {
     Handled handled = running.get(due.key());
@@ -171,8 +171,9 @@ public final class Shard implements ClaimHolder {
   }
 
   /**
-   * Ends the handling that {@link DueEntry#begin} began, with the outcome of its change. Null if
-   * the store rejected the change; then the next maintenance pass reads the record again.
+   * Ends the handling that {@link DueEntry#begin} began, with the outcome of its change. The
+   * outcome is null if the store rejected the change; the next maintenance pass then reads the
+   * record again.
    */
   @Override
   public void answered(TimerKey key, @Nullable Outcome outcome) {

@@ -17,8 +17,8 @@ import java.util.concurrent.atomic.LongAdder;
  * covers many shards. If a shard has more than a page, its windows continue to read it.
  *
  * <p>Sweeps of a backlog find the same timers repeatedly. So a sweep is followed by a pause in
- * proportion to the number of timers that it has found. Timers behind a backlog have to wait
- * anyway, and a notification causes a sweep of its shard at once.
+ * proportion to the number of timers that it has found. Timers behind a backlog must wait in any
+ * case, and a notification causes a sweep of its shard at once.
  */
 final class Sweeps {
   /**
@@ -90,7 +90,7 @@ final class Sweeps {
         context.health().reading.answered();
       }
     } catch (RuntimeException | Error e) {
-      if (!context.tasks().isClosed()) { // otherwise it is not a failure of the store
+      if (!context.tasks().isClosed()) { // after the close, the store is not at fault
         context.health().reading.failed("a sweep", e);
       }
     } finally {

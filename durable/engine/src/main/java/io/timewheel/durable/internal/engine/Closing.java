@@ -29,7 +29,7 @@ public final class Closing {
   /**
    * @param ownedTimer the wheel, if the scheduler owns it
    * @param ownedExecutors the executors that the scheduler owns
-   * @param waiting how a close waits for attempts
+   * @param waiting defines how a close waits for attempts
    */
   public Closing(
       Engine engine,

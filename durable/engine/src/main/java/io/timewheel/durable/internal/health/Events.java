@@ -29,7 +29,7 @@ public final class Events {
       JfrEvents.Recorder.isInitialized();
       return true;
     } catch (Throwable e) {
-      return false; // no module jdk.jfr, or one that this library cannot see
+      return false; // the module jdk.jfr is absent, or not readable by this library
     }
   }
 

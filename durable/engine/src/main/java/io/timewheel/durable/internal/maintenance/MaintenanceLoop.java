@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Runs the periodic work of the engine. Each second it checks the clock and retries failed work.
  * Each minute it logs warnings, and releases and purges timers. At the interval of the store it
- * sweeps for the changes of other nodes. It ends with the wheel, whose owner may stop it too early.
+ * sweeps for the changes of other nodes. The loop ends with the wheel, which its owner may stop too
+ * early.
  */
 public final class MaintenanceLoop implements TimerTask {
   private static final System.Logger LOG = GuardedLog.LOG;

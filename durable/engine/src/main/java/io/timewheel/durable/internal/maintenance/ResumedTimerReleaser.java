@@ -99,8 +99,8 @@ public final class ResumedTimerReleaser {
 
   /**
    * Begins a pass if there may be timers to release: if other nodes can pause, resume and block
-   * timers, or if the last pass failed. Otherwise all such timers were released at the start or by
-   * the resuming call, and a pass each minute would read the whole store without need.
+   * timers, or if the last pass failed. Otherwise, the start or the resuming call has released all
+   * such timers, and a pass each minute would read the whole store unnecessarily.
    */
   void maintain() {
     boolean due;
@@ -113,9 +113,10 @@ public final class ResumedTimerReleaser {
   }
 
   /**
-   * One pass over the shards. Each step begins when the previous one has ended. After a resume,
-   * held timers are searched in all shards, otherwise only in those of this session. Blocked timers
-   * are always searched only there, because another owner may not know their handler yet.
+   * One pass over the shards. Each step begins when the previous one has ended. After a resume, the
+   * pass searches for held timers in all shards, otherwise only in the shards of this session. It
+   * searches for blocked timers only in the shards of this session, because another owner may not
+   * know their handler yet.
    */
   private final class Pass {
     private final boolean everywhere;

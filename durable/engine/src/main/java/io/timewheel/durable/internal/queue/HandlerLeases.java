@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Such an owner makes a due timer ready, and the store notifies the other nodes. A node that
  * knows the handler leases one ready timer for each free slot of the handler, and runs them like
- * attempts of its own shards. It extends the claim leases until the ends of the attempts are
- * recorded. If the node dies, the leases expire, and the owners of the shards end the attempts as
- * lost.
+ * attempts of its own shards. It extends the claim leases until the outcomes of the attempts are
+ * recorded. If the node crashes, the leases expire, and the owners of the shards record the
+ * attempts as lost.
  *
  * <p>One task leases for all handlers that may have ready timers, in bounded steps. It submits
  * itself again while there are more timers to lease and free slots for them. A sweep finds ready
@@ -41,8 +41,8 @@ public final class HandlerLeases {
   private static final System.Logger LOG = GuardedLog.LOG;
 
   /**
-   * The duration of a claim lease, the same as that of a node lease. A timer waits this long for a
-   * dead node.
+   * The duration of a claim lease, the same as that of a node lease. After a crash of the node, the
+   * timer waits this long.
    */
   private static final Duration LEASE = Duration.ofSeconds(10);
 
@@ -85,7 +85,7 @@ public final class HandlerLeases {
     this.observer = observer;
   }
 
-  /** Notes that a timer of a handler is ready. */
+  /** Records that a timer of a handler is ready. */
   public void ready(String handler) {
     if (!handlers.knows(handler)) {
       return;
@@ -96,7 +96,7 @@ public final class HandlerLeases {
     schedule();
   }
 
-  /** Notes that a slot of a handler is free again. */
+  /** Records that a slot of a handler is free again. */
   public void freed(String handler) {
     synchronized (this) {
       if (!pending.contains(handler)) {
@@ -197,7 +197,7 @@ public final class HandlerLeases {
    */
   private boolean lease(Map<String, Integer> wanted) {
     synchronized (this) {
-      pending.removeAll(wanted.keySet()); // a notification that comes from now on counts again
+      pending.removeAll(wanted.keySet()); // later notifications make them pending again
     }
     long nowMillis = context.nowMillis();
     long untilMillis = nowMillis + LEASE.toMillis();

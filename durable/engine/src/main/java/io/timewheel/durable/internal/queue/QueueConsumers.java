@@ -174,7 +174,7 @@ public final class QueueConsumers {
     }
   }
 
-  /** Notes that a timer of a queue is ready. */
+  /** Records that a timer of a queue is ready. */
   public void ready(String namespace, String queue) {
     TimerKey key = new TimerKey(namespace, queue);
     synchronized (this) {

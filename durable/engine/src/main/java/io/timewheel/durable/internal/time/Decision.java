@@ -14,9 +14,9 @@ import java.time.Duration;
 /**
  * The decision about a timer at its due time. Pure arithmetic.
  *
- * <p>It is made once for a run, before its first attempt. A retry, and an attempt on another node,
- * keep the scheduled time that was claimed. If {@link #atMillis} is later than the due time, the
- * runs from the due time up to it are {@link #dropped}.
+ * <p>The decision is made once for a run, before its first attempt. A retry, and an attempt on
+ * another node, keep the scheduled time that was claimed. If {@link #atMillis} is later than the
+ * due time, the runs from the due time up to it are {@link #dropped}.
  *
  * @param fires true if a run begins now; otherwise the next decision is at {@link #atMillis}, which
  *     may be {@link EpochMillis#NEVER}
