@@ -74,9 +74,9 @@ public final class VersionFloor {
   }
 
   /**
-   * Writes the file in two synced steps. Its content reaches the disk before it gets its name, so
-   * no reader sees half a file. Its name reaches the disk before a version counts as reserved, so a
-   * power cut cannot restore the previous file.
+   * Writes the file in two synced steps. The content reaches the disk before the file gets its
+   * name, so no reader sees an incomplete file. The name reaches the disk before a version counts
+   * as reserved, so a power cut cannot restore the previous file.
    */
   private void write(long version) throws IOException {
     Path next = directory.resolve(FILE + ".next");
@@ -90,7 +90,7 @@ public final class VersionFloor {
   private static void force(Path path) throws IOException {
     boolean directory = Files.isDirectory(path);
     if (directory && File.separatorChar == '\\') {
-      return; // Windows cannot open a directory, and journals names itself
+      return; // Windows cannot open a directory, and its file system journals names
     }
     try (FileChannel channel =
         FileChannel.open(path, directory ? StandardOpenOption.READ : StandardOpenOption.WRITE)) {

@@ -4,8 +4,8 @@ package io.timewheel.durable.rocksdb.internal.format;
 import java.util.Arrays;
 
 /**
- * Reads bytes that {@link ByteWriter} wrote. Any other bytes cause a {@link MalformedException}.
- * They never cause another exception, or an allocation larger than themselves.
+ * Reads bytes that {@link ByteWriter} wrote. Any other bytes cause a {@link MalformedException},
+ * never another exception, and never an allocation larger than the input.
  */
 public final class ByteReader {
   private final byte[] bytes;

@@ -18,13 +18,13 @@ import org.rocksdb.RocksIterator;
  * seek to a key after the damage succeeds, so this class searches for such a key. It doubles its
  * step from the last readable key until a seek succeeds, then halves the last step. That finds the
  * first key after the damage. If the last step contains further damage, readable keys between the
- * two may be skipped.
+ * two damaged parts may be skipped.
  *
  * <p>No scan passes a position where one table is damaged and another has an older value. So an
  * outdated value is never returned as the current one.
  */
 class PastDamage {
-  /** No key is longer, and no key begins with a byte of 255. */
+  /** The maximum length of a key. No key begins with a byte of 255. */
   private static final int KEY_BYTES = 1_450;
 
   private static final BigInteger END =

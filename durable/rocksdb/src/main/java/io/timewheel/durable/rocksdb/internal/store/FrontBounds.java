@@ -14,8 +14,8 @@ import org.rocksdb.RocksDBException;
 
 /**
  * Keeps the front bounds of the indexes: due timers, finished timers, and the ready timers of each
- * queue in use. Only the writer changes them. Only the first is stored; each opening finds the
- * others again.
+ * queue in use. Only the writer changes them. Only the bound of the due timers is stored; each
+ * opening finds the others again.
  */
 public final class FrontBounds {
   /** Above this number of queues, the least recently used ones are scanned from their beginning. */
