@@ -12,7 +12,10 @@ public final class MariaDbExpressions {
   public static final String NOW =
       "(timestampdiff(MICROSECOND, '1970-01-01', utc_timestamp(6)) DIV 1000)";
 
-  /** Waits up to 1 s for the lock, even in a write batch, which does not wait for timers. */
+  /**
+   * A locking clause that waits up to 1 s, even in a write batch, which does not wait for locks on
+   * timers.
+   */
   static final String FOR_SHARE = "LOCK IN SHARE MODE WAIT 1";
 
   static final Expressions ALL = new Expressions(NOW, FOR_SHARE, "nextval(timewheel_incarnation)");

@@ -34,7 +34,10 @@ public final class MariaDbQueries extends Queries {
   /** The maximum number of counter rows that one transaction combines. */
   static final int MAX_COUNTS = 20_000;
 
-  /** The number of commit rows deleted at once: far more than are inserted in between. */
+  /**
+   * The number of commit rows that are deleted at once: far more than are inserted between two
+   * deletions.
+   */
   private static final int MAX_COMMITS = 5_000;
 
   /** Reads the index rows in order, and looks up each timer by its key. */

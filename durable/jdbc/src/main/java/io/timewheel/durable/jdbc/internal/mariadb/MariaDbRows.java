@@ -12,7 +12,10 @@ import java.util.List;
 
 /** Executes statements for lists of rows, in parts that are small enough for the server. */
 final class MariaDbRows {
-  /** Above 1,000 values, the optimizer would convert a list to a join with a table. */
+  /**
+   * The maximum number of values of a list. Above 1,000, the optimizer would convert the list to a
+   * join with a table.
+   */
   static final int MAX_ROWS = 500;
 
   /** The maximum size of a statement, which must fit into one packet. */
@@ -116,8 +119,8 @@ final class MariaDbRows {
   }
 
   /**
-   * Deletes rows that are already locked, each by its whole key. The server might check a condition
-   * for many keys on all rows, and wait for rows that others have locked.
+   * Deletes rows that are already locked, each by its whole key. With a condition for many keys,
+   * the server might check all rows, and wait for rows that other transactions have locked.
    */
   static <T> void deleteLocked(Connection connection, String from, List<T> keys, Columns<T> key)
       throws SQLException {

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Proves commits by the number of the transaction and the position of the server's log. */
 final class PostgreSqlCommitProof implements CommitProof {
-  /** The timeline, which a promotion begins. */
+  /** An expression for the timeline. Each promotion begins a new timeline. */
   private static final String TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
 
   private static final String STATUS =
@@ -93,8 +93,8 @@ final class PostgreSqlCommitProof implements CommitProof {
    * promoted, reuses the numbers of lost transactions. It has lost this one if it has recovered
    * since, but not up to the log position before the COMMIT. If it has reached that position, it
    * knows the number. A standby may still receive the commit. A clean restart erases the position
-   * of the recovery. Then nobody can determine the outcome after a promotion, which the timeline
-   * shows. After a crash, or after two of them, the transaction's status is trusted.
+   * of the recovery. The outcome after a promotion, which the timeline shows, is then unknown.
+   * After one or two crashes, the transaction's status is trusted.
    */
   @Override
   public @Nullable Boolean isCommitted(Connection connection, String transactionId)
@@ -108,7 +108,7 @@ final class PostgreSqlCommitProof implements CommitProof {
       try (ResultSet rows = statement.executeQuery()) {
         rows.next();
         String status = rows.getString(1);
-        boolean isKnown = status != null && !status.equals("in progress"); // null: too old
+        boolean isKnown = status != null && !status.equals("in progress"); // null if too old
         return isKnown ? Boolean.valueOf("committed".equals(status)) : null;
       }
     } catch (SQLException e) {

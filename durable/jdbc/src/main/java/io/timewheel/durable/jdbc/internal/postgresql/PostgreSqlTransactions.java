@@ -61,8 +61,8 @@ final class PostgreSqlTransactions implements TransactionSql {
       limits(LOCK_LIMIT, "nextval('timewheel_version')");
 
   /**
-   * Longer than for a write batch, because it protects the handler's effects, but shorter than the
-   * detection of a deadlock.
+   * The lock timeout of a handler's commit. It is longer than that of a write batch, to protect the
+   * handler's effects, but shorter than {@code deadlock_timeout}.
    */
   private static final String END_HANDLER =
       limits("500ms", PostgreSqlExpressions.NUMBER + "::text");
@@ -100,7 +100,7 @@ final class PostgreSqlTransactions implements TransactionSql {
             + (hasTransactionTimeout(connection) ? " SET LOCAL transaction_timeout = 0;" : "")
             + " LOCK TABLE timewheel_done IN ACCESS SHARE MODE");
     if (alone) {
-      // Longer than an autovacuum keeps a lock that a transaction waits for.
+      // Longer than an autovacuum holds a lock for which a transaction waits.
       Sql.execute(
           connection,
           "SET LOCAL lock_timeout = '2s';"

@@ -68,7 +68,7 @@ public final class RecordCodec {
     try (DataOutputStream to = new DataOutputStream(bytes)) {
       to.writeByte(FORMAT);
       body.write(to);
-    } catch (IOException e) { // a text is too long
+    } catch (IOException e) { // writeUTF refuses a text that is too long
       throw new StoreException(
           StoreException.Kind.REJECTED, "a text of the timer is too long: " + e.getMessage(), e);
     }
@@ -196,7 +196,7 @@ public final class RecordCodec {
     to.writeByte(end == null ? -1 : Codes.ENDS.of(end));
   }
 
-  @SuppressWarnings("NullAway") // it misses annotations on nested types, as in Claim
+  @SuppressWarnings("NullAway") // NullAway misses annotations on nested types, as in Claim
   private static Claim readClaim(DataInputStream from) throws IOException {
     ClaimToken token = new ClaimToken(from.readLong(), from.readLong());
     long version = from.readLong();

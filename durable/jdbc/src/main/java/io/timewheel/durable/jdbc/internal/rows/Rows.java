@@ -97,7 +97,7 @@ public final class Rows {
       RecordCodec.Spec spec = RecordCodec.decodeSpec(row.getBytes(12));
       RecordCodec.Progress progress = RecordCodec.decodeProgress(row.getBytes(13));
       long fireAt = row.getLong(14);
-      boolean never = row.wasNull(); // refers to the column that was read last
+      boolean never = row.wasNull(); // wasNull() refers to the column that was read last
       return new TimerRecord(
           key,
           row.getLong(3),

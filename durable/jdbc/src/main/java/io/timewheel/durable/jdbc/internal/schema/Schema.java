@@ -105,7 +105,7 @@ public final class Schema {
    * Creates and prepares the tables, if needed.
    *
    * @param finish whether to switch to the newest format, too. The switch is tried only once,
-   *     because other transactions wait meanwhile
+   *     because other transactions wait during the try
    */
   public Tables migrate(boolean finish) {
     check();

@@ -15,9 +15,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Collects statements of one transaction, and sends them together when an answer is needed, because
  * a round trip costs more than most of them. The server executes them in the order in which they
- * were added. If one fails, so do all after it, and the transaction. No answer is read before all
- * statements are sent, so a large statement must not follow one with a large answer. Not
- * thread-safe.
+ * were added. If a statement fails, all later ones and the transaction fail too. Answers are read
+ * only after all statements are sent, so a large statement must not follow one with a large answer.
+ * Not thread-safe.
  *
  * <p>{@link #close} throws if a statement was added and never sent. So each use is a
  * try-with-resources block, and returns normally only after all its statements have been executed.
@@ -119,8 +119,8 @@ public final class Statements implements AutoCloseable {
   }
 
   /**
-   * Checks that every statement was sent. If the block has thrown already, its exception stays, and
-   * this one is suppressed.
+   * Checks that every statement was sent. If the block has already thrown an exception, this one is
+   * added to it as a suppressed exception.
    */
   @Override
   public void close() {
