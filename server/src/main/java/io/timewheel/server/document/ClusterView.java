@@ -20,10 +20,13 @@ import org.jspecify.annotations.Nullable;
  * With an embedded store, this node owns all shards.
  */
 public final class ClusterView {
-  /** With IDs of up to 300 bytes each, and the IDs of the owners of 1,024 shards, about 2 MB. */
+  /**
+   * The maximum number of nodes. With IDs of up to 300 bytes each, and the IDs of the owners of
+   * 1,024 shards, they take about 2 MB.
+   */
   private static final int MAX_NODES = 1_000;
 
-  /** Up to 3 bytes each. */
+  /** The maximum number of characters of all names of handlers, of up to 3 bytes each. */
   private static final int MAX_HANDLER_CHARS = 600_000;
 
   private final Node node;

@@ -17,7 +17,7 @@ public final class JsonPage {
   /** The size of the largest answer. */
   public static final int MAX_BYTES = 4 << 20;
 
-  /** Reserved for the end of the object with a page token. */
+  /** The number of bytes reserved for the end of the object, with a page token. */
   private static final int END_BYTES = 4 * 1024;
 
   private static final byte[] COMMA = {','};

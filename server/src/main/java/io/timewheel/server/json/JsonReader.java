@@ -32,7 +32,8 @@ public final class JsonReader {
   private record Nothing() {}
 
   /**
-   * More fields than any record has. A short name takes far more memory than its text has bytes.
+   * The maximum number of fields of an object, more than any record has. In memory, a short name
+   * takes far more than the bytes of its text.
    */
   static final int MAX_NAMES = 100;
 

@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * resumed.
  */
 public final class WatchedStore extends ForwardingTimerStore {
-  /** More than a node commits within a millisecond. */
+  /** The number of retained states: more than a node commits within a millisecond. */
   private static final int NOTED_RECORDS = 4_096;
 
   private final String name;

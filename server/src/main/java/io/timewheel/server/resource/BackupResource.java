@@ -38,7 +38,10 @@ public final class BackupResource {
   private static final Logger LOG = LoggerFactory.getLogger(BackupResource.class);
   private static final int MAX_BODY = 1_024;
 
-  /** Names of 100 characters with their times need less than 4 MB. */
+  /**
+   * The maximum number of listed backups. Their names of up to 100 characters and their times take
+   * less than 4 MB.
+   */
   private static final int MAX_LISTED = 10_000;
 
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,99}");

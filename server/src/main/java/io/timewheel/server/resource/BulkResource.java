@@ -98,9 +98,9 @@ public final class BulkResource {
   }
 
   /**
-   * Changes the timers once for each key. The count is stored before the first change, and the
-   * answer after the last. Each timer stores the request with its change. So if the server was
-   * killed meanwhile, a repeated request continues with the remaining timers.
+   * Changes the timers once for each idempotency key. The count is stored before the first change,
+   * and the answer after the last change. Each timer stores the request with its change. So if the
+   * server was killed meanwhile, a repeated request continues with the remaining timers.
    */
   private BulkAnswer changeOnce(
       Exchange exchange,

@@ -133,7 +133,7 @@ public final class EventResource {
       this.exchange = exchange;
       this.place = place;
       stream = new EventStream(scope, types, node.feed(), this, exchange.header("Last-Event-ID"));
-      // Asynchronous: HangupWatch must not wait for a stream that waits for it.
+      // Asynchronous, because HangupWatch must not wait for a stream that waits for it.
       Executor executor = exchange.request().getComponents().getExecutor();
       EofException left = new EofException("the client disconnected");
       hangup =

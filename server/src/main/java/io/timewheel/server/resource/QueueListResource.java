@@ -30,7 +30,10 @@ public final class QueueListResource {
   private static final int MAX_BODY = 16 * 1024;
   private static final int PAGE = 1_000;
 
-  /** JSON may encode each of 256 bytes of a name as six, so half of these are 4 MB. */
+  /**
+   * The largest page. JSON may encode each of the 256 bytes of a name as six bytes, so half of such
+   * a page may already take 4 MB.
+   */
   private static final int MAX_PAGE = 2_000;
 
   private final StoreReads reads;

@@ -46,7 +46,10 @@ public final class TimerListResource {
   private static final int BUCKETS = 60;
   private static final int MAX_BUCKETS = 10_000;
 
-  /** A lookup reads up to 10,000 timers of a directory. */
+  /**
+   * The maximum number of lookups for one page. One lookup reads up to 10,000 timers of a
+   * directory.
+   */
   private static final int MAX_LOOKUPS = 100;
 
   private static final long MAX_LOOKUP_NANOS = Duration.ofSeconds(1).toNanos();

@@ -33,7 +33,7 @@ import java.util.Optional;
 public final class TimerResource {
   public static final String TIMER = "/v1/namespaces/{ns}/timers/{id}";
 
-  /** The largest payload and headers, escaped, and room for the rest. */
+  /** The largest body: the largest payload and headers, escaped, and the other fields. */
   private static final int MAX_BODY = 256 * 1024;
 
   private final StoreReads reads;

@@ -31,7 +31,9 @@ public final class AuditLog {
   private static final int MAX_UNAUTHORIZED = 10;
   private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
 
-  /** The escaped form of the longest valid name, 256 bytes of UTF-8, is not longer. */
+  /**
+   * The maximum length of a text: the escaped form of the longest valid name, 256 bytes of UTF-8.
+   */
   private static final int MAX_ESCAPED = 768;
 
   private static final int MAX_STRANGERS_PATH = 200;

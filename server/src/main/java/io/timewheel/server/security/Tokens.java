@@ -42,9 +42,9 @@ import tools.jackson.databind.JsonNode;
  * The tokens of a file. Each line is JSON: a name, roles and a SHA-256, and optionally namespaces,
  * an expiry and a quota. The token itself is stored nowhere.
  *
- * <p>A token is 256 random bits, so nobody can guess it from its hash. A slow hash and salt protect
- * only passwords that people choose. The hash of a received token is compared with every line, each
- * in constant time, so the time reveals nothing about any token.
+ * <p>A token consists of 256 random bits, so it cannot be guessed from its hash. A slow hash and a
+ * salt protect only passwords that people choose. The hash of a received token is compared with
+ * every line, each in constant time, so the time reveals nothing about any token.
  *
  * <p>The file is {@linkplain WatchedFile checked} at every request, so a change is effective from
  * the next request on.
@@ -250,7 +250,7 @@ public final class Tokens {
     secret.check();
     try (FileChannel channel =
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-      var unused = channel.lock(); // for concurrent commands; released with the channel
+      var unused = channel.lock(); // excludes concurrent commands; released with the channel
       String content = new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
       for (Entry entry : entries(secret, content)) {
         if (entry.caller.name().equals(made.caller.name())) {

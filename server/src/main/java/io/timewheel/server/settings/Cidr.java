@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class Cidr {
   private static final String OCTET = "(25[0-5]|2[0-4]\\d|1\\d\\d|[1-9]?\\d)";
 
-  /** Java sends four numbers that are not a valid address to a name server. */
+  /** Matches only valid addresses. Java would look up four invalid numbers at a name server. */
   private static final Pattern IPV4 = Pattern.compile(OCTET + "(\\." + OCTET + "){3}");
 
   private static final Pattern IPV6 = Pattern.compile("[0-9a-fA-F:]*:[0-9a-fA-F:.]*");

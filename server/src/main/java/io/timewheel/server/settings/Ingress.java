@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param tls the certificate of the port; null for none
  */
 public record Ingress(String basePath, List<Cidr> trustedProxies, @Nullable TlsFiles tls) {
-  /** Accepts only characters that every proxy encodes in the same way. */
+  /** The syntax of a base path: only characters that every proxy encodes in the same way. */
   private static final Pattern BASE_PATH = Pattern.compile("(/(?!\\.{1,2}(/|$))[A-Za-z0-9._~-]+)*");
 
   /** No base path, no proxies and no TLS. */

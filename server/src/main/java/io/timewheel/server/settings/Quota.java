@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
  * The limits of a token or a namespace, for the whole cluster. An absent limit means no limit.
  *
  * @param pendingTimers the number of unfinished timers
- * @param claims the number of claims at a time; further claims wait
- * @param streams the number of event streams at a time
+ * @param claims the number of concurrent claims; further claims wait
+ * @param streams the number of concurrent event streams
  * @param writesPerSecond the number of timers that are written each second
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)

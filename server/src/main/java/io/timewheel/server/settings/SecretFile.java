@@ -49,7 +49,7 @@ public final class SecretFile {
   }
 
   /**
-   * Checks that the file exists, and who may read it.
+   * Checks that the file exists, and that its permissions are restricted.
    *
    * @throws IOException if it cannot be read, or if other users could read it
    */

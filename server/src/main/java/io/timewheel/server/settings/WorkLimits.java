@@ -33,7 +33,7 @@ public record WorkLimits(
   /** The number of requests that may change many timers, or copy the store, at a time. */
   public static final int BULKS = 4;
 
-  /** For connections, probes and claims. */
+  /** The number of threads for connections, probes and claims. */
   private static final int FREE_THREADS = 22;
 
   private static final long LEAST_ANSWER_BYTES = 32L << 20;
