@@ -8,6 +8,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
@@ -21,6 +22,7 @@ import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -357,6 +359,37 @@ public final class InMemoryTimerStore implements TimerStore {
   @Override
   public int forget(long finishedBefore, long keep, int limit) {
     return locked(() -> data.tables.forget(finishedBefore, keep, limit));
+  }
+
+  @Override
+  public void copyTo(TimerSink sink) {
+    record Content(long lastVersion, Set<String> paused, List<TimerRecord> timers) {}
+    Content content =
+        locked(
+            () -> new Content(data.tables.lastVersion(), data.tables.paused(), data.tables.all()));
+    sink.begin(content.lastVersion(), content.paused());
+    content.timers().forEach(record -> sink.take(new CopiedTimer(record, null)));
+    sink.end();
+  }
+
+  @Override
+  public void beginImport(long lastVersion, Set<String> paused) {
+    locked(
+        () -> {
+          data.tables.raiseVersion(lastVersion);
+          paused.forEach(data.tables::pause);
+          return true;
+        });
+  }
+
+  @Override
+  public int importTimers(List<CopiedTimer> timers) {
+    List<TimerRecord> taken =
+        locked(() -> timers.stream().filter(data.tables::take).map(CopiedTimer::record).toList());
+    if (data.hints) {
+      taken.forEach(record -> hint(new Outcome(Outcome.Answer.APPLIED, 0, record)));
+    }
+    return taken.size();
   }
 
   @Override

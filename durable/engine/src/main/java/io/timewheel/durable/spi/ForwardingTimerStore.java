@@ -163,6 +163,21 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public void copyTo(TimerSink sink) {
+    store.copyTo(sink);
+  }
+
+  @Override
+  public void beginImport(long lastVersion, Set<String> paused) {
+    store.beginImport(lastVersion, paused);
+  }
+
+  @Override
+  public int importTimers(List<CopiedTimer> timers) {
+    return store.importTimers(timers);
+  }
+
+  @Override
   public long clockOffsetMillis() {
     return store.clockOffsetMillis();
   }

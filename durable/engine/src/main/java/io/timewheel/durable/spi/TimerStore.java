@@ -320,6 +320,46 @@ public interface TimerStore extends AutoCloseable {
   int forgetAnswers(long answeredBefore, int limit);
 
   /**
+   * Reads all timers as of one moment, while sessions work on. Answers of requests are not part of
+   * it.
+   *
+   * @param sink takes the pauses and the timers. The store calls its methods in order
+   * @throws IncompleteExportException after the end, if some timers cannot be read
+   * @throws UnsupportedOperationException if the store cannot be copied
+   */
+  default void copyTo(TimerSink sink) {
+    throw new UnsupportedOperationException("this store cannot be copied");
+  }
+
+  /**
+   * Prepares for {@link #importTimers}: adds pauses, and raises the version above which the store
+   * assigns new ones.
+   *
+   * @param lastVersion a version that new versions of this store must exceed
+   * @param paused scopes to pause
+   * @throws StoreException with {@link StoreException.Kind#REJECTED} if other sessions own shards
+   * @throws UnsupportedOperationException if the store cannot import
+   */
+  default void beginImport(long lastVersion, Set<String> paused) {
+    throw new UnsupportedOperationException("this store cannot import timers");
+  }
+
+  /**
+   * Writes timers with their state, version and revision, together with their index entries and
+   * counters. A timer that is there stays unless it is {@linkplain CopiedTimer#isNewerThan older}.
+   * So a repeated call changes nothing. New versions exceed all imported ones.
+   *
+   * @param timers the timers; at most {@link StoreTraits#maxBatch()}
+   * @return how many were written
+   * @throws StoreException if none was written; with {@link StoreException.Kind#UNKNOWN} all or
+   *     none; with {@link StoreException.Kind#REJECTED} if other sessions own shards
+   * @throws UnsupportedOperationException if the store cannot import
+   */
+  default int importTimers(List<CopiedTimer> timers) {
+    throw new UnsupportedOperationException("this store cannot import timers");
+  }
+
+  /**
    * Returns whether this session still owns its shards, by its own clock. The engine checks it
    * before each attempt, because a process that was suspended would otherwise find out too late.
    *

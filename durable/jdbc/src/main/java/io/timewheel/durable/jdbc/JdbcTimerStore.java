@@ -8,6 +8,8 @@ import io.timewheel.durable.jdbc.internal.hints.HintChannel;
 import io.timewheel.durable.jdbc.internal.hints.HintThread;
 import io.timewheel.durable.jdbc.internal.maintenance.HistoryPurger;
 import io.timewheel.durable.jdbc.internal.maintenance.Repair;
+import io.timewheel.durable.jdbc.internal.maintenance.TimerExport;
+import io.timewheel.durable.jdbc.internal.maintenance.TimerImport;
 import io.timewheel.durable.jdbc.internal.mariadb.MariaDb;
 import io.timewheel.durable.jdbc.internal.ownership.ClusterPauses;
 import io.timewheel.durable.jdbc.internal.ownership.LeaseThreads;
@@ -28,6 +30,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
@@ -35,6 +38,7 @@ import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.SharedLimit;
+import io.timewheel.durable.spi.StoreCopy;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
@@ -42,6 +46,7 @@ import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.VerifyReport;
 import java.time.Duration;
@@ -51,6 +56,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
@@ -83,6 +89,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final TimerReader reader;
   private final BatchWriter writer;
   private final HistoryPurger history;
+  private final TimerImport imports;
   private final ClusterPauses clusterPauses;
   private final @Nullable HintChannel hints;
   private final NodeClock clock;
@@ -116,6 +123,7 @@ public final class JdbcTimerStore implements TimerStore {
             settings.lease());
     hints = builder.hints ? channel(server.hints()) : null;
     history = new HistoryPurger(transactions, server);
+    imports = new TimerImport(transactions, server, shards);
     ownership = new Ownership(transactions, server, clock, settings, shards, counters);
     ownership.askTime();
     Duration pauseLimit = settings.lease().multipliedBy(2);
@@ -361,6 +369,22 @@ public final class JdbcTimerStore implements TimerStore {
     return new Repair(transactions, server, traits.shards()).repair();
   }
 
+  /**
+   * Copies all timers into another store, as of one moment, while nodes work. Pauses and the last
+   * version are copied, too. Payloads of finished timers are not, since the database does not keep
+   * them, and neither are stored answers of requests. On a large store it takes minutes, in which
+   * the database cannot remove dead rows.
+   *
+   * @param target the other store
+   * @param progress called with the number of timers that were read, after each batch
+   * @return how many timers were written. A timer that is there and not older stays
+   * @throws io.timewheel.durable.spi.IncompleteExportException at the end, if some timers could not
+   *     be read
+   */
+  public long copyTo(TimerStore target, LongConsumer progress) {
+    return StoreCopy.copy(this, target, progress);
+  }
+
   Ownership ownership() {
     return ownership;
   }
@@ -532,6 +556,25 @@ public final class JdbcTimerStore implements TimerStore {
   @Override
   public int forgetAnswers(long answeredBefore, int limit) {
     return history.forgetAnswers(answeredBefore, limit);
+  }
+
+  @Override
+  public void copyTo(TimerSink sink) {
+    new TimerExport(transactions, server).copyTo(sink);
+  }
+
+  @Override
+  public void beginImport(long lastVersion, Set<String> scopes) {
+    imports.begin(lastVersion);
+    Set<String> present = paused();
+    scopes.stream().filter(scope -> !present.contains(scope)).forEach(this::pause);
+  }
+
+  @Override
+  public int importTimers(List<CopiedTimer> timers) {
+    int written = imports.write(timers);
+    writer.writtenElsewhere();
+    return written;
   }
 
   @Override

@@ -26,7 +26,7 @@
  *   <li>{@code internal.hints}: notifications between nodes
  *   <li>{@code internal.write}: write batches and claims
  *   <li>{@code internal.ownership}: node leases, shards and pauses
- *   <li>{@code internal.maintenance}: purge, verification and repair of the tables
+ *   <li>{@code internal.maintenance}: purge, verification, repair and copies of the tables
  *   <li>{@code internal.handler}: transactions that contain work of users
  *   <li>{@code internal.postgresql} and {@code internal.mariadb}: the two servers, which only the
  *       builder refers to

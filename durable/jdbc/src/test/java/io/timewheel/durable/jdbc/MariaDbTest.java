@@ -568,6 +568,9 @@ class MariaDbTest {
   class Verify extends VerifyTest {}
 
   @Nested
+  class Copy extends CopyTest {}
+
+  @Nested
   class UserTransactionFuzz extends UserTransactionFuzzTest {}
 
   @Nested

@@ -19,9 +19,9 @@ import io.timewheel.durable.rocksdb.internal.store.Purge;
 import io.timewheel.durable.rocksdb.internal.store.Reader;
 import io.timewheel.durable.rocksdb.internal.store.Rows;
 import io.timewheel.durable.rocksdb.internal.store.Writer;
-import io.timewheel.durable.rocksdb.internal.transfer.Import;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
@@ -30,6 +30,7 @@ import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.LocalLimits;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.SharedLimit;
+import io.timewheel.durable.spi.StoreCopy;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.StoreListener;
@@ -38,6 +39,7 @@ import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
@@ -57,6 +59,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -561,8 +564,7 @@ public final class RocksTimerStore implements TimerStore {
    * @throws java.io.UncheckedIOException if the stream cannot be written
    */
   public long exportTo(OutputStream out) {
-    requireNonNull(out, "out");
-    return maintaining(maintenance -> maintenance.exportTo(out));
+    return TimerLines.exportTo(this, out);
   }
 
   /**
@@ -580,29 +582,44 @@ public final class RocksTimerStore implements TimerStore {
    * @throws java.io.UncheckedIOException if the stream cannot be read
    */
   public long importFrom(InputStream in) {
-    requireNonNull(in, "in");
-    long[] taken = {0};
-    new Import(traits().maxBatch())
-        .read(
-            in,
-            new Import.Target() {
-              @Override
-              public void begin(Import.Header header) {
-                writing(
-                    open -> {
-                      open.writer().raiseVersion(header.lastVersion());
-                      header.paused().forEach(open.writer()::pause);
-                    });
-              }
+    return TimerLines.importFrom(in, this);
+  }
 
-              @Override
-              public void take(List<TimerRecord> records) {
-                List<TimerRecord> newer = using(open -> open.writer().take(records));
-                taken[0] += newer.size();
-                newer.forEach(RocksTimerStore.this::hint);
-              }
-            });
-    return taken[0];
+  /**
+   * Copies all timers into another store, as {@link #exportTo} and an import do, without a file.
+   *
+   * @param target the other store
+   * @param progress called with the number of timers that were read, after each batch
+   * @return how many timers were written. A timer that is there and not older stays
+   * @throws IncompleteExportException at the end, if some timers could not be read
+   */
+  public long copyTo(TimerStore target, LongConsumer progress) {
+    return StoreCopy.copy(this, target, progress);
+  }
+
+  @Override
+  public void copyTo(TimerSink sink) {
+    this.<@Nullable Void>maintaining(
+        maintenance -> {
+          maintenance.copyTo(sink);
+          return null;
+        });
+  }
+
+  @Override
+  public void beginImport(long lastVersion, Set<String> scopes) {
+    writing(
+        open -> {
+          open.writer().raiseVersion(lastVersion);
+          scopes.forEach(open.writer()::pause);
+        });
+  }
+
+  @Override
+  public int importTimers(List<CopiedTimer> timers) {
+    List<TimerRecord> newer = using(open -> open.writer().take(timers));
+    newer.forEach(this::hint);
+    return newer.size();
   }
 
   /** Notifies a running engine of a record that it did not write itself. */

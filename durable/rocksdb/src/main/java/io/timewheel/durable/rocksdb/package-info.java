@@ -3,7 +3,8 @@
 /**
  * Stores durable timers in a directory, in an embedded RocksDB. The entry is {@link
  * io.timewheel.durable.rocksdb.RocksTimerStore}, which opens the database, delegates to it, and
- * reopens it after a failure.
+ * reopens it after a failure. {@link io.timewheel.durable.rocksdb.TimerLines} exports and imports
+ * the timers of any store.
  *
  * <p>The packages, in reading order; each depends only on those before it:
  *
@@ -12,7 +13,7 @@
  *   <li>{@code internal.file}: the directory, the database in it, and its failures
  *   <li>{@code internal.store}: reads and writes of timers, their indexes and counters
  *   <li>{@code internal.transfer}: timers as lines of JSON
- *   <li>{@code internal.maintenance}: backup, verification, repair and export of the whole database
+ *   <li>{@code internal.maintenance}: backup, verification, repair and copies of the whole database
  * </ol>
  */
 @NullMarked

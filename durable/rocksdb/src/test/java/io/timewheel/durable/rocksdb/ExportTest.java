@@ -185,6 +185,50 @@ class ExportTest {
     assertThat(there.added).containsExactly(NOW + 7);
   }
 
+  /** Nodes of a database make timers ready for a handler. Here they would wait forever. */
+  @Test
+  void aReadyTimerOfAHandlerIsDueHere() {
+    new Fixture(store).commit(schedule("a", NOW));
+    String ready =
+        export(store).replace("\"SCHEDULED\"", "\"READY\"").replaceFirst("\"fireAt\":\\d+,", "");
+    Fixture there = new Fixture(other);
+
+    assertThat(load(other, ready)).isEqualTo(1);
+    assertThat(load(other, ready)).isZero();
+
+    assertThat(there.read("a").state()).isEqualTo(TimerState.RETRYING);
+    assertThat(there.read("a").fireAt()).isEqualTo(NOW);
+    assertThat(other.verify().texts()).isEmpty();
+    there.commit(there.begin("a"));
+    assertThat(there.read("a").attempt()).isEqualTo(1);
+  }
+
+  @Test
+  void copiesToAnotherStoreWithoutAFile() {
+    Fixture fixture = new Fixture(store);
+    fixture.fill();
+    List<Long> progress = new ArrayList<>();
+
+    assertThat(store.copyTo(other, progress::add)).isEqualTo(13);
+
+    assertThat(progress).containsExactly(13L);
+    assertThat(Fixture.all(other))
+        .containsExactlyElementsOf(fixture.all().stream().map(ExportTest::imported).toList());
+    assertThat(other.verify().texts()).isEmpty();
+    assertThat(store.copyTo(other, progress::add)).isZero();
+  }
+
+  @Test
+  void refusesAHashOfAPayloadThatIsNoneOrOfAnUnfinishedTimer() {
+    new Fixture(store).commit(schedule("a", NOW));
+    String good = export(store);
+    for (String hash : List.of("0123", "0".repeat(64))) {
+      refuses(
+          good.replace("\"missed\":", "\"payloadHash\":\"" + hash + "\",\"missed\":"),
+          "line 2: payloadHash: " + hash + " (expected: 64 hexadecimal digits");
+    }
+  }
+
   // Invalid input
 
   private void refuses(String text, String why) {

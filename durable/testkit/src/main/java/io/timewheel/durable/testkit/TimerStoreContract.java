@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Test;
  * Verifies the contract of every store of durable timers. Extend it and supply an empty store. A
  * reopened session must own all shards under a new epoch.
  */
-public abstract class TimerStoreContract extends LeaseContract {
+public abstract class TimerStoreContract extends CopyContract {
   /** Called by the subclass. */
   protected TimerStoreContract() {}
 

@@ -7,6 +7,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
@@ -313,6 +314,32 @@ public final class MemoryTables implements Transitions.Context {
 
   public Set<String> paused() {
     return Set.copyOf(paused);
+  }
+
+  // Copies
+
+  public long lastVersion() {
+    return lastVersion;
+  }
+
+  public List<TimerRecord> all() {
+    return List.copyOf(records.values());
+  }
+
+  /** No version that is assigned from now on is at or below this one. */
+  public void raiseVersion(long version) {
+    lastVersion = Math.max(lastVersion, version);
+  }
+
+  /** Takes a record as it is, if it is newer than the one that is here. {@return whether it is} */
+  public boolean take(CopiedTimer timer) {
+    TimerRecord present = records.get(timer.record().key());
+    if (!timer.isNewerThan(present)) {
+      return false;
+    }
+    put(present, timer.record());
+    raiseVersion(timer.record().version());
+    return true;
   }
 
   // Other changes

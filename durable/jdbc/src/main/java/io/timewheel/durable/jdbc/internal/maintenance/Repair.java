@@ -183,14 +183,14 @@ public final class Repair {
     }
   }
 
-  private interface Task<T> {
+  interface Task<T> {
     T run() throws SQLException;
   }
 
   /**
    * Lifts the connection's network timeout, because a long statement may send nothing for longer.
    */
-  private static <T> T unlimited(Connection connection, Task<T> task) throws SQLException {
+  static <T> T unlimited(Connection connection, Task<T> task) throws SQLException {
     Executor direct = Runnable::run;
     int timeoutMillis = connection.getNetworkTimeout();
     connection.setNetworkTimeout(direct, 0);

@@ -2,8 +2,9 @@
 
 /**
  * Work on whole tables. The entries are {@link
- * io.timewheel.durable.jdbc.internal.maintenance.HistoryPurger}, which purges finished timers, and
- * {@link io.timewheel.durable.jdbc.internal.maintenance.Repair}. {@code Verifier} compares the
+ * io.timewheel.durable.jdbc.internal.maintenance.HistoryPurger}, which purges finished timers,
+ * {@link io.timewheel.durable.jdbc.internal.maintenance.Repair}, and {@code TimerExport} and {@code
+ * TimerImport}, which copy all timers from and to another store. {@code Verifier} compares the
  * tables, {@code TimerRepair} fixes a problem of one timer, {@code Findings} collects the problems,
  * and {@code ReadyIndex} lists the indexes of ready timers.
  */

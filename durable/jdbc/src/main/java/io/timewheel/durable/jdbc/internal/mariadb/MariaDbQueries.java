@@ -271,4 +271,14 @@ public final class MariaDbQueries extends Queries {
   public String readyHandlers() {
     return READY_HANDLERS;
   }
+
+  @Override
+  public long nextVersion(Connection connection) throws SQLException {
+    return MariaDbTransactions.nextVersion(connection);
+  }
+
+  @Override
+  public void raiseVersion(Connection connection, long version) throws SQLException {
+    Sql.execute(connection, "SELECT setval(timewheel_version, " + version + ")");
+  }
 }

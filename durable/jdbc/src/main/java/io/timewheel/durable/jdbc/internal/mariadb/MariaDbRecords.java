@@ -255,18 +255,22 @@ public final class MariaDbRecords implements Records {
     boolean[] unused = delete(to.connection(), records);
   }
 
-  private static void insertDone(Connection connection, List<TimerRecord> records)
-      throws SQLException {
+  private static void insertDone(Connection connection, List<Finished> timers) throws SQLException {
     int unused =
         MariaDbRows.insert(
             connection,
             INSERT_DONE,
             MariaDbRows.row(14),
-            records,
-            MariaDbRecords::size,
-            (to, record) -> columns(to, record).bytes(Rows.hash(record.definition().payload())),
+            timers,
+            timer -> size(timer.record()),
+            (to, timer) -> columns(to, timer.record()).bytes(timer.payloadHash()),
             "",
             returned -> {});
+  }
+
+  @Override
+  public void insertFinished(Statements to, List<Finished> timers) throws SQLException {
+    insertDone(to.connection(), timers);
   }
 
   private static Parameters progress(Parameters to, TimerRecord after) throws SQLException {
@@ -338,7 +342,11 @@ public final class MariaDbRecords implements Records {
   @Override
   public Answer<boolean[]> finish(Statements to, List<Step> steps) throws SQLException {
     boolean[] gone = delete(to.connection(), steps.stream().map(Step::before).toList());
-    insertDone(to.connection(), Step.after(steps, gone));
+    insertDone(
+        to.connection(),
+        Step.after(steps, gone).stream()
+            .map(record -> new Finished(record, Rows.hash(record.definition().payload())))
+            .toList());
     return () -> gone;
   }
 

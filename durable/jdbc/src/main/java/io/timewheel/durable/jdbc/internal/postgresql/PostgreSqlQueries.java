@@ -172,4 +172,14 @@ public final class PostgreSqlQueries extends Queries {
   public String readyHandlers() {
     return READY_HANDLERS;
   }
+
+  @Override
+  public long nextVersion(Connection connection) throws SQLException {
+    return Sql.number(connection, "SELECT nextval('timewheel_version')");
+  }
+
+  @Override
+  public void raiseVersion(Connection connection, long version) throws SQLException {
+    Sql.execute(connection, "SELECT setval('timewheel_version', " + version + ")");
+  }
 }

@@ -156,6 +156,19 @@ public final class PostgreSqlRecords implements Records {
               .replace(" changed_at", CHANGED_AT)
           + ", payload_hash FROM gone) SELECT n FROM gone";
 
+  private static final String INSERT_DONE =
+      "INSERT INTO timewheel_done (part, "
+          + COLUMNS
+          + ", payload_hash) SELECT (SELECT part FROM timewheel_history), "
+          + COLUMNS
+          + ", payload_hash FROM "
+          + rows(
+              """
+              namespace text, id text, handler text, version bigint, due_at bigint, \
+              created_at bigint, changed_at bigint, revision bigint, attempt integer, \
+              state integer, flags integer, spec bytea, progress bytea, payload_hash bytea\
+              """);
+
   private static final String DELETE_DONE =
       "DELETE FROM timewheel_done t USING " + READINGS + " WHERE " + IS_READING + " RETURNING k.n";
 
@@ -344,6 +357,20 @@ public final class PostgreSqlRecords implements Records {
             columns(readings(values, before(steps)), after)
                 .bytes(after, record -> Rows.hash(record.definition().payload())),
         numbers(steps.size()));
+  }
+
+  @Override
+  public void insertFinished(Statements to, List<Finished> timers) {
+    List<TimerRecord> records = timers.stream().map(Finished::record).toList();
+    to.update(
+        INSERT_DONE,
+        values ->
+            columns(
+                    values
+                        .texts(records, record -> record.key().namespace())
+                        .texts(records, record -> record.key().id()),
+                    records)
+                .bytes(timers, Finished::payloadHash));
   }
 
   @Override

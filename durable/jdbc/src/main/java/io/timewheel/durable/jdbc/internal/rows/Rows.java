@@ -183,6 +183,28 @@ public final class Rows {
         made.attempts());
   }
 
+  /** The record with another time of its last change. */
+  public static TimerRecord withChangedAt(TimerRecord record, long changedAt) {
+    return new TimerRecord(
+        record.key(),
+        record.version(),
+        record.revision(),
+        record.state(),
+        record.definition(),
+        record.dueAt(),
+        record.fireAt(),
+        record.runAt(),
+        record.attempt(),
+        record.claim(),
+        record.former(),
+        record.paused(),
+        record.cancelRequested(),
+        record.createdAt(),
+        changedAt,
+        record.note(),
+        record.attempts());
+  }
+
   /** {@return a hash that distinguishes deleted payloads; null for an empty payload} */
   public static byte @Nullable [] hash(byte[] payload) {
     if (payload.length == 0) {

@@ -58,7 +58,11 @@ public abstract class Queries {
           + " AND r.namespace NOT IN (SELECT scope FROM timewheel_pause)"
           + " ORDER BY r.ready_at, r.namespace, r.id LIMIT ?";
 
+  private static final String ALL =
+      "SELECT " + Rows.TIMER_COLUMNS + ", NULL AS payload_hash FROM timewheel_timer t";
+
   private final String get;
+  private final List<String> all;
   private final TimerPages pages;
 
   /**
@@ -69,6 +73,13 @@ public abstract class Queries {
    */
   public Queries(String doneColumns, TimerPages pages) {
     this.pages = pages;
+    all =
+        List.of(
+            ALL,
+            "SELECT "
+                + doneColumns
+                + ", t.payload_hash FROM timewheel_done t WHERE "
+                + Rows.NOT_FORGOTTEN);
     // One statement reads both tables, so that a timer that moves between them is read once.
     get =
         "SELECT "
@@ -234,6 +245,24 @@ public abstract class Queries {
    * @return whether there are enough rows left to repeat this
    */
   public abstract boolean compact(Connection connection) throws SQLException;
+
+  // Copies
+
+  /**
+   * {@return queries for all unfinished timers and for the history, with the columns of {@link
+   * Rows#record} and the hash of a payload that is not kept}
+   */
+  public List<String> all() {
+    return all;
+  }
+
+  /**
+   * Takes a block of versions. {@return the first of it, which is above all that were given out}
+   */
+  public abstract long nextVersion(Connection connection) throws SQLException;
+
+  /** Has all later blocks of versions begin above one, which none given out has exceeded. */
+  public abstract void raiseVersion(Connection connection, long version) throws SQLException;
 
   // Pauses
 

@@ -104,6 +104,9 @@ public interface Records {
    */
   Answer<boolean[]> finish(Statements to, List<Step> steps) throws SQLException;
 
+  /** Inserts timers into the history, which has none with their keys. */
+  void insertFinished(Statements to, List<Finished> timers) throws SQLException;
+
   /**
    * Deletes records from the history.
    *

@@ -111,11 +111,21 @@ public final class BatchWriter {
     if (direct != null) {
       direct.seen(outcomes);
     }
+    compactIfDue();
+    return outcomes;
+  }
+
+  private void compactIfDue() {
     if (batches.get() >= BATCHES_PER_COMPACTION) {
       batches.set(0);
       compact();
     }
-    return outcomes;
+  }
+
+  /** Counts a batch that another class has written, which leaves rows behind, too. */
+  public void writtenElsewhere() {
+    batches.incrementAndGet();
+    compactIfDue();
   }
 
   private List<Outcome> commitBatch(List<Change> changes, @Nullable HintChannel channel) {

@@ -11,13 +11,14 @@ import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
 import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
 import io.timewheel.durable.rocksdb.internal.store.Counts;
-import io.timewheel.durable.rocksdb.internal.transfer.Export;
+import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.VerifyReport;
 import java.io.IOException;
-import java.io.OutputStream;
 import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -31,7 +32,6 @@ import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.Snapshot;
-import tools.jackson.core.exc.JacksonIOException;
 
 /** Backs up, exports, verifies and repairs an open database. */
 public final class Maintenance {
@@ -95,12 +95,10 @@ public final class Maintenance {
     }
   }
 
-  public long exportTo(OutputStream out) {
+  public void copyTo(TimerSink sink) {
     Snapshot snapshot = database.db().getSnapshot();
     try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
-      return exportTo(out, snapshot, options);
-    } catch (JacksonIOException e) {
-      throw Export.unwrap(e);
+      copyTo(sink, snapshot, options);
     } catch (RocksDBException e) {
       throw failures.reading("cannot be exported", e);
     } finally {
@@ -108,7 +106,7 @@ public final class Maintenance {
     }
   }
 
-  private long exportTo(OutputStream out, Snapshot snapshot, ReadOptions options)
+  private void copyTo(TimerSink sink, Snapshot snapshot, ReadOptions options)
       throws RocksDBException {
     byte[] lastVersion = database.get(Family.META, Meta.lastVersion(), options);
     Set<String> paused = new HashSet<>();
@@ -124,25 +122,22 @@ public final class Maintenance {
         });
     long stored = stored(snapshot);
     Unread unread = new Unread();
-    long timers;
-    try (Export export =
-        new Export(out, lastVersion == null ? 0 : Meta.number(lastVersion), paused)) {
-      new PastDamage(database, Family.TIMERS, options, this::checkGoesOn)
-          .scan(
-              at -> {
-                export(at.key(), at.value(), options, export, unread);
-                return true;
-              },
-              unread::gap);
-      if (unread.hasGaps()) {
-        for (Family index : List.of(Family.DUE, Family.READY, Family.FINISHED)) {
-          exportOneByOne(index, options, export, unread);
-        }
+    ReadableTimers readable = new ReadableTimers(sink, options, unread);
+    sink.begin(lastVersion == null ? 0 : Meta.number(lastVersion), paused);
+    new PastDamage(database, Family.TIMERS, options, this::checkGoesOn)
+        .scan(
+            at -> {
+              readable.take(at.key(), at.value());
+              return true;
+            },
+            unread::gap);
+    if (unread.hasGaps()) {
+      for (Family index : List.of(Family.DUE, Family.READY, Family.FINISHED)) {
+        copyOneByOne(index, options, readable, unread);
       }
-      timers = export.end();
     }
-    unread.check(failures, timers, stored);
-    return timers;
+    sink.end();
+    unread.check(failures, readable.timers, stored);
   }
 
   /** Returns the number of timers according to the counters. */
@@ -167,13 +162,30 @@ public final class Maintenance {
     failures.checkGoesOn(database);
   }
 
-  private void export(
-      byte[] timer, byte[] value, ReadOptions options, Export export, Unread unread) {
-    try {
-      TimerKey key = Keys.timer(timer);
-      export.timer(RecordCodec.decode(key, value, () -> payload(timer, options)).record());
-    } catch (MalformedException e) {
-      unread.timer(timer, e);
+  /** Passes each readable timer to the sink. */
+  private final class ReadableTimers {
+    private final TimerSink sink;
+    private final ReadOptions options;
+    private final Unread unread;
+    private long timers;
+
+    ReadableTimers(TimerSink sink, ReadOptions options, Unread unread) {
+      this.sink = sink;
+      this.options = options;
+      this.unread = unread;
+    }
+
+    void take(byte[] timer, byte[] value) {
+      TimerRecord record;
+      try {
+        TimerKey key = Keys.timer(timer);
+        record = RecordCodec.decode(key, value, () -> payload(timer, options)).record();
+      } catch (MalformedException e) {
+        unread.timer(timer, e);
+        return;
+      }
+      sink.take(new CopiedTimer(record, null));
+      timers++;
     }
   }
 
@@ -194,7 +206,8 @@ public final class Maintenance {
    * reach: it reads at most one block of each table, and none of most tables. A scan needs every
    * table to be readable at the same position.
    */
-  private void exportOneByOne(Family index, ReadOptions options, Export export, Unread unread)
+  private void copyOneByOne(
+      Family index, ReadOptions options, ReadableTimers readable, Unread unread)
       throws RocksDBException {
     new PastDamage(database, index, options, this::checkGoesOn)
         .scan(
@@ -206,7 +219,7 @@ public final class Maintenance {
               try {
                 byte[] value = database.get(Family.TIMERS, timer, options);
                 if (value != null) {
-                  export(timer, value, options, export, unread);
+                  readable.take(timer, value);
                 }
               } catch (RocksDBException e) {
                 unread.timer(timer, e);

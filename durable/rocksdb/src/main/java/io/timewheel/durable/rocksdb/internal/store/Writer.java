@@ -17,6 +17,7 @@ import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
 import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.LocalLimits;
 import io.timewheel.durable.spi.Outcome;
@@ -585,16 +586,17 @@ public final class Writer implements Transitions.Context {
    *
    * @return the records that were stored
    */
-  public synchronized List<TimerRecord> take(List<TimerRecord> records) {
+  public synchronized List<TimerRecord> take(List<CopiedTimer> timers) {
     checkSound();
     Map<TimerKey, Cell> cells = new LinkedHashMap<>();
-    records.forEach(record -> cells.computeIfAbsent(record.key(), Cell::new));
+    timers.forEach(timer -> cells.computeIfAbsent(timer.record().key(), Cell::new));
     cells.values().forEach(this::read);
     try {
       List<TimerRecord> taken = new ArrayList<>();
-      for (TimerRecord record : records) {
-        Cell cell = requireNonNull(cells.get(record.key()));
-        if (cell.after == null || isNewer(record, cell.after)) {
+      for (CopiedTimer timer : timers) {
+        Cell cell = requireNonNull(cells.get(timer.record().key()));
+        if (timer.isNewerThan(cell.after)) {
+          TimerRecord record = ofOneOwner(timer.record());
           replace(cell, record);
           raiseVersion(record.version());
           taken.add(record);
@@ -607,10 +609,29 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  private static boolean isNewer(TimerRecord record, TimerRecord other) {
-    return record.version() != other.version()
-        ? record.version() > other.version()
-        : record.revision() > other.revision();
+  /** A store of one owner makes no timer of a handler ready: such a timer is due instead. */
+  private static TimerRecord ofOneOwner(TimerRecord record) {
+    if (record.state() != TimerState.READY || record.definition().queue()) {
+      return record;
+    }
+    return new TimerRecord(
+        record.key(),
+        record.version(),
+        record.revision(),
+        TimerState.RETRYING,
+        record.definition(),
+        record.dueAt(),
+        record.scheduledAt(),
+        record.runAt(),
+        record.attempt(),
+        null,
+        record.former(),
+        record.paused(),
+        record.cancelRequested(),
+        record.createdAt(),
+        record.changedAt(),
+        record.note(),
+        record.attempts());
   }
 
   public synchronized void pause(String scope) {

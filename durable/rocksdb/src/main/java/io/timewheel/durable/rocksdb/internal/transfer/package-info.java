@@ -2,8 +2,8 @@
 
 /**
  * Exports and imports timers as lines of JSON, for backups and for other stores. The entries are
- * {@link io.timewheel.durable.rocksdb.internal.transfer.Export} and {@link
- * io.timewheel.durable.rocksdb.internal.transfer.Import}, which validates every line.
+ * {@link io.timewheel.durable.rocksdb.internal.transfer.JsonExport} and {@link
+ * io.timewheel.durable.rocksdb.internal.transfer.JsonImport}, which validates every line.
  */
 @NullMarked
 package io.timewheel.durable.rocksdb.internal.transfer;

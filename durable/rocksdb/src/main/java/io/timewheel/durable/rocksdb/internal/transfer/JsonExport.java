@@ -5,8 +5,10 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerSink;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -27,7 +29,7 @@ import tools.jackson.core.json.JsonWriteFeature;
  * number of timers. Times are in milliseconds since 1970, payloads in base64. Properties with their
  * default value are left out.
  */
-public final class Export implements AutoCloseable {
+public final class JsonExport implements TimerSink, AutoCloseable {
   static final String KIND = "timers";
   static final int FORMAT = 1;
 
@@ -43,9 +45,44 @@ public final class Export implements AutoCloseable {
   private final JsonGenerator json;
   private long timers;
 
-  public Export(OutputStream out, long lastVersion, Set<String> paused) {
+  public JsonExport(OutputStream out) {
     writer = new BufferedWriter(new OutputStreamWriter(out, UTF_8));
     json = FACTORY.createGenerator(ObjectWriteContext.empty(), writer);
+  }
+
+  /** {@return how many timers were written} */
+  public long timers() {
+    return timers;
+  }
+
+  private static void writing(Runnable work) {
+    try {
+      work.run();
+    } catch (JacksonIOException e) {
+      throw unwrap(e);
+    }
+  }
+
+  static UncheckedIOException unwrap(JacksonIOException e) {
+    return new UncheckedIOException(e.getCause());
+  }
+
+  @Override
+  public void begin(long lastVersion, Set<String> paused) {
+    writing(() -> header(lastVersion, paused));
+  }
+
+  @Override
+  public void take(CopiedTimer timer) {
+    writing(() -> timer(timer));
+  }
+
+  @Override
+  public void end() {
+    writing(this::last);
+  }
+
+  private void header(long lastVersion, Set<String> paused) {
     json.writeStartObject();
     json.writeStringProperty("timewheel", KIND);
     json.writeNumberProperty("format", FORMAT);
@@ -56,7 +93,8 @@ public final class Export implements AutoCloseable {
     json.writeEndObject();
   }
 
-  public void timer(TimerRecord record) {
+  private void timer(CopiedTimer timer) {
+    TimerRecord record = timer.record();
     timers++;
     json.writeStartObject();
     json.writeStringProperty("namespace", record.key().namespace());
@@ -69,6 +107,7 @@ public final class Export implements AutoCloseable {
     number("runAt", record.runAt(), TimerRecord.NONE);
     number("attempt", record.attempt(), 0);
     definition(record.definition());
+    text("payloadHash", timer.payloadHash());
     flag("paused", record.paused());
     flag("cancelRequested", record.cancelRequested());
     json.writeNumberProperty("createdAt", record.createdAt());
@@ -150,8 +189,7 @@ public final class Export implements AutoCloseable {
     }
   }
 
-  /** Writes the last line; returns the number of timers. */
-  public long end() {
+  private void last() {
     json.writeStartObject();
     json.writeNumberProperty("timers", timers);
     json.writeEndObject();
@@ -162,11 +200,6 @@ public final class Export implements AutoCloseable {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return timers;
-  }
-
-  public static UncheckedIOException unwrap(JacksonIOException e) {
-    return new UncheckedIOException(e.getCause());
   }
 
   @Override

@@ -10,17 +10,22 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.InputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Base64;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
@@ -31,10 +36,11 @@ import tools.jackson.core.StreamReadFeature;
 import tools.jackson.core.exc.JacksonIOException;
 import tools.jackson.core.json.JsonFactory;
 
-/** Reads and validates the output of {@link Export}. */
-public final class Import {
+/** Reads and validates the output of {@link JsonExport}. */
+public final class JsonImport {
   private static final int MAX_TEXT = 1 << 20;
   private static final long MAX_VERSION = 1L << 62;
+  private static final Pattern SHA_256 = Pattern.compile("[0-9a-f]{64}");
 
   private static final JsonFactory FACTORY =
       JsonFactory.builder()
@@ -48,29 +54,24 @@ public final class Import {
                   .build())
           .build();
 
-  /** The content of the first line. */
-  public record Header(long lastVersion, List<String> paused) {}
-
-  /** Receives timers in the order of the lines. */
-  public interface Target {
-    void begin(Header header);
-
-    void take(List<TimerRecord> records);
-  }
-
-  private final int batch;
+  private final TimerSink sink;
   private long line = 1;
   private long timers;
 
-  public Import(int batch) {
-    this.batch = batch;
+  private JsonImport(TimerSink sink) {
+    this.sink = sink;
   }
 
-  public void read(InputStream in, Target target) {
+  /** Hands the timers of an export to a sink, in the order of the lines. */
+  public static void read(InputStream in, TimerSink sink) {
+    new JsonImport(sink).read(in);
+  }
+
+  private void read(InputStream in) {
     try (JsonParser parser = FACTORY.createParser(ObjectReadContext.empty(), in)) {
-      read(parser, target);
+      read(parser);
     } catch (JacksonIOException e) {
-      throw Export.unwrap(e);
+      throw JsonExport.unwrap(e);
     } catch (JacksonException e) {
       long at = e.getLocation() == null ? line : e.getLocation().getLineNr();
       throw refused(at, "is no JSON: " + e.getOriginalMessage(), e);
@@ -81,34 +82,22 @@ public final class Import {
     return new IllegalArgumentException("line " + at + ": " + why, cause);
   }
 
-  private void read(JsonParser parser, Target target) {
-    List<TimerRecord> waiting = new ArrayList<>();
-    boolean[] ended = {false};
-    next(parser, object -> target.begin(header(object)));
-    while (!ended[0]) {
-      next(
-          parser,
-          object -> {
-            if (object.has("timers")) {
-              ended[0] = true;
-              end(object);
-            } else {
-              waiting.add(timer(object));
-              timers++;
-            }
-          });
-      if (ended[0] && parser.nextToken() != null) {
-        line = parser.currentTokenLocation().getLineNr();
-        throw refused(line, "comes after the last line of the export", null);
-      }
-      if (waiting.size() == batch || ended[0]) {
-        target.take(waiting);
-        waiting.clear();
-      }
+  private void read(JsonParser parser) {
+    Header header = next(parser, JsonImport::header);
+    sink.begin(header.lastVersion(), header.paused());
+    CopiedTimer timer = this.<@Nullable CopiedTimer>next(parser, this::timerOrEnd);
+    while (timer != null) {
+      sink.take(timer);
+      timer = this.<@Nullable CopiedTimer>next(parser, this::timerOrEnd);
     }
+    if (parser.nextToken() != null) {
+      line = parser.currentTokenLocation().getLineNr();
+      throw refused(line, "comes after the last line of the export", null);
+    }
+    sink.end();
   }
 
-  private void next(JsonParser parser, Consumer<JsonObject> visitor) {
+  private <T extends @Nullable Object> T next(JsonParser parser, Function<JsonObject, T> reading) {
     JsonToken token = parser.nextToken();
     if (token == null) {
       throw refused(
@@ -121,26 +110,43 @@ public final class Import {
       throw refused(line, "is no object", null);
     }
     try {
-      visitor.accept(JsonObject.read(parser));
+      return reading.apply(JsonObject.read(parser));
     } catch (IllegalArgumentException | ArithmeticException e) {
       throw refused(line, String.valueOf(e.getMessage()), e);
     }
   }
 
+  private record Header(long lastVersion, Set<String> paused) {}
+
   private static Header header(JsonObject object) {
     String kind = object.textOrNull("timewheel");
-    if (!Export.KIND.equals(kind)) {
+    if (!JsonExport.KIND.equals(kind)) {
       throw new IllegalArgumentException("this is no export of timers");
     }
     long format = object.number("format");
-    if (format != Export.FORMAT) {
+    if (format != JsonExport.FORMAT) {
       throw new IllegalArgumentException(
-          "format: " + format + " (expected: " + Export.FORMAT + "; a newer release reads it)");
+          "format: "
+              + format
+              + " (expected: "
+              + JsonExport.FORMAT
+              + "; another release wrote it, and reads it)");
     }
-    Header header = new Header(version("lastVersion", object), object.texts("paused"));
+    Header header =
+        new Header(version("lastVersion", object), new LinkedHashSet<>(object.texts("paused")));
     object.end();
-    header.paused().forEach(Import::checkScope);
+    header.paused().forEach(JsonImport::checkScope);
     return header;
+  }
+
+  /** {@return the timer of a line; null for the last line} */
+  private @Nullable CopiedTimer timerOrEnd(JsonObject object) {
+    if (object.has("timers")) {
+      end(object);
+      return null;
+    }
+    timers++;
+    return timer(object);
   }
 
   /** Checks the scope of a pause. No call could resume a scope with an invalid name. */
@@ -168,7 +174,7 @@ public final class Import {
     }
   }
 
-  private static TimerRecord timer(JsonObject object) {
+  private static CopiedTimer timer(JsonObject object) {
     TimerKey key = new TimerKey(object.text("namespace"), object.text("id"));
     TimerState state = object.constant("state", TimerState.class);
     Claim claim = claim(object.objectOrNull("claim"));
@@ -202,8 +208,15 @@ public final class Import {
             object.number("changedAt"),
             object.textOrNull("note"),
             bounded("attempts", TimerRecord.MAX_ATTEMPTS_KEPT, attempts(object)));
+    String payloadHash = object.textOrNull("payloadHash");
+    if (payloadHash != null && (!state.isFinished() || !SHA_256.matcher(payloadHash).matches())) {
+      throw new IllegalArgumentException(
+          "payloadHash: "
+              + payloadHash
+              + " (expected: 64 hexadecimal digits, of a finished timer)");
+    }
     object.end();
-    return record;
+    return new CopiedTimer(record, payloadHash);
   }
 
   /** Reads a version that leaves room for later ones. */
@@ -234,7 +247,8 @@ public final class Import {
     byte[] payload = object.parsed("payload", Base64.getDecoder()::decode);
     Map<String, String> headers = object.textMap("headers");
     // Called for its validation.
-    TimerSpec.of(key.namespace(), key.id()).handler(target).payload(payload).headers(headers);
+    TimerSpec spec = TimerSpec.of(key.namespace(), key.id());
+    (queue ? spec.queue(target) : spec.handler(target)).payload(payload).headers(headers);
     JsonObject retry = object.object("retry");
     RetryPolicy policy =
         new RetryPolicy(
@@ -260,17 +274,13 @@ public final class Import {
     }
     long until = object.number("until", TimerRecord.NEVER);
     ClaimToken token = new ClaimToken(object.number("tokenHigh"), object.number("tokenLow"));
-    boolean lease = until != TimerRecord.NEVER;
-    object.count("epoch");
-    // A consumer may still use its claim. The attempt of a handler is lost: its epoch is set below
-    // all epochs of this store, and its token to one that this store never issues.
     Claim claim =
         new Claim(
-            lease ? token : new ClaimToken(token.high() | Long.MIN_VALUE, token.low()),
+            token,
             object.count("version"),
             object.number("scheduledAt"),
             object.smallCount("attempt"),
-            0,
+            object.count("epoch"),
             object.number("beganAt"),
             until,
             object.has("end") ? object.constant("end", Attempt.End.class) : null);

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.spi;
+
+import static java.util.Objects.requireNonNull;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes timers into a store, in batches. Each batch is bounded in number and bytes, so the memory
+ * that a copy needs does not depend on the number of timers. Attempts of handlers that ran count as
+ * lost. One thread uses an instance.
+ */
+public final class StoreCopy implements TimerSink {
+  /** Bounds the payloads of a batch. */
+  private static final int MAX_BATCH_BYTES = 4 << 20;
+
+  private final TimerStore store;
+  private final LongConsumer progress;
+  private final int maxBatch;
+  private final List<CopiedTimer> batch = new ArrayList<>();
+  private long batchBytes;
+  private long read;
+  private long written;
+
+  /**
+   * Writes nothing yet.
+   *
+   * @param target the store to write to
+   * @param progress called with the number of timers that were read, after each batch
+   */
+  public StoreCopy(TimerStore target, LongConsumer progress) {
+    store = requireNonNull(target, "target");
+    this.progress = requireNonNull(progress, "progress");
+    maxBatch = target.traits().maxBatch();
+  }
+
+  /**
+   * Copies all timers of a store into another one. A timer that is there and not older stays, so a
+   * copy that failed can be repeated.
+   *
+   * @param from the store to read
+   * @param target the store to write to
+   * @param progress called with the number of timers that were read, after each batch
+   * @return how many timers were written
+   * @throws IncompleteExportException at the end, if some timers cannot be read
+   */
+  public static long copy(TimerStore from, TimerStore target, LongConsumer progress) {
+    StoreCopy copy = new StoreCopy(target, progress);
+    from.copyTo(copy);
+    return copy.written();
+  }
+
+  /** {@return how many timers were written} */
+  public long written() {
+    return written;
+  }
+
+  @Override
+  public void begin(long lastVersion, Set<String> paused) {
+    store.beginImport(lastVersion, paused);
+  }
+
+  @Override
+  public void take(CopiedTimer timer) {
+    batch.add(new CopiedTimer(withLostAttempts(timer.record()), timer.payloadHash()));
+    batchBytes += timer.record().definition().payload().length;
+    read++;
+    if (batch.size() == maxBatch || batchBytes >= MAX_BATCH_BYTES) {
+      write();
+    }
+  }
+
+  @Override
+  public void end() {
+    if (!batch.isEmpty()) {
+      write();
+    }
+  }
+
+  private void write() {
+    written += store.importTimers(List.copyOf(batch));
+    batch.clear();
+    batchBytes = 0;
+    progress.accept(read);
+  }
+
+  /**
+   * A consumer may still use its claim. The attempt of a handler is lost: its epoch is set below all
+   * epochs of the store, and its token to one that no store issues.
+   */
+  private static TimerRecord withLostAttempts(TimerRecord record) {
+    if (record.claim() == null && record.former() == null) {
+      return record;
+    }
+    return new TimerRecord(
+        record.key(),
+        record.version(),
+        record.revision(),
+        record.state(),
+        record.definition(),
+        record.dueAt(),
+        record.fireAt(),
+        record.runAt(),
+        record.attempt(),
+        lost(record.claim()),
+        lost(record.former()),
+        record.paused(),
+        record.cancelRequested(),
+        record.createdAt(),
+        record.changedAt(),
+        record.note(),
+        record.attempts());
+  }
+
+  @SuppressWarnings("NullAway") // it misses the annotation on the nested type of Claim's last part
+  private static @Nullable Claim lost(@Nullable Claim claim) {
+    if (claim == null) {
+      return null;
+    }
+    ClaimToken token = claim.token();
+    return new Claim(
+        claim.until() == TimerRecord.NEVER
+            ? new ClaimToken(token.high() | Long.MIN_VALUE, token.low())
+            : token,
+        claim.version(),
+        claim.scheduledAt(),
+        claim.attempt(),
+        0,
+        claim.beganAt(),
+        claim.until(),
+        claim.end());
+  }
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.maintenance;
+
+import io.timewheel.durable.jdbc.internal.rows.NodeId;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.Expressions;
+import io.timewheel.durable.jdbc.internal.server.Queries;
+import io.timewheel.durable.jdbc.internal.server.Records;
+import io.timewheel.durable.jdbc.internal.server.Records.Finished;
+import io.timewheel.durable.jdbc.internal.server.Records.Lock;
+import io.timewheel.durable.jdbc.internal.server.ServerParts;
+import io.timewheel.durable.jdbc.internal.server.SharedRows;
+import io.timewheel.durable.jdbc.internal.server.TransactionSql;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.internal.transaction.Transactions;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.CopiedTimer;
+import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes copied timers as they are, with their rows of the ready index, the history and the
+ * counters. Each batch is one transaction, so a batch whose answer is lost can be repeated.
+ *
+ * <p>It refuses to write while nodes have leases: they keep due timers, versions and claims in
+ * memory, which an import would contradict.
+ */
+public final class TimerImport {
+  private static final int MAX_NAMED_NODES = 10;
+
+  private final Transactions transactions;
+  private final TransactionSql sql;
+  private final Expressions expressions;
+  private final Queries queries;
+  private final Records records;
+  private final SharedRows shared;
+  private final int shards;
+
+  public TimerImport(Transactions transactions, ServerParts server, int shards) {
+    this.transactions = transactions;
+    sql = server.transactions();
+    expressions = server.expressions();
+    queries = server.queries();
+    records = server.records();
+    shared = server.shared();
+    this.shards = shards;
+  }
+
+  /**
+   * Refuses live nodes, and has new versions exceed one.
+   *
+   * @throws StoreException with the kind REJECTED if nodes have leases
+   */
+  public void begin(long lastVersion) {
+    boolean unused =
+        transactions.write(
+            connection -> {
+              sql.begin(connection);
+              checkNoNode(connection);
+              raiseVersion(connection, lastVersion);
+              return true;
+            });
+  }
+
+  /** A sequence keeps no promise of a transaction: it is raised, whatever becomes of that. */
+  private void raiseVersion(Connection connection, long version) throws SQLException {
+    if (queries.nextVersion(connection) <= version) {
+      queries.raiseVersion(connection, version);
+    }
+  }
+
+  private void checkNoNode(Connection connection) throws SQLException {
+    List<String> nodes = new ArrayList<>();
+    try (PreparedStatement statement =
+            connection.prepareStatement(
+                "SELECT name, node FROM timewheel_node WHERE lease_until > "
+                    + expressions.nowMillis()
+                    + " ORDER BY node LIMIT "
+                    + MAX_NAMED_NODES);
+        ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        nodes.add(NodeId.of(rows.getString(1), rows.getLong(2)));
+      }
+    }
+    if (!nodes.isEmpty()) {
+      throw new StoreException(
+          StoreException.Kind.REJECTED,
+          "nodes use the database: %s (stop them, wait until their leases end, and import again)"
+              .formatted(String.join(", ", nodes)),
+          null);
+    }
+  }
+
+  /** {@return how many timers were written: those that are new, or newer than the present ones} */
+  public int write(List<CopiedTimer> timers) {
+    Map<TimerKey, CopiedTimer> newest = new TreeMap<>();
+    for (CopiedTimer timer : timers) {
+      newest.merge(
+          timer.record().key(),
+          timer,
+          (one, other) -> other.isNewerThan(one.record()) ? other : one);
+    }
+    return transactions.write(connection -> write(connection, newest));
+  }
+
+  private int write(Connection connection, Map<TimerKey, CopiedTimer> timers) throws SQLException {
+    sql.begin(connection);
+    checkNoNode(connection);
+    if (timers.isEmpty()) {
+      return 0;
+    }
+    try (Statements to = new Statements(connection)) {
+      Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+      List<CopiedTimer> newer = makeRoom(to, timers, counts);
+      if (newer.isEmpty()) {
+        return 0;
+      }
+      long forgottenAt = Sql.number(to.connection(), "SELECT forgotten_at FROM timewheel_history");
+      insert(to, newer, forgottenAt);
+      newer.forEach(timer -> count(counts, timer.record(), 1));
+      raiseVersion(
+          to.connection(),
+          newer.stream().mapToLong(timer -> timer.record().version()).max().orElse(0));
+      counts.values().forEach(states -> states.values().removeIf(delta -> delta == 0));
+      counts.values().removeIf(Map::isEmpty);
+      if (!counts.isEmpty()) {
+        shared.count(to, counts);
+      }
+      to.send();
+      return newer.size();
+    }
+  }
+
+  /** Deletes the present records of timers that are newer. {@return those, and the new ones} */
+  private List<CopiedTimer> makeRoom(
+      Statements to, Map<TimerKey, CopiedTimer> timers, Map<String, Map<TimerState, Long>> counts)
+      throws SQLException {
+    Map<TimerKey, TimerRecord> unfinished =
+        records.read(to, List.copyOf(timers.keySet()), Lock.WAIT).get();
+    List<TimerKey> others =
+        timers.keySet().stream().filter(key -> !unfinished.containsKey(key)).toList();
+    Map<TimerKey, Finished> finished =
+        others.isEmpty() ? Map.of() : records.finished(to, others).get();
+    List<CopiedTimer> newer = new ArrayList<>();
+    List<TimerRecord> waiting = new ArrayList<>();
+    List<TimerRecord> past = new ArrayList<>();
+    for (CopiedTimer timer : timers.values()) {
+      TimerKey key = timer.record().key();
+      TimerRecord present = unfinished.get(key);
+      Finished ended = finished.get(key);
+      if (present == null && ended != null) {
+        present = ended.record();
+      }
+      if (!timer.isNewerThan(present)) {
+        continue;
+      }
+      newer.add(timer);
+      if (present != null) {
+        (ended == null ? waiting : past).add(present);
+        count(counts, present, -1);
+      }
+    }
+    remove(to, waiting, past);
+    return newer;
+  }
+
+  private void remove(Statements to, List<TimerRecord> waiting, List<TimerRecord> past)
+      throws SQLException {
+    List<TimerRecord> ready = ready(waiting);
+    if (!ready.isEmpty()) {
+      records.removeReady(to, ready);
+    }
+    if (!waiting.isEmpty()) {
+      records.remove(to, waiting);
+    }
+    if (!past.isEmpty()) {
+      check(records.unfinish(to, past).get());
+    }
+  }
+
+  private void insert(Statements to, List<CopiedTimer> timers, long forgottenAt)
+      throws SQLException {
+    List<TimerRecord> unfinished = new ArrayList<>();
+    List<Finished> finished = new ArrayList<>();
+    for (CopiedTimer timer : timers) {
+      if (timer.record().state().isFinished()) {
+        finished.add(new Finished(remembered(timer.record(), forgottenAt), payloadHash(timer)));
+      } else {
+        unfinished.add(timer.record());
+      }
+    }
+    if (!unfinished.isEmpty()) {
+      check(records.insert(to, unfinished, shards, false).get());
+    }
+    if (!finished.isEmpty()) {
+      records.insertFinished(to, finished);
+    }
+    List<TimerRecord> ready = ready(unfinished);
+    if (!ready.isEmpty()) {
+      records.addReady(to, ready);
+    }
+  }
+
+  private static byte @Nullable [] payloadHash(CopiedTimer timer) {
+    String hash = timer.payloadHash();
+    return hash == null
+        ? Rows.hash(timer.record().definition().payload())
+        : HexFormat.of().parseHex(hash);
+  }
+
+  private static List<TimerRecord> ready(Collection<TimerRecord> timers) {
+    return timers.stream().filter(record -> record.state() == TimerState.READY).toList();
+  }
+
+  private static void check(boolean[] written) {
+    for (boolean each : written) {
+      if (!each) {
+        throw new StoreException(
+            StoreException.Kind.TRANSIENT,
+            "another transaction has changed timers of the import (stop it, and import again)",
+            null);
+      }
+    }
+  }
+
+  /** The history has no timer behind the position up to which it is forgotten. */
+  private static TimerRecord remembered(TimerRecord record, long forgottenAt) {
+    return record.changedAt() <= forgottenAt ? Rows.withChangedAt(record, forgottenAt + 1) : record;
+  }
+
+  private static void count(
+      Map<String, Map<TimerState, Long>> counts, TimerRecord record, long delta) {
+    for (String scope : Scopes.counting(record)) {
+      counts
+          .computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class))
+          .merge(record.state(), delta, Long::sum);
+    }
+  }
+}

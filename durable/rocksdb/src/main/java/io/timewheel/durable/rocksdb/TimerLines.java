@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.rocksdb;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.rocksdb.internal.transfer.JsonExport;
+import io.timewheel.durable.rocksdb.internal.transfer.JsonImport;
+import io.timewheel.durable.spi.StoreCopy;
+import io.timewheel.durable.spi.TimerStore;
+import java.io.InputStream;
+import java.io.OutputStream;
+
+/**
+ * Writes the timers of any store as lines of JSON, and reads them into any store. The lines contain
+ * pauses, the last version, and all timers, without stored answers of requests.
+ */
+public final class TimerLines {
+  private TimerLines() {}
+
+  /**
+   * Writes all timers, as of one moment, while the store is in use.
+   *
+   * @param from the store to read
+   * @param out the stream; flushed, and not closed
+   * @return how many timers were written
+   * @throws io.timewheel.durable.spi.IncompleteExportException at the end, if some timers cannot be
+   *     read. The others can be imported
+   * @throws java.io.UncheckedIOException if a write fails
+   */
+  public static long exportTo(TimerStore from, OutputStream out) {
+    try (JsonExport export = new JsonExport(requireNonNull(out, "out"))) {
+      from.copyTo(export);
+      return export.timers();
+    }
+  }
+
+  /**
+   * Reads the lines of an export. A timer that is in the store stays unless it is older: by
+   * version, then by revision. So the same export can be imported again, after an error for
+   * instance.
+   *
+   * <p>An incorrect line ends the import. The lines before it may have been imported.
+   *
+   * @param in the stream; not closed
+   * @param to the store to write to
+   * @return how many timers were written
+   * @throws IllegalArgumentException if the stream is no export, or cut off. The message contains
+   *     the line and the reason
+   * @throws java.io.UncheckedIOException if a read fails
+   */
+  public static long importFrom(InputStream in, TimerStore to) {
+    StoreCopy copy = new StoreCopy(to, read -> {});
+    JsonImport.read(requireNonNull(in, "in"), copy);
+    return copy.written();
+  }
+}
