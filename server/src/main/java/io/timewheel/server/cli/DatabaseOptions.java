@@ -11,7 +11,6 @@ import io.timewheel.server.settings.Settings;
 import io.timewheel.server.store.SharedDatabase;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
@@ -60,6 +59,15 @@ public final class DatabaseOptions {
   }
 
   /**
+   * Work with a store.
+   *
+   * @param <T> the type of the result
+   */
+  interface Work<T> {
+    T with(JdbcTimerStore store) throws IOException;
+  }
+
+  /**
    * Opens the store in the database, uses it, and closes it. Creates no tables.
    *
    * @param <T> the type of the result
@@ -67,8 +75,12 @@ public final class DatabaseOptions {
    * @return the result
    * @throws IOException if the password cannot be read
    */
-  <T> T using(Function<JdbcTimerStore, T> work) throws IOException {
-    SharedDatabase database = requireNonNull(database(), "--store");
+  <T> T using(Work<T> work) throws IOException {
+    return using(requireNonNull(database(), "--store"), work);
+  }
+
+  /** The same for any database. */
+  static <T> T using(SharedDatabase database, Work<T> work) throws IOException {
     try (HikariDataSource pool = new HikariDataSource(database.smallPool())) {
       JdbcTimerStore.Builder builder = database.builder(pool);
       if (!builder.migration(false).isEmpty()) {
@@ -79,13 +91,13 @@ public final class DatabaseOptions {
             null);
       }
       try (JdbcTimerStore opened = builder.open()) {
-        return work.apply(opened);
+        return work.with(opened);
       }
     }
   }
 
   /** Refuses the URLs of databases that nodes cannot share. */
-  private static final class UrlConverter implements ITypeConverter<String> {
+  static final class UrlConverter implements ITypeConverter<String> {
     @Override
     public String convert(String url) {
       if (!SharedDatabase.canBeShared(url)) {

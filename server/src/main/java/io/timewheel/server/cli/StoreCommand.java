@@ -6,14 +6,14 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.durable.rocksdb.TimerLines;
 import io.timewheel.durable.spi.IncompleteExportException;
 import io.timewheel.durable.spi.IncompleteRepairException;
+import io.timewheel.durable.spi.StoreCopy;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.VerifyReport;
-import io.timewheel.server.settings.Settings;
 import io.timewheel.server.store.TemporaryFiles;
-import java.io.FilterInputStream;
-import java.io.FilterOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -23,7 +23,9 @@ import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.Collection;
 import java.util.Map;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -39,21 +41,23 @@ import tools.jackson.databind.node.ObjectNode;
 @Command(
     name = "store",
     description = {
-      "Verify, repair, back up and convert the data of a server.",
-      "While the server runs, it makes a copy, and verify and export read the copy.",
-      "Stop the server before a repair of a directory, and before an import."
+      "Verify, repair, back up, copy and convert the data of a server.",
+      "While the server of a directory runs, it makes a copy, and verify, export and copy read it.",
+      "Stop the server before a repair of a directory, and before an import.",
+      "Nodes of a database may run, except during an import into it."
     },
+    subcommands = CopyCommand.class,
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel store verify --data ./timewheel-data",
       "  timewheel store repair --store jdbc:postgresql://db.example/timewheel",
       "  timewheel store backup /backups/timewheel-2026-12-01",
       "  timewheel store export timers.jsonl     # - is standard output",
-      "  timewheel store import timers.jsonl"
+      "  timewheel store import timers.jsonl",
+      "  timewheel store copy --data ./timewheel-data \\",
+      "      --to-store jdbc:postgresql://db.example/timewheel"
     })
 final class StoreCommand {
-  private static final int LINES_A_REPORT = 100_000;
-
   @ParentCommand private @Nullable Timewheel root;
 
   @Spec private @Nullable CommandSpec spec;
@@ -68,7 +72,7 @@ final class StoreCommand {
       description = "Directory of the data (default: ${DEFAULT-VALUE}).")
   private Path data = Path.of("timewheel-data");
 
-  private Globals globals() {
+  Globals globals() {
     return Timewheel.globalsOf(root);
   }
 
@@ -80,7 +84,7 @@ final class StoreCommand {
    * {@return the database to work on; null for the directory} A directory on the command line takes
    * precedence over a database in the settings.
    */
-  private @Nullable DatabaseOptions database() {
+  @Nullable DatabaseOptions database() {
     DatabaseOptions options = shared;
     if (options == null || options.url() == null) {
       return null;
@@ -99,25 +103,6 @@ final class StoreCommand {
       parsed = parsed.subcommand();
     }
     return parsed != null;
-  }
-
-  private CommandException onlyADirectory(String command, String instead) {
-    return new CommandException(
-        ExitCode.USAGE,
-        "store %s needs a directory (--data), and %s names a database: %s"
-            .formatted(command, sourceOfDatabase(), instead));
-  }
-
-  /** {@return the option, the variable or the file that configures the database} */
-  private String sourceOfDatabase() {
-    if (!isOnLine("--store")
-        && requireNonNull(spec).defaultValueProvider() instanceof Settings settings) {
-      Settings.Found found = settings.find("store");
-      if (found != null) {
-        return found.source();
-      }
-    }
-    return "--store";
   }
 
   @Command(name = "verify", description = "Compare every timer with every index and counter.")
@@ -193,20 +178,45 @@ final class StoreCommand {
     return left.isClean() ? ExitCode.DONE : ExitCode.FAILED;
   }
 
-  @Command(name = "backup", description = "Make a copy that a server can open.")
+  @Command(
+      name = "backup",
+      description = {
+        "Make a copy that a server can open.",
+        "A copy of a database contains its timers only; its own tools copy everything."
+      })
   int backup(
       @Parameters(paramLabel = "DIRECTORY", description = "New directory of the copy.") Path target)
       throws IOException {
-    if (database() != null) {
-      throw onlyADirectory("backup", "back a database up by pg_dump or mariadb-dump");
-    }
-    try (Data existing = existing()) {
-      existing.copyTo(target);
+    DatabaseOptions database = database();
+    int exitCode = ExitCode.DONE;
+    if (database == null) {
+      try (Data existing = existing()) {
+        existing.copyTo(target);
+      }
+    } else if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
+      throw new CommandException(ExitCode.FAILED, target + " already exists");
+    } else {
+      exitCode = database.using(store -> copyTo(target.toAbsolutePath(), store));
     }
     done(
         ApiClient.JSON.createObjectNode().put("directory", target.toString()),
         "copied to " + target);
-    return ExitCode.DONE;
+    return exitCode;
+  }
+
+  /** Copies a database into a new directory. The rename shows that the directory is complete. */
+  private int copyTo(Path target, JdbcTimerStore store) throws IOException {
+    Path parent = target.getParent() == null ? target : target.getParent();
+    Files.createDirectories(parent);
+    String name = target.getFileName() + ".part";
+    try (TemporaryFiles part = new TemporaryFiles(Files.createTempDirectory(parent, name))) {
+      int exitCode;
+      try (RocksTimerStore copy = open(part.path())) {
+        exitCode = copy(store, copy, progress(store)).exitCode();
+      }
+      Files.move(part.path(), target);
+      return exitCode;
+    }
   }
 
   @Command(name = "export", description = "Export all timers as lines of JSON.")
@@ -216,40 +226,60 @@ final class StoreCommand {
               description = "New file, device or pipe (-: standard output).")
           Path file)
       throws IOException {
-    if (database() != null) {
-      throw onlyADirectory("export", "use pg_dump or mariadb-dump");
-    }
     boolean standard = file.toString().equals("-");
     boolean stream = isStream(file);
     if (!standard && !stream && Files.exists(file, LinkOption.NOFOLLOW_LINKS)) {
       throw new CommandException(ExitCode.FAILED, file + " already exists");
     }
+    return reading(source -> export(source, file, standard, stream));
+  }
+
+  /**
+   * Work with the timers of a store.
+   *
+   * @param <T> the type of the result
+   */
+  interface Work<T> {
+    T with(TimerStore source) throws IOException;
+  }
+
+  /** Does work with the timers of the database, of the directory, or of a copy of it. */
+  <T> T reading(Work<T> work) throws IOException {
+    DatabaseOptions database = database();
+    if (database != null) {
+      return database.using(work::with);
+    }
     try (Data existing = existing();
         RocksTimerStore store = existing.open()) {
-      Progress progress = new Progress(globals().err(), total(store));
-      if (standard) {
-        return export(store, new CountingOutput(System.out, progress)).exitCode();
+      return work.with(store);
+    }
+  }
+
+  private int export(TimerStore source, Path file, boolean standard, boolean stream)
+      throws IOException {
+    TransferProgress progress = progress(source);
+    if (standard) {
+      return export(source, progress.counting(System.out)).exitCode();
+    }
+    if (stream) {
+      // No summary is printed: it could go to the same output as the timers.
+      try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.WRITE)) {
+        return export(source, progress.counting(out)).exitCode();
       }
-      if (stream) {
-        // No summary is printed: it could go to the same output as the timers.
-        try (OutputStream out = Files.newOutputStream(file, StandardOpenOption.WRITE)) {
-          return export(store, new CountingOutput(out, progress)).exitCode();
-        }
+    }
+    // The rename shows that the file is complete.
+    Path parent = file.toAbsolutePath().getParent();
+    String name = file.getFileName().toString();
+    try (TemporaryFiles part = new TemporaryFiles(Files.createTempFile(parent, name, ".part"))) {
+      Written exported;
+      try (OutputStream out = Files.newOutputStream(part.path())) {
+        exported = export(source, progress.counting(out));
       }
-      // The rename shows that the file is complete.
-      Path parent = file.toAbsolutePath().getParent();
-      String name = file.getFileName().toString();
-      try (TemporaryFiles part = new TemporaryFiles(Files.createTempFile(parent, name, ".part"))) {
-        Exported exported;
-        try (OutputStream out = Files.newOutputStream(part.path())) {
-          exported = export(store, new CountingOutput(out, progress));
-        }
-        Files.move(part.path(), file, StandardCopyOption.ATOMIC_MOVE);
-        done(
-            counted(exported.timers(), file),
-            "%,d timers exported to %s".formatted(exported.timers(), file));
-        return exported.exitCode();
-      }
+      Files.move(part.path(), file, StandardCopyOption.ATOMIC_MOVE);
+      done(
+          counted(exported.timers(), file),
+          "%,d timers exported to %s".formatted(exported.timers(), file));
+      return exported.exitCode();
     }
   }
 
@@ -258,37 +288,70 @@ final class StoreCommand {
     return Files.exists(file) && !Files.isRegularFile(file) && !Files.isDirectory(file);
   }
 
-  private record Exported(long timers, int exitCode) {}
+  /**
+   * The result of an export or a copy.
+   *
+   * @param timers how many timers were written
+   */
+  record Written(long timers, int exitCode) {}
 
-  /** Exports a store. If the store is damaged, the readable timers are exported. */
-  private Exported export(RocksTimerStore store, OutputStream out) {
+  private Written export(TimerStore source, OutputStream out) {
+    return written(() -> TimerLines.exportTo(source, out));
+  }
+
+  TransferProgress progress(TimerStore source) {
+    long total =
+        source.counts().values().stream()
+            .map(Map<TimerState, Long>::values)
+            .flatMap(Collection::stream)
+            .mapToLong(Long::longValue)
+            .sum();
+    return new TransferProgress(globals().err(), total);
+  }
+
+  Written copy(TimerStore source, TimerStore target, TransferProgress progress) {
+    return written(() -> StoreCopy.copy(source, target, progress::reached));
+  }
+
+  /** Exports or copies a store. If it is damaged, the readable timers are written. */
+  private Written written(LongSupplier work) {
     try {
-      return new Exported(store.exportTo(out), ExitCode.DONE);
+      return new Written(work.getAsLong(), ExitCode.DONE);
     } catch (IncompleteExportException e) {
       PrintWriter err = globals().err();
       e.texts().forEach(text -> err.println(Printer.clean(text)));
       err.println("timewheel: incomplete: %,d timers could not be read".formatted(e.unread()));
       err.flush();
-      return new Exported(e.timers(), ExitCode.FAILED);
+      return new Written(e.timers(), ExitCode.FAILED);
     }
   }
 
   @Command(
       name = "import",
-      description = "Import timers from lines of JSON; the newer version wins.")
+      description = {
+        "Import timers from lines of JSON; the newer version wins.",
+        "It can be repeated. Stop the server or all nodes of the database before."
+      })
   int importFrom(
       @Parameters(paramLabel = "FILE", description = "File to import (-: standard input).")
           Path file)
       throws IOException {
-    if (database() != null) {
-      throw onlyADirectory("import", "use the tools of the database");
-    }
     // The file is opened before the store is created: if it cannot be read, no empty store remains.
-    try (InputStream in = input(file);
-        RocksTimerStore store = open()) {
-      long timers = store.importFrom(new CountingInput(in, new Progress(globals().err(), 0)));
-      done(counted(timers, file), "%,d timers imported from %s".formatted(timers, file));
+    try (InputStream in = input(file)) {
+      DatabaseOptions database = database();
+      if (database != null) {
+        return database.using(store -> importFrom(in, file, store));
+      }
+      try (RocksTimerStore store = open(data)) {
+        return importFrom(in, file, store);
+      }
     }
+  }
+
+  private int importFrom(InputStream in, Path file, TimerStore store) {
+    TransferProgress progress = new TransferProgress(globals().err(), 0);
+    long timers = TimerLines.importFrom(progress.counting(in), store);
+    done(counted(timers, file), "%,d timers imported from %s".formatted(timers, file));
     return ExitCode.DONE;
   }
 
@@ -307,7 +370,7 @@ final class StoreCommand {
   }
 
   /** Prints the result, as a line or as JSON. */
-  private void done(ObjectNode result, String line) {
+  void done(ObjectNode result, String line) {
     Printer printer = globals().printer();
     if (printer.isJson()) {
       printer.json(result);
@@ -320,82 +383,18 @@ final class StoreCommand {
     return Data.of(data, globals()::client);
   }
 
-  private RocksTimerStore open() {
+  /** {@return whether the options name a directory, and it is this one} */
+  boolean isSource(Path directory) {
+    return database() == null
+        && data.toAbsolutePath().normalize().equals(directory.toAbsolutePath().normalize());
+  }
+
+  /** Opens the store in a directory, or creates an empty one there. */
+  static RocksTimerStore open(Path directory) {
     try {
-      return RocksTimerStore.open(data);
+      return RocksTimerStore.open(directory);
     } catch (StoreException e) {
       throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()));
-    }
-  }
-
-  private static long total(RocksTimerStore store) {
-    return store.counts().values().stream()
-        .map(Map<TimerState, Long>::values)
-        .flatMap(java.util.Collection::stream)
-        .mapToLong(Long::longValue)
-        .sum();
-  }
-
-  /** Prints the progress of a long command to the terminal. */
-  private static final class Progress {
-    private final PrintWriter err;
-    private final long total;
-    private long lines;
-
-    Progress(PrintWriter err, long total) {
-      this.err = err;
-      this.total = total;
-    }
-
-    void count(byte[] bytes, int from, int length) {
-      for (int i = from; i < from + length; i++) {
-        if (bytes[i] == '\n' && ++lines % LINES_A_REPORT == 0) {
-          err.println(total == 0 ? "%,d".formatted(lines) : "%,d of %,d".formatted(lines, total));
-          err.flush();
-        }
-      }
-    }
-  }
-
-  private static final class CountingOutput extends FilterOutputStream {
-    private final Progress progress;
-
-    CountingOutput(OutputStream out, Progress progress) {
-      super(out);
-      this.progress = progress;
-    }
-
-    @Override
-    public void write(int one) throws IOException {
-      write(new byte[] {(byte) one}, 0, 1);
-    }
-
-    @Override
-    public void write(byte[] bytes, int from, int length) throws IOException {
-      out.write(bytes, from, length);
-      progress.count(bytes, from, length);
-    }
-  }
-
-  private static final class CountingInput extends FilterInputStream {
-    private final Progress progress;
-
-    CountingInput(InputStream in, Progress progress) {
-      super(in);
-      this.progress = progress;
-    }
-
-    @Override
-    public int read() throws IOException {
-      byte[] one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-    }
-
-    @Override
-    public int read(byte[] bytes, int from, int length) throws IOException {
-      int read = in.read(bytes, from, length);
-      progress.count(bytes, from, Math.max(0, read));
-      return read;
     }
   }
 }

@@ -7,8 +7,9 @@
  *
  * <p>Read {@code Globals} (options of all commands), {@code ApiClient} and {@code Printer} first,
  * then {@code TimersCommand} as an example of a client. {@code StoreCommand} works on {@code Data},
- * the store itself or a copy of it. {@code ServeOptions} contains the settings of a server in
- * groups, such as {@code NetworkOptions}; {@code ConfigCommand} shows them.
+ * the store itself or a copy of it, and on databases; {@code CopyCommand} copies between them.
+ * {@code ServeOptions} contains the settings of a server in groups, such as {@code NetworkOptions};
+ * {@code ConfigCommand} shows them.
  */
 @NullMarked
 package io.timewheel.server.cli;

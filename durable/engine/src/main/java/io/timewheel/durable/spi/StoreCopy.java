@@ -89,8 +89,8 @@ public final class StoreCopy implements TimerSink {
   }
 
   /**
-   * A consumer may still use its claim. The attempt of a handler is lost: its epoch is set below all
-   * epochs of the store, and its token to one that no store issues.
+   * A consumer may still use its claim. The attempt of a handler is lost: its epoch is set below
+   * all epochs of the store, and its token to one that no store issues.
    */
   private static TimerRecord withLostAttempts(TimerRecord record) {
     if (record.claim() == null && record.former() == null) {

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.MINUTES;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.jdbc.testing.Database;
+import io.timewheel.durable.jdbc.testing.TestDatabases;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Copies between stores that fail, are killed, or find a store in use. */
+@Timeout(value = 10, unit = MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
+class CopyCommandTest {
+  /** The batches into a database have 1,000 timers. */
+  private static final int TIMERS = 1_500;
+
+  private static final String TIMER =
+      """
+      {"namespace":"shop","id":"t%04d","version":%d,"revision":0,"state":"SCHEDULED",\
+      "dueAt":4000000000000,"fireAt":4000000000000,"handler":"orders","payload":"",\
+      "retry":{"maxAttempts":5,"backoff":"PT1S","maxBackoff":"PT1M"},\
+      "missed":"FIRE_ONCE","graceMillis":0,"createdAt":1,"changedAt":2}
+      """;
+
+  @TempDir private Path directory;
+  private final Programs programs = new Programs();
+  private String out = "";
+  private String err = "";
+
+  @AfterEach
+  void kill() {
+    programs.close();
+  }
+
+  private int execute(Map<String, String> environment, String... words) throws Exception {
+    Process process = programs.run(environment, words);
+    // Both are shorter than a pipe.
+    out = new String(process.getInputStream().readAllBytes(), UTF_8);
+    err = new String(process.getErrorStream().readAllBytes(), UTF_8);
+    return process.waitFor();
+  }
+
+  private String data() {
+    return directory.resolve("data").toString();
+  }
+
+  private void fill() throws Exception {
+    String timers =
+        IntStream.range(0, TIMERS)
+            .mapToObj(i -> TIMER.formatted(i, i))
+            .collect(Collectors.joining());
+    Path lines =
+        Files.writeString(
+            directory.resolve("lines"),
+            "{\"timewheel\":\"timers\",\"format\":1,\"lastVersion\":%d,\"paused\":[]}\n%s{\"timers\":%d}\n"
+                .formatted(TIMERS, timers, TIMERS));
+    assertThat(execute(Map.of(), "store", "import", "--data", data(), lines.toString()))
+        .as(err)
+        .isZero();
+  }
+
+  private static Map<String, String> passwords(Database database) {
+    return Map.of(
+        "TIMEWHEEL_STORE_PASSWORD", database.password(),
+        "TIMEWHEEL_TO_STORE_PASSWORD", database.password());
+  }
+
+  private int store(Database database, String command) throws Exception {
+    return execute(
+        passwords(database),
+        "store",
+        command,
+        "--store",
+        database.url(),
+        "--store-user",
+        database.user());
+  }
+
+  private String[] copyTo(Database database) {
+    return new String[] {
+      "store",
+      "copy",
+      "--data",
+      data(),
+      "--to-store",
+      database.url(),
+      "--to-store-user",
+      database.user()
+    };
+  }
+
+  /** {@return a database in which the second batch of a copy executes a statement} */
+  private Database withTrigger(String statement) throws Exception {
+    Database database = TestDatabases.postgresql().createDatabase();
+    assertThat(store(database, "migrate")).as(err).isZero();
+    database.execute(
+        "CREATE FUNCTION second_batch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+            + statement
+            + "; RETURN NEW; END $$");
+    database.execute(
+        "CREATE TRIGGER second_batch BEFORE INSERT ON timewheel_timer FOR EACH ROW"
+            + " WHEN (NEW.id = 't1200') EXECUTE FUNCTION second_batch()");
+    return database;
+  }
+
+  private void copyAgain(Database database) throws Exception {
+    database.execute("DROP TRIGGER second_batch ON timewheel_timer");
+    assertThat(execute(passwords(database), copyTo(database))).as(err).isZero();
+    assertThat(out).startsWith("500 timers copied to jdbc:postgresql://");
+    assertThat(store(database, "verify")).as(out).isZero();
+    assertThat(out).startsWith("1,500 timers, 0 problems");
+  }
+
+  @Test
+  void aCopyThatFailsHalfwayDescribesTheTargetAndCanBeRepeated() throws Exception {
+    fill();
+    Database database =
+        withTrigger("RAISE EXCEPTION 'no space left on device' USING ERRCODE = 'disk_full'");
+
+    assertThat(execute(passwords(database), copyTo(database))).isEqualTo(1);
+
+    assertThat(err)
+        .contains(
+            "no space left on device",
+            database.url() + " lacks timers: copy again before starting a server on it",
+            "(1,000 timers were copied)")
+        .hasLineCount(1);
+    assertThat(database.number("SELECT count(*) FROM timewheel_timer")).isEqualTo(1_000);
+    assertThat(store(database, "verify")).as(out).isZero();
+    copyAgain(database);
+  }
+
+  @Test
+  void aCopyThatWasKilledCanBeRepeated() throws Exception {
+    fill();
+    Database database = withTrigger("PERFORM pg_sleep(600)");
+    String sleeper = " FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND usename = user";
+    Process copy = programs.run(passwords(database), copyTo(database));
+    while (database.number("SELECT count(*)" + sleeper) == 0) {
+      assertThat(copy.isAlive()).isTrue();
+      Thread.sleep(50);
+    }
+    copy.destroyForcibly().waitFor();
+    database.execute("SELECT pg_terminate_backend(pid)" + sleeper);
+
+    copyAgain(database);
+  }
+
+  @Test
+  void aDatabaseWithoutTablesIsRefused() throws Exception {
+    fill();
+    Database database = TestDatabases.postgresql().createDatabase();
+    assertThat(execute(passwords(database), copyTo(database))).isEqualTo(1);
+    assertThat(err).contains("the tables are missing", "timewheel store migrate");
+  }
+
+  @Test
+  void theSourceMayBeInUseAndTheTargetMayNot() throws Exception {
+    fill();
+    String copy = directory.resolve("copy").toString();
+    String address = serve(data());
+
+    assertThat(
+            execute(
+                Map.of(),
+                "store",
+                "copy",
+                "--data",
+                data(),
+                "--server",
+                address,
+                "--to-data",
+                copy))
+        .as(err)
+        .isZero();
+    assertThat(out).isEqualTo("1,500 timers copied to " + copy + System.lineSeparator());
+    assertThat(execute(Map.of(), "store", "verify", "--data", copy)).as(out).isZero();
+
+    assertThat(execute(Map.of(), "store", "copy", "--data", copy, "--to-data", data()))
+        .isEqualTo(1);
+    assertThat(err).contains(data(), "is in use");
+  }
+
+  private String serve(String data) throws IOException {
+    return Programs.address(
+        programs.run(Map.of(), "serve", "--port", "0", "--data", data), "127.0.0.1");
+  }
+}
