@@ -10,7 +10,7 @@ import java.util.jar.JarFile;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The jar, in front of an application in a JVM of its own. */
+/** Tests the agent's jar with an application in a separate JVM. */
 @Tag("jar")
 class AgentJarTest {
   @Test

@@ -3,7 +3,9 @@ package io.timewheel.agent;
 
 import com.sun.tools.attach.VirtualMachine;
 
-/** An application that gets the agent after it has loaded Netty's timer, and before Dubbo's. */
+/**
+ * An application to which the agent is attached after Netty's timer is loaded and before Dubbo's.
+ */
 final class AttachingApplication {
   private AttachingApplication() {}
 

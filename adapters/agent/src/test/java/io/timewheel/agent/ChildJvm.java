@@ -8,12 +8,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a main class of the tests in a JVM of its own, with or without the agent. */
+/** Runs a main class of the tests in a separate JVM, with or without the agent. */
 final class ChildJvm {
   private final List<String> command = new ArrayList<>();
   private String classPath = System.getProperty("java.class.path");
 
-  /** The result of a run: the exit code, and all that the JVM printed. */
+  /** The result of a run: the exit code and the output of the JVM. */
   record Output(int exitCode, String text) {
     List<String> lines() {
       return text.lines().toList();

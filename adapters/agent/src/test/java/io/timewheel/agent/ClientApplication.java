@@ -69,7 +69,7 @@ final class ClientApplication {
     client.shutdown(0, 0, MILLISECONDS);
   }
 
-  /** Accepts what Lettuce says of itself when it connects, and then nothing. */
+  /** Answers the handshake of Lettuce, and then no command. */
   private static void answerUntilGet(ServerSocket server) {
     Thread answering =
         new Thread(

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Clients that make their own timer, in front of a server that never answers their requests. */
+/** Tests clients that create their own timer, with a server that never answers their requests. */
 @Tag("jar")
 class ClientsTest {
   @Test

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Copies of Netty in other packages, and a timer that only has the same name. */
+/** Tests copies of Netty in other packages, and an unrelated timer with the same class name. */
 @Tag("jar")
 class CopiesTest {
   private static final String GRPC = "io.grpc.netty.shaded.io.netty.util.";

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** Uses the timer of a package that is given at run time. */
+/** Uses the timer of the package in the first argument. */
 final class CopyApplication {
   private CopyApplication() {}
 

@@ -6,7 +6,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import org.jspecify.annotations.Nullable;
 
-/** Runs {@link NettyApplication} in a class loader whose parent is that of the platform. */
+/** Runs {@link NettyApplication} in a class loader whose parent is the platform class loader. */
 final class IsolatedApplication {
   private IsolatedApplication() {}
 

@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** An application that knows nothing of Timewheel. */
+/** An application without any reference to Timewheel. */
 public final class NettyApplication {
   private NettyApplication() {}
 
