@@ -11,7 +11,7 @@ import io.timewheel.durable.jdbc.JdbcFigures.Sweeps;
 import java.lang.ref.WeakReference;
 import org.junit.jupiter.api.Test;
 
-/** What Prometheus reads of a store in a shared database. */
+/** Tests the meters of a store in a shared database as Prometheus reads them. */
 class JdbcStoreMetricsTest {
   private static final JdbcFigures FIGURES =
       new JdbcFigures(

@@ -23,7 +23,10 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The tables of meters in docs/operate/metrics.md; {@code .ci/pages} writes them. */
+/**
+ * Compares the tables of meters in docs/operate/metrics.md, which {@code .ci/pages} generates, with
+ * the code.
+ */
 class MetersPageTest {
   private static final Path PAGE = Path.of("../../docs/operate/metrics.md");
   private static final String BEGIN = "<!-- %s: begin, written by .ci/pages -->\n";
