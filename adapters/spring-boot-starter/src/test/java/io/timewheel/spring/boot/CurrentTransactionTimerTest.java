@@ -258,7 +258,7 @@ class CurrentTransactionTimerTest {
     Database elsewhere = TestDatabases.postgresql().createDatabase();
     HikariConfig config = new HikariConfig();
     pool.copyStateTo(config);
-    config.setAutoCommit(false); // a connection outside the transaction would look like part of it
+    config.setAutoCommit(false); // a connection outside would look like part of it
     pool.close();
     pool = new HikariDataSource(config);
     runner.run(

@@ -261,7 +261,7 @@ class DurableLifeTest {
     }
   }
 
-  /** Schedules while beans are made, and has a bean that starts last. */
+  /** An application that schedules while beans are created, and has a bean that starts last. */
   @Configuration(proxyBeanMethods = false)
   static class Eager {
     Eager(DurableTimer timer) {
@@ -275,7 +275,7 @@ class DurableLifeTest {
     }
   }
 
-  /** Behaves like a web server that cannot start. */
+  /** A lifecycle bean that fails to start, like a web server whose port is taken. */
   @Configuration(proxyBeanMethods = false)
   static class PortInUse {
     @Bean

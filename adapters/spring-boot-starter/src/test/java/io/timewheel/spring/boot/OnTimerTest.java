@@ -45,13 +45,13 @@ class OnTimerTest {
   /** The called methods, with their arguments. */
   private static final BlockingQueue<Object> CALLED = new LinkedBlockingQueue<>();
 
-  /** With Spring Boot's default configuration, Jackson in particular. */
+  /** A context with Spring Boot's default configuration, which includes Jackson. */
   private final ApplicationContextRunner application =
       new ApplicationContextRunner()
           .withUserConfiguration(Application.class)
           .withBean(InMemoryTimerStore.class, InMemoryTimerStore::create);
 
-  /** With this starter alone. */
+  /** A context with only this starter. */
   private final ApplicationContextRunner runner =
       new ApplicationContextRunner()
           .withConfiguration(

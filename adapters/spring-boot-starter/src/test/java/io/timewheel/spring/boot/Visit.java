@@ -9,7 +9,7 @@ import jakarta.persistence.Id;
 class Visit {
   @Id private String id;
 
-  /** For JPA. */
+  /** Called by JPA. */
   protected Visit() {}
 
   Visit(String id) {
