@@ -30,7 +30,14 @@ import org.junit.jupiter.api.Timeout;
  *     return timer;
  *   }
  *
- * @Override protected void advance(Duration duration) throws InterruptedException { clock.advanceBy(duration); for (MyTimer timer : timers) { timer.poll(); } } }
+ *   @Override
+ *   protected void advance(Duration duration) throws InterruptedException {
+ *     clock.advanceBy(duration);
+ *     for (MyTimer timer : timers) {
+ *       timer.poll();
+ *     }
+ *   }
+ * }
  * }</pre>
  *
  * <p>A timer with its own thread needs more care: {@code advance} must not return before that
