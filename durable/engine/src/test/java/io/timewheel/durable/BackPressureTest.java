@@ -21,7 +21,7 @@ import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Verifies that a slow store leads to no unbounded queue and no lost timer. */
+/** Verifies that a slow store causes no unbounded queue and no lost timer. */
 class BackPressureTest {
   private static final int THREADS = 8;
   private static final int EACH = 500;

@@ -27,7 +27,7 @@ class DeferredRunsTest {
   private static final Instant START = DurableTestkit.START;
   private static final Duration HOUR = Duration.ofHours(1);
 
-  /** The reasons why a timer misses its time. */
+  /** The reasons why a timer is delayed. */
   private enum Hindrance {
     PAUSE,
     HOLD,
@@ -83,7 +83,7 @@ class DeferredRunsTest {
     return TimerSpec.of("ns", "a").every(HOUR).missed(missed);
   }
 
-  /** Lasts until minute 215, so that the runs at 60, 120 and 180 are missed. */
+  /** Delays the timer until minute 215, so that the runs at 60, 120 and 180 are missed. */
   private void hinder(Hindrance how, TimerSpec spec) {
     switch (how) {
       case PAUSE -> {
@@ -194,7 +194,7 @@ class DeferredRunsTest {
     timer = start(true);
     kit.settle();
     assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L, 240L, 300L);
-    assertThat(reads).hasValue(1); // of the first one, which did not begin
+    assertThat(reads).hasValue(1); // of the first run, which did not begin
   }
 
   @Test

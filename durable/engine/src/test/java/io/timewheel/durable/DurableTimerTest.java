@@ -21,7 +21,7 @@ import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Verifies a durable timer as its users see it, on a clock that the test moves. */
+/** Tests a durable timer through its public API, on a clock that the test advances. */
 class DurableTimerTest {
   private static final Instant START = DurableTestkit.START;
 

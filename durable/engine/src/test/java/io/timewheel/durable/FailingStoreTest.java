@@ -195,7 +195,7 @@ class FailingStoreTest {
         });
   }
 
-  // One bad change
+  // One invalid change
 
   @Test
   void oneChangeThatTheStoreCannotCommitAffectsNoOther() {

@@ -77,7 +77,7 @@ class FailuresTest {
     dieAtTheNextFiring();
     dieAtTheNextFiring();
     scene.restart();
-    assertThat(scene.fired).hasSize(2); // the attempts that died
+    assertThat(scene.fired).hasSize(2); // the attempts that were lost in the crash
     assertThat(scene.state("poison")).isEqualTo(TimerState.FAILED);
     assertThat(scene.timer.get("shop", "poison").orElseThrow().attempts())
         .extracting(attempt -> attempt.end().name())
@@ -85,7 +85,7 @@ class FailuresTest {
     assertThat(scene.timer.stats().exhausted()).isEqualTo(1);
   }
 
-  /** Makes the store unreachable from the call of the handler on. */
+  /** Makes the store unreachable as soon as the handler is called. */
   private void dieAtTheNextFiring() {
     boolean[] dead = new boolean[1];
     scene.handler =

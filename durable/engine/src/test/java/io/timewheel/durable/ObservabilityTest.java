@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Verifies statistics, the log and Flight Recorder. */
 class ObservabilityTest {
-  /** Makes each scheduler load the events at its creation. */
+  /** Starts Flight Recorder, so that each scheduler loads its events when it is created. */
   @BeforeAll
   static void useFlightRecorder() {
     FlightRecorder.getFlightRecorder();

@@ -19,7 +19,7 @@ import java.util.function.Consumer;
  * refuse use {@link Stand}.
  */
 final class Scene {
-  /** A failed attempt is the last one. */
+  /** A retry policy without retries. */
   static final RetryPolicy ONCE = new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));
 
   final DurableTestkit kit = DurableTestkit.create();

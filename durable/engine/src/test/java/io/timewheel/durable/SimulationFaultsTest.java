@@ -200,7 +200,7 @@ class SimulationFaultsTest {
     }
   }
 
-  /** Records attempts that died with their owner as successes, instead of repeating them. */
+  /** Records attempts that were lost with their owner as successes, instead of repeating them. */
   private static final class TheDeadAreDone extends ForwardingTimerStore {
     TheDeadAreDone(TimerStore store) {
       super(store);
