@@ -36,8 +36,8 @@ import java.util.stream.IntStream;
 import javax.sql.DataSource;
 
 /**
- * A database with nodes. The test renews their node leases, and sets their clocks, which stand
- * still.
+ * A database with nodes. The test renews their node leases and sets their clocks, which do not
+ * advance by themselves.
  */
 final class Fixture implements AutoCloseable {
   static final long NOW = 1_800_000_000_000L;
@@ -47,7 +47,10 @@ final class Fixture implements AutoCloseable {
   final HikariDataSource pool;
   private final List<Node> nodes = new ArrayList<>();
 
-  /** The duration of node leases, by the clock of the database, which does not stand still. */
+  /**
+   * The duration of node leases. It counts by the clock of the database, which advances in real
+   * time.
+   */
   Duration lease = Duration.ofSeconds(10);
 
   Fixture(Server server) {

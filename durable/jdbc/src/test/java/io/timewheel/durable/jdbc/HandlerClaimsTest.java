@@ -23,7 +23,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Tests ready timers of handlers: their index, and claims by nodes that have the handlers. */
+/** Tests ready timers of handlers: their index, and claims by nodes that have these handlers. */
 class HandlerClaimsTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();

@@ -14,16 +14,16 @@ import javax.sql.DataSource;
 
 /** Loses or delays a COMMIT, or loses its answer, when a test requests that. */
 final class LossySource extends BareDataSource {
-  /** The fates of the next commits, in order. */
+  /** The faults of the next commits, in order. */
   final ArrayDeque<Fate> fates = new ArrayDeque<>();
 
-  /** A connection whose commit is still under way. */
+  /** A connection whose commit is still in progress. */
   Connection delayed;
 
   /** The statement that lifts the idle timeout of the transaction on that connection. */
   String liftIdleTimeout = "";
 
-  /** Has a permit for each commit that is held. */
+  /** A semaphore with a permit for each commit that is held. */
   final Semaphore held = new Semaphore(0);
 
   /** Lets one held commit continue. */
@@ -55,7 +55,7 @@ final class LossySource extends BareDataSource {
   /** True if the existing connections do not answer a validation. */
   volatile boolean silent;
 
-  /** Has a permit for each aborted connection. */
+  /** A semaphore with a permit for each aborted connection. */
   final Semaphore aborted = new Semaphore(0);
 
   /** The number of connections that the thread of the test can still get. */
@@ -73,13 +73,15 @@ final class LossySource extends BareDataSource {
 
   private final DataSource source;
 
-  /** The fate of a commit. */
+  /** The fault of a commit. */
   enum Fate {
     /** The server commits, and its answer is lost. */
     ANSWER_LOST,
-    /** The commit does not reach the server, which notices that the connection is closed. */
+    /**
+     * The commit does not reach the server, and the server detects that the connection is closed.
+     */
     COMMIT_LOST,
-    /** The connection looks dead, but the commit is only slow. */
+    /** The connection seems to be lost, but the commit is only slow. */
     COMMIT_DELAYED,
     /** The thread stalls before the commit until the test lets it continue. */
     HELD,
@@ -129,7 +131,7 @@ final class LossySource extends BareDataSource {
                 throw new SQLException("gone when it was given back", "08006");
               }
               if (real == dead && method.getName().matches("rollback|close")) {
-                return null; // on this side, the connection is dead
+                return null; // on this side, the connection is lost
               }
               try {
                 Object result = method.invoke(real, arguments);

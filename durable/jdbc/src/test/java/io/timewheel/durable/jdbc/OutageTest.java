@@ -92,8 +92,8 @@ class OutageTest {
   }
 
   /**
-   * Repeats a call until it fails with the expected reason. The outcome of a call that is on its
-   * way when the server stops may be unknown.
+   * Repeats a call until it fails with the expected reason. The outcome of a call in progress when
+   * the server stops may be unknown.
    */
   private void awaitRefusal(String reason) {
     String told = "";

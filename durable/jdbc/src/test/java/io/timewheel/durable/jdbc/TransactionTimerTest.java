@@ -157,7 +157,7 @@ class TransactionTimerTest {
   @Test
   void aCallThatFailsHalfwayChangesNothing() throws SQLException {
     loseB();
-    List<TimerSpec> specs = new ArrayList<>(); // more than one commit holds
+    List<TimerSpec> specs = new ArrayList<>(); // more than fits into one commit
     specs.add(spec("b"));
     for (int i = 0; i < 250; i++) {
       specs.add(spec("a" + i));
@@ -375,7 +375,8 @@ class TransactionTimerTest {
       do {
         hints = transport.receive(listener, 1_000);
       } while (hints.isEmpty());
-      // Its own shards too, because the session does not learn the outcome of the transaction.
+      // Hints are sent for its own shards too, because the session does not learn the outcome of
+      // the transaction.
       int shard = Shards.of(key("near"), 4);
       assertThat(node.ownership().owned()).contains(shard);
       assertThat(hints).hasSize(1).first().asString().startsWith("A\t" + shard + "\t");

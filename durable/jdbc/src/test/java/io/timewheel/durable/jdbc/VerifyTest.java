@@ -289,9 +289,7 @@ class VerifyTest {
         .startsWith(fixed);
   }
 
-  /**
-   * A row of the ready index, of a timer that is finished or absent, is not locked by its timer.
-   */
+  /** If the timer is finished or absent, its lock does not protect its row of the ready index. */
   @Test
   void rowsOfAnIndexThatAnotherTransactionHoldsAreNotChanged() throws SQLException {
     int held = 150;
