@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
-/** The lines of the audit log. */
+/** Tests the lines of the audit log. */
 class AuditLogTest {
   private static final String SECRET = "hunter2";
   private static final String TIMER =

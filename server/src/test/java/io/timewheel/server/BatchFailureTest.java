@@ -31,7 +31,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** Items of batches that fail for an unexpected reason. */
+/** Tests items of batches that fail for an unexpected reason. */
 class BatchFailureTest {
   private static final String NAMESPACE = "/v1/namespaces/shop/";
   private static final String SPEC = "\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";

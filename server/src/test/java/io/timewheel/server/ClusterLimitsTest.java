@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Limits and quotas while two nodes on one database serve requests. */
+/** Tests limits and quotas while two nodes on one database serve requests. */
 @Timeout(300)
 class ClusterLimitsTest {
   private static final String SHOP = "/v1/namespaces/shop";
@@ -152,7 +152,7 @@ class ClusterLimitsTest {
       try {
         timer.close(Duration.ofSeconds(5));
       } catch (DurableTimerException e) {
-        assertThat(pool.isClosed()).isTrue(); // its node has died
+        assertThat(pool.isClosed()).isTrue(); // its node has crashed
       }
       pool.close();
     }
@@ -167,7 +167,7 @@ class ClusterLimitsTest {
     puts.forEach(put -> assertThat(put.join().statusCode()).isEqualTo(201));
   }
 
-  /** {@return the firings that both nodes return, which claim at the same time} */
+  /** {@return the firings that two nodes return that claim at the same time} */
   private List<JsonNode> claimTogether(String queue, String wait) {
     List<CompletableFuture<JsonNode>> claims = new ArrayList<>();
     for (int i = 0; i < 3; i++) {

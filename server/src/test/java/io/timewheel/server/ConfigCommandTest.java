@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import tools.jackson.databind.JsonNode;
 
-/** {@code timewheel config}. */
+/** Tests {@code timewheel config}. */
 class ConfigCommandTest {
   @TempDir private Path directory;
   private final StringWriter out = new StringWriter();

@@ -21,7 +21,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Hundreds and thousands of connections, slow ones, and too many. */
+/**
+ * Tests hundreds and thousands of connections, slow connections, and connections above the limit.
+ */
 class ConnectionsTest {
   private static final String GET = "GET /v1/namespaces HTTP/1.1\r\nHost: localhost\r\n";
   private static final String HEALTH = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -35,7 +37,10 @@ class ConnectionsTest {
           "",
           "");
 
-  /** Each needs two files of this process. The load run opens ten thousand. */
+  /**
+   * The number of idle connections. Each needs two file descriptors of this process. The load run
+   * opens ten thousand.
+   */
   private static final int IDLE = 2_000;
 
   /** The first byte of a slow body. */
@@ -239,13 +244,13 @@ class ConnectionsTest {
     assertThat(statusOfRequest(connectFrom("127.0.0.1"))).contains("429");
     assertThat(statusOfRequest(connectFrom("127.0.0.2"))).contains("200");
     first.close();
-    while (running.server.connections().count() > 7) { // the one of 429 is closed too
+    while (running.server.connections().count() > 7) { // 429 closes one, too
       Thread.onSpinWait();
     }
     assertThat(statusOfRequest(connectFrom("127.0.0.1"))).contains("200");
   }
 
-  /** Opens more connections of one address than are answered 429. */
+  /** Opens more connections from one address than receive an answer 429. */
   private void fillFromOneAddress() throws IOException {
     int most = 7 + 875;
     for (int i = 0; i < most + 100; i++) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A server process whose database is killed, or hangs, while 80 callers send requests. */
+/** Tests a server process whose database is killed, or hangs, while 80 callers send requests. */
 @Tag("proof") // waits for timeouts of sockets
 @Timeout(300)
 class DatabaseOutageTest {

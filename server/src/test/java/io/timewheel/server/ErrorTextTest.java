@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** Errors of handlers and stores, as the API returns them. */
+/** Tests the errors of handlers and stores that the API returns. */
 class ErrorTextTest {
   private static final class OwnException extends Exception {
     private static final long serialVersionUID = 1;

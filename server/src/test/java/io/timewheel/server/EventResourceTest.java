@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Streams of events through real sockets. */
+/** Tests streams of events through real sockets. */
 class EventResourceTest {
   private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
   private static final String NOW = "{\"after\":\"PT0S\",\"target\":{\"queue\":\"q\"}}";

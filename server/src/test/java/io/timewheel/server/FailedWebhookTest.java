@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Events about failed timers. */
+/** Tests events about failed timers. */
 class FailedWebhookTest {
   private static final RetryPolicy ONCE =
       new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));

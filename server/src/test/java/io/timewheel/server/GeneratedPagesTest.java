@@ -24,7 +24,7 @@ import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.ArgGroupSpec;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** The pages that {@code .ci/pages} writes from the code of the server. */
+/** Compares the documents that {@code .ci/pages} generates with the code of the server. */
 @Timeout(120)
 class GeneratedPagesTest {
   private static final Path DOCS = Path.of("../docs").toAbsolutePath().normalize();

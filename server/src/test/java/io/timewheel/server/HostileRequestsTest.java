@@ -10,7 +10,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Malicious requests: they hide another request, reach foreign data, or consume many resources. */
+/**
+ * Tests malicious requests, which hide another request, access the data of others, or consume many
+ * resources.
+ */
 class HostileRequestsTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/a";
 

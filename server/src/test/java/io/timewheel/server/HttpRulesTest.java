@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The rules for every request: limits, unknown callers, and data that is not a request. */
+/** Tests the rules for every request: limits, unknown callers, and data that is not a request. */
 class HttpRulesTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/a";
   private static final String AFTER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";

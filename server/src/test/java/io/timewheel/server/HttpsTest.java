@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 
-/** A server whose port has a certificate. */
+/** Tests a server whose port has a certificate. */
 class HttpsTest {
   @TempDir private Path directory;
   private final Logger logger = (Logger) LoggerFactory.getLogger(WatchedFile.class);

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A server whose store hangs: no call returns until the test releases it. */
+/** Tests a server whose store hangs: no call returns until the test releases it. */
 @Timeout(120)
 class HungStoreTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";
@@ -133,7 +133,7 @@ class HungStoreTest {
     assertThat(get("/healthz").join().status()).isEqualTo(200);
     assertThat(callers).noneMatch(CompletableFuture::isDone);
     while (get("/readyz").join().status() != 503) {
-      Thread.onSpinWait(); // it is 503 once no read has succeeded for a while
+      Thread.onSpinWait(); // the answer is 503 once no read has succeeded for a while
     }
     goOn.countDown();
     assertThat(callers).allSatisfy(call -> assertThat(call.join().status()).isLessThan(500));

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Requests with an Idempotency-Key. */
+/** Tests requests with an Idempotency-Key. */
 class IdempotencyKeysTest {
   private static final String AFTER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
 
@@ -137,7 +137,7 @@ class IdempotencyKeysTest {
     return running.post(path, body, "Idempotency-Key", key);
   }
 
-  /** Without a key, the second request finds a claim lease that has ended. */
+  /** Without a key, the second request would find that its claim lease has ended. */
   @Test
   void aRepeatedNackAnswersAsTheFirst() {
     running.put(path("nack"), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"nack\"}}");
@@ -147,7 +147,7 @@ class IdempotencyKeysTest {
     assertThat(nack(firing, "PT1H", "k2").status()).isEqualTo(409);
   }
 
-  /** A client may use the fire ID as its key, which all attempts have. */
+  /** A client may use the fire ID as its key, although all attempts have the same fire ID. */
   @Test
   void aKeyIsValidForOneLease() {
     running.put(path("leases"), "{\"after\":\"PT0S\",\"target\":{\"queue\":\"leases\"}}");
@@ -175,7 +175,10 @@ class IdempotencyKeysTest {
         .isEqualTo(200);
   }
 
-  /** Without a key, an ack that is repeated after the next run has lost its claim lease. */
+  /**
+   * Without a key, an ack that is repeated after the next run would be refused, because its claim
+   * lease has ended.
+   */
   @Test
   void aRepeatedAckAnswersAsTheFirstAfterTheNextRun() {
     running.put(path("acked"), "{\"every\":\"PT1H\",\"target\":{\"queue\":\"acked\"}}");

@@ -24,10 +24,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A bulk operation that ends in the middle, such as when its server is killed. */
+/** Tests a bulk operation that is interrupted, for example by a kill of its server. */
 @Timeout(120)
 class InterruptedBulkTest {
-  /** More than the server changes at a time. */
+  /** The number of timers: more than the server changes at a time. */
   private static final int TIMERS = 1_001;
 
   private static final String LAST = "u";

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
 
-/** The field jitter of timers and of previews. */
+/** Tests the field jitter of timers and of previews. */
 class JitterTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";
   private static final String PREVIEW = "/v1/schedules:preview";

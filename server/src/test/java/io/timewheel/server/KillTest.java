@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The process is killed many times while clients create, cancel and claim timers. */
+/** Kills the server process many times while clients create, cancel and claim timers. */
 @Tag("proof")
 @Timeout(value = 15, unit = TimeUnit.MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class KillTest {
@@ -40,7 +40,7 @@ class KillTest {
   private static final int MAKERS = 3;
   private static final int CONSUMERS = 3;
 
-  /** The number of timers of each client that are committed before the next kill, at least. */
+  /** The minimum number of timers of each client that are committed before the next kill. */
   private static final int TIMERS_A_ROUND = 150;
 
   private static final String TIMER =

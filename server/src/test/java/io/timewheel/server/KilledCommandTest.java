@@ -22,10 +22,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands that are killed while the server has a copy for them. */
+/** Tests commands that are killed while the server has made a copy for them. */
 @Timeout(value = 10, unit = MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class KilledCommandTest {
-  /** Much more than a pipe buffers. */
+  /** The number of timers to export: much more than fits into the buffer of a pipe. */
   private static final int TIMERS = 1_000;
 
   @TempDir private Path directory;
@@ -83,7 +83,7 @@ class KilledCommandTest {
     return programs.run(Map.of(), line);
   }
 
-  /** {@return an export that blocks, because nobody reads its output} */
+  /** {@return an export that blocks, because its output is not read} */
   private Process export() throws IOException {
     Process export = store("export", "-");
     String header = export.inputReader(StandardCharsets.UTF_8).readLine();

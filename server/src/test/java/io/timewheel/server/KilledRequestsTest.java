@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Requests with an Idempotency-Key that are repeated after the server was killed. */
+/** Tests requests with an Idempotency-Key that are repeated after the server was killed. */
 @Tag("proof") // server processes
 @Timeout(300)
 class KilledRequestsTest {

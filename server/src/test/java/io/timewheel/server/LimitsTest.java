@@ -27,7 +27,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Limits of queues, of webhook hosts and of namespaces. */
+/** Tests the limits of queues, of webhook hosts and of namespaces. */
 class LimitsTest {
   private static final String SHOP = "/v1/namespaces/shop";
   private static final String CLAIM = SHOP + "/queues/orders/firings:claim";

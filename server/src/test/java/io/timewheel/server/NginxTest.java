@@ -38,7 +38,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
-/** The nginx configuration in {@code dist}, in Debian's nginx, in front of a server. */
+/** Tests the nginx configuration in {@code dist} with Debian's nginx in front of a server. */
 class NginxTest {
   private static final File NGINX = new File("/usr/sbin/nginx");
   private static final String TIMER = "/v1/namespaces/shop/timers/order%2F42%3Ab";
@@ -206,7 +206,7 @@ class NginxTest {
     ListAppender<ILoggingEvent> log = new ListAppender<>();
     log.start();
     logger.addAppender(log);
-    // Another address of this machine, in place of another machine. Its header is ignored.
+    // Another address of this machine stands for another machine. The server ignores its header.
     try (Socket socket = new Socket()) {
       socket.bind(new InetSocketAddress(InetAddress.getByAddress(new byte[] {127, 0, 0, 2}), 0));
       socket.connect(

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Requests that a client sends early, after a claim that waits. */
+/** Tests requests that a client sends on the connection of a claim that still waits. */
 class PipelinedRequestsTest {
   private static final String CLAIM_BODY = "{\"wait\":\"PT1M\"}";
   private static final String CLAIM =
@@ -34,7 +34,10 @@ class PipelinedRequestsTest {
   private static final Pattern ANSWER =
       Pattern.compile("HTTP/1.1 (\\d+) [^\\r]*\\r\\n(?:[^\\r]+\\r\\n)*?X-Request-Id: (\\S+)\\r\\n");
 
-  /** Much more than the buffers of a connection, in clear text and in TLS. */
+  /**
+   * The number of requests: much more than fits into the buffers of a connection, in clear text and
+   * in TLS.
+   */
   private static final int REQUESTS = 500;
 
   @TempDir private Path directory;
@@ -84,7 +87,7 @@ class PipelinedRequestsTest {
         Socket socket = connect(running, tls)) {
       socket.getOutputStream().write((CLAIM + ahead).getBytes(US_ASCII));
       awaitClaims(running, 1);
-      // Each is another chance to read early while the claim waits.
+      // Each request gives the server another chance to read too early.
       try (Socket other = connect(running, tls)) {
         InputStream in = other.getInputStream();
         for (int i = 0; i < 100; i++) {

@@ -33,7 +33,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Quotas of tokens and namespaces. */
+/** Tests the quotas of tokens and namespaces. */
 class QuotasTest {
   private static final String AT = "{\"at\":\"2099-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}}";
   private static final String TIMERS = "/v1/namespaces/shop/timers";

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A token that is revoked while it is in use. */
+/** Tests a token that is revoked while it is in use. */
 class RevokedTokenTest {
   private static final String CLAIM = "/v1/namespaces/shop/queues/q/firings:claim";
 

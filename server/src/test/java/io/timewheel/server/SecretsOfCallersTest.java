@@ -16,7 +16,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The webhook secrets that a caller may name. */
+/** Tests which webhook secrets a caller may name. */
 class SecretsOfCallersTest {
   private static final String KEY = " whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n";
   private static final String TIMERS = "/v1/namespaces/shop/timers";

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-/** The nodes on one database as they show each other. */
+/** Tests the view that the nodes on one database return of each other. */
 @Timeout(300)
 class SharedClusterTest {
   private static final String NOBODY = "";

@@ -25,7 +25,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** {@code timewheel store} with {@code --store}. */
+/** Tests {@code timewheel store} with {@code --store}. */
 class SharedStoreCommandTest {
   @TempDir private Path directory;
   private String out = "";

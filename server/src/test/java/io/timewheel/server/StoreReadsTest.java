@@ -33,7 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A shared store whose reads of one timer do not return. */
+/** Tests a shared store whose reads of one timer do not return. */
 @Timeout(120)
 class StoreReadsTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import tools.jackson.databind.JsonNode;
 
-/** The order and the filters of lists of timers. */
+/** Tests the order and the filters of lists of timers. */
 class TimerListResourceTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";
 

@@ -43,8 +43,8 @@ import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
 /**
- * HTTPS requests to a server whose certificate is trusted and valid only for {@code localhost}. The
- * client has no settings for it, but uses those of the JVM.
+ * Tests HTTPS requests to a server whose certificate is trusted and valid only for {@code
+ * localhost}. The client has no TLS settings of its own, and uses those of the JVM.
  */
 class TlsTest {
   private static final String TRUST_STORE = "javax.net.ssl.trustStore";

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** The server as a separate process, killed while it waits for the answer of a target. */
+/** Kills a server process while it waits for the answer of a target. */
 class WebhookKillTest {
   @TempDir private Path directory;
   private final Programs programs = new Programs();

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Requests for timers whose target is a URL. No URL is called here. */
+/** Tests API requests about timers whose target is a URL. These tests call no URL. */
 class WebhookRequestsTest {
   private static final String LIST = "/v1/namespaces/shop/timers";
 

@@ -46,14 +46,16 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** Timers whose target is a URL, from their creation to the webhook request and its result. */
+/**
+ * Tests timers whose target is a URL, from their creation to the webhook request and its result.
+ */
 class WebhooksTest {
   static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   static final String NEW_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";
   private static final AddressPolicy LOOPBACK =
       AddressPolicy.admitting(List.of(Cidr.parse("127.0.0.0/8"), Cidr.parse("::1")));
 
-  /** Long enough that no second attempt starts while a test checks the first. */
+  /** A backoff that is long enough that no second attempt starts while a test checks the first. */
   private static final String SLOW = "{\"backoff\":\"PT10M\",\"maxBackoff\":\"PT10M\"}";
 
   private static final String TWICE =
@@ -66,7 +68,7 @@ class WebhooksTest {
   private static Path secrets;
   private static Running running;
 
-  /** A namespace that no other test uses. */
+  /** A namespace that only this test uses. */
   private final String namespace = "shop-" + NAMESPACES.incrementAndGet();
 
   @BeforeAll

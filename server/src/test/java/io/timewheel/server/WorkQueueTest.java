@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A store whose lists do not return, and all other requests meanwhile. */
+/** Tests that all other requests succeed while the lists of the store do not return. */
 @Timeout(120)
 class WorkQueueTest {
   private static final int AT_A_TIME = 2;

@@ -53,7 +53,9 @@ class TokensTest {
     assertThat(all).matches("tw_[A-Za-z0-9_-]{43}").isNotEqualTo(one);
   }
 
-  /** A comparison that ends at the first difference would reveal how many characters were right. */
+  /**
+   * A comparison that ends at the first difference would reveal the number of correct characters.
+   */
   @Test
   void comparesInConstantTime() throws IOException {
     try (InputStream code = Tokens.class.getResourceAsStream("Tokens.class")) {

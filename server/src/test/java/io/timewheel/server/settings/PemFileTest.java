@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Certificates and keys in the formats of openssl. */
+/** Tests certificates and keys in the formats of openssl. */
 class PemFileTest {
   @TempDir private Path directory;
   private TlsFixture fixture;

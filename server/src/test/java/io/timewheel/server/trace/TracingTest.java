@@ -26,7 +26,7 @@ class TracingTest {
   private static final String TRACE = "0af7651916cd43dd8448eb211c80319c";
   private static final String PARENT = "00-" + TRACE + "-b7ad6b7169203331-01";
 
-  /** Has all classes except those of OpenTelemetry. */
+  /** A class loader that hides only the classes of OpenTelemetry. */
   private static final class Without extends ClassLoader {
     Without() {
       super(TracingTest.class.getClassLoader());
