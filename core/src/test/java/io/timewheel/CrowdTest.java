@@ -27,7 +27,7 @@ class CrowdTest {
   }
 
   @Test
-  void crowdRunsThoughTheLogOfItsWarningThrows() {
+  void timersRunIfTheLogOfTheWarningThrows() {
     try (LogCapture log =
         new LogCapture(
             entry -> {

@@ -176,7 +176,7 @@ class FaultsTest {
   }
 
   @Test
-  void fault6StopCountsAndReportsWhatItCancels() {
+  void fault6StopCountsAndReportsTheCancelledTimeouts() {
     HashedWheelTimer timer = hashed().build();
     for (int i = 0; i < 1_000; i++) {
       timer.newTimeout(task, 1 + i, TimeUnit.SECONDS);

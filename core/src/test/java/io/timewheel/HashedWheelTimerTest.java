@@ -134,7 +134,7 @@ class HashedWheelTimerTest {
   }
 
   @Test
-  void rethrowsWhatTheThreadFactoryThrows() {
+  void rethrowsTheExceptionOfTheThreadFactory() {
     IllegalStateException thrown = new IllegalStateException("no threads today");
 
     assertThatIllegalStateException()

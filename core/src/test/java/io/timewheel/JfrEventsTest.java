@@ -313,7 +313,7 @@ class JfrEventsTest {
   }
 
   @Test
-  void failingEventHarmsNothing() throws IOException {
+  void failingEventAffectsNothingElse() throws IOException {
     List<Throwable> errors = new ArrayList<>();
     PolledTimer nameless =
         new PolledTimer(

@@ -84,7 +84,7 @@ class SlotTest {
   }
 
   @Test
-  void timeoutKnowsItsPlaceWhilePending() {
+  void pendingTimeoutHasThePlaceOfItsSlot() {
     slot.add(first, 5);
     assertThat(first.place()).isEqualTo(17);
     assertThat(first.isPending()).isTrue();

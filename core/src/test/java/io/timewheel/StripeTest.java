@@ -165,7 +165,7 @@ class StripeTest {
    * A timeout that was due at the later time is still due. A clock that goes back revokes nothing.
    */
   @Test
-  void pollContinuesThoughTheClockWentBack() {
+  void pollContinuesAfterTheClockWasSetBack() {
     WheelTimeout first = add(4_096 + 1);
     for (int i = 0; i < 10 * Wheel.POLL_BUDGET; i++) {
       add(4_096 + 3_000);

@@ -126,7 +126,7 @@ class WakeUpTest {
   }
 
   @Test
-  void wakeBeforeThereIsASleeperDoesNoHarm() throws Exception {
+  void wakeWithoutASleeperHasNoEffect() throws Exception {
     wakeUp.wake();
 
     assertThat(plan()).isEqualTo(AWAKE);

@@ -131,7 +131,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void busyExecutorIsOfferedFewBeats() {
+  void busyExecutorIsOfferedFewHeartbeats() {
     heartbeats.add("a").read();
     Heartbeats<String> writing =
         Heartbeats.<String>builder(rig.timer, rig)
@@ -291,7 +291,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void skipsAndReportsABeatThatTheExecutorRejects() {
+  void skipsAndReportsAHeartbeatThatTheExecutorRejects() {
     rig.takes = false;
     rig.rejects = true;
     heartbeats.add("a");
@@ -304,7 +304,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void firstBeatComesAfterARandomPart() {
+  void firstHeartbeatIsSentAfterARandomPart() {
     double[] parts = {0.0, 0.25, 0.5, 1.0};
     int[] next = {0};
     Heartbeats<String> jittered = make(rig).random(() -> parts[next[0]++]).build();
@@ -317,7 +317,7 @@ class HeartbeatsTest {
   }
 
   @Test
-  void spreadsFirstBeatsByDefault() {
+  void spreadsFirstHeartbeatsByDefault() {
     Heartbeats<Integer> many =
         Heartbeats.<Integer>builder(rig.timer, rig)
             .onWriteIdle(ofSeconds(1), connection -> beats.add("" + rig.nowMillis()))

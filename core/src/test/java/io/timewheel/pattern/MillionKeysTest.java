@@ -118,7 +118,7 @@ class MillionKeysTest {
   }
 
   @Test
-  void everyConnectionBeatsOnceInItsTime() {
+  void everyConnectionSendsOneHeartbeatPerInterval() {
     Heartbeats<Integer> heartbeats =
         Heartbeats.<Integer>builder(rig.timer, rig)
             .onWriteIdle(ofMillis(100), connection -> times[connection.key()]++)

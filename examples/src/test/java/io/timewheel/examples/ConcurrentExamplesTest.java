@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
  */
 class ConcurrentExamplesTest {
   @Test
-  void scheduledExecutorPrintsWhatItsJavadocShows() throws Exception {
+  void scheduledExecutorPrintsTheOutputInItsJavadoc() throws Exception {
     assertThat(Output.of(ScheduledExecutor::main).lines())
         .containsExactly("three heartbeats", "cancelled: true", "terminated: true");
   }
 
   @Test
-  void timedFuturesPrintsWhatItsJavadocShows() throws Exception {
+  void timedFuturesPrintsTheOutputInItsJavadoc() throws Exception {
     assertThat(Output.of(TimedFutures::main).lines())
         .containsExactly("answer: 42", "pending: 0", "no answer: a guess");
   }

@@ -172,7 +172,7 @@ class DurableGuideTest {
   }
 
   @Test
-  void tellsWhatIsDueWhen() {
+  void countsTimersByTheirDueTimes() {
     DurableTestkit kit = DurableTestkit.create();
     DurableTimer timer = start(kit);
     // begin
@@ -191,7 +191,7 @@ class DurableGuideTest {
   }
 
   @Test
-  void tellsWhetherItWasDone() {
+  void returnsWhetherACallTookEffect() {
     DurableTestkit kit = DurableTestkit.create();
     DurableTimer timer = start(kit);
     TimerSpec spec =

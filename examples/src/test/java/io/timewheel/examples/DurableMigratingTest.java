@@ -219,7 +219,7 @@ class DurableMigratingTest {
   }
 
   @Test
-  void whatNobodyHandlesIsBlockedUntilSomebodyDoes() {
+  void timersWithoutAHandlerAreBlockedUntilOneIsAdded() {
     InMemoryTimerStore store = InMemoryTimerStore.create();
     DurableTimer old = kit.start(store, builder -> {});
     old.schedule(TimerSpec.of("shop", "a").after(Duration.ZERO).handler("new"));

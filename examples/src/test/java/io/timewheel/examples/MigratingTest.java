@@ -38,7 +38,7 @@ class MigratingTest {
   // java.util.Timer
 
   @Test
-  void aTaskThatIsLateKnowsHowLate() {
+  void aLateTaskCanComputeItsLag() {
     timer.newTimeout(
         timeout -> {
           long lateMillis = -timeout.remaining(MILLISECONDS); // the time since it was due
@@ -53,7 +53,7 @@ class MigratingTest {
   }
 
   @Test
-  void stopReturnsWhatHadNotRun() {
+  void stopReturnsTimeoutsThatHaveNotRun() {
     Timeout timeout = timer.newTimeout(t -> say("never"), 1, MINUTES);
 
     Set<Timeout> cancelled = timer.stop();
@@ -75,7 +75,7 @@ class MigratingTest {
   }
 
   @Test
-  void aCancelledTaskIsGone() {
+  void aCancelledTaskIsRemoved() {
     ScheduledExecutorService scheduler = scheduler();
     ScheduledFuture<?> future = scheduler.schedule(() -> say("never"), 1, TimeUnit.HOURS);
     assertThat(timer.pendingTimeouts()).isEqualTo(1);
@@ -155,7 +155,7 @@ class MigratingTest {
   // Quartz
 
   @Test
-  void aPeriodicTaskThatGoesOnAlthoughARunThrows() {
+  void aPeriodicTaskThatContinuesAfterARunThrows() {
     ScheduledExecutorService scheduler = scheduler();
     ScheduledFuture<?> reports =
         scheduler.scheduleAtFixedRate(

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 class QuickstartTest {
   /** The greeting comes from another thread, so it may precede any line except the last. */
   @Test
-  void printsWhatItsJavadocShows() throws Exception {
+  void printsTheOutputInItsJavadoc() throws Exception {
     assertThat(Output.of(Quickstart::main).lines())
         .containsExactlyInAnyOrder(
             "moved: true",

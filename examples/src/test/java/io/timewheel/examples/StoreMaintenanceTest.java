@@ -47,7 +47,7 @@ class StoreMaintenanceTest {
   }
 
   @Test
-  void exportsWhatCanBeReadOfADamagedStore() throws Exception {
+  void exportsTheReadableTimersOfADamagedStore() throws Exception {
     Path damaged = directory.resolve("damaged");
     Path file = directory.resolve("timers.jsonl");
     fill(damaged, 2_000);
@@ -96,7 +96,7 @@ class StoreMaintenanceTest {
   }
 
   @Test
-  void tellsWhatIsWrong() {
+  void reportsTheProblemsOfAStore() {
     VerifyReport report = new VerifyReport(1, 1, List.of("shop/order-42: no entry"));
     assertThatThrownBy(() -> StoreMaintenance.check(report))
         .hasMessage("1 problems: shop/order-42: no entry");

@@ -63,7 +63,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void onlyHttpKnowsTheHttpServer() {
+  void onlyHttpDependsOnTheHttpServer() {
     noClasses()
         .that()
         .resideInAnyPackage(

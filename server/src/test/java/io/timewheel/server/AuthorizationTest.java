@@ -149,7 +149,7 @@ class AuthorizationTest {
           "admin", ANY);
 
   @Test
-  void theDocumentListsTheRolesThatEachRouteLetsIn() {
+  void theDocumentListsTheRolesThatEachRouteAdmits() {
     JsonNode paths =
         running.get("/openapi.json", "Authorization", "Bearer " + admin).json().get("paths");
     for (Row row : MATRIX) {

@@ -99,7 +99,7 @@ class BoundedAnswersTest {
   }
 
   @Test
-  void aPageWithPayloadsEndsAt4MbAndTheNextOneGoesOnBehindIt() {
+  void aPageWithPayloadsEndsAt4MbAndTheNextOneContinuesAfterIt() {
     try (Running running = new Running()) {
       scheduleLarge(running, Duration.ofHours(1));
       Set<String> seen = new TreeSet<>();
@@ -333,7 +333,7 @@ class BoundedAnswersTest {
   }
 
   @Test
-  void answersThatNobodyReadsTakeALimitedMemory() throws Exception {
+  void unreadAnswersTakeALimitedMemory() throws Exception {
     List<Socket> sockets = new ArrayList<>();
     try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofHours(1)))) {
       scheduleLarge(running, Duration.ofHours(1));

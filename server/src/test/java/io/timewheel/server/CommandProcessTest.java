@@ -76,7 +76,7 @@ class CommandProcessTest {
   }
 
   @Test
-  void exitsAsTheContractSays() throws Exception {
+  void exitsWithTheDocumentedExitCodes() throws Exception {
     Process server = serve();
     String address = Programs.address(server, "127.0.0.1");
     String create = "timers create shop a --after PT1H --queue q";

@@ -170,7 +170,7 @@ class ConnectionsTest {
   }
 
   @Test
-  void thousandsOfIdleConnectionsBlockNobody() throws Exception {
+  void thousandsOfIdleConnectionsBlockNoRequest() throws Exception {
     running = new Running();
     for (int i = 0; i < IDLE; i++) {
       connect();

@@ -116,7 +116,7 @@ class ManyTimersTest {
   }
 
   @Test
-  void listsHoldUnfinishedTimersUnlessStateSaysOtherwise() {
+  void listsContainUnfinishedTimersUnlessStatesAreGiven() {
     batch("states", item("a", ""), item("b", ""), item("c", ""));
     running.send("DELETE", "/v1/namespaces/states/timers/a", null);
     running.post("/v1/namespaces/states/timers/b:pause", null);

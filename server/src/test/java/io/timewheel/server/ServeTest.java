@@ -260,7 +260,7 @@ class ServeTest {
   }
 
   @Test
-  void tenThousandIdleConnectionsBlockNobody() throws Exception {
+  void tenThousandIdleConnectionsBlockNoRequest() throws Exception {
     var system = ManagementFactory.getOperatingSystemMXBean();
     assumeTrue(
         system instanceof UnixOperatingSystemMXBean unix

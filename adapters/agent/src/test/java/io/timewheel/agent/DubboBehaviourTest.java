@@ -169,7 +169,7 @@ class DubboBehaviourTest {
   }
 
   @Test
-  void stopReturnsWhatIsPending() {
+  void stopReturnsThePendingTimeouts() {
     List<Timeout> started = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       started.add(timer.newTimeout(NOTHING, 1 + i, HOURS));

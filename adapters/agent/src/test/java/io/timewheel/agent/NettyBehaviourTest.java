@@ -349,7 +349,7 @@ class NettyBehaviourTest {
   // Stopping
 
   @Test
-  void stopReturnsAndCancelsWhatIsPending() {
+  void stopReturnsAndCancelsThePendingTimeouts() {
     List<Timeout> started = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       started.add(timer.newTimeout(NOTHING, 1 + i, HOURS));

@@ -68,7 +68,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void timeoutKnowsItsTimerAndItsTask() {
+  void timeoutReturnsItsTimerAndItsTask() {
     K task = task(nothing);
     T timeout = newTimeout(timer, task, 1, SECONDS);
 
@@ -167,7 +167,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void handlerGetsWhatATaskThrowsAndTheOtherTasksRun() {
+  void handlerReceivesTheExceptionOfATaskAndTheOtherTasksRun() {
     List<Throwable> errors = new ArrayList<>();
     List<TimerTask> failed = new ArrayList<>();
     ManualTimer clock =
@@ -283,7 +283,7 @@ public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   }
 
   @Test
-  void stopCancelsAndReturnsWhatHasNotRun() {
+  void stopCancelsAndReturnsTimeoutsThatHaveNotRun() {
     List<T> pending = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       pending.add(start(timer, ran::add, 5, SECONDS));

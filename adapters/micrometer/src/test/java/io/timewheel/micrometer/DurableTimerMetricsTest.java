@@ -41,7 +41,7 @@ class DurableTimerMetricsTest {
   }
 
   @Test
-  void metersCarryWhatTheTimerCounts() {
+  void metersEqualTheStatsOfTheTimer() {
     new DurableTimerMetrics(timer, "orders").bindTo(registry);
     timer.schedule(spec("a", "h"));
     timer.schedule(spec("b", "fails"));
@@ -71,7 +71,7 @@ class DurableTimerMetricsTest {
   }
 
   @Test
-  void showsAStoreThatIsGoneAndWhatWaitsForIt() {
+  void showsAnUnavailableStoreAndTheWaitingChanges() {
     new DurableTimerMetrics(timer, "orders").bindTo(registry);
     timer.schedule(spec("a", "h"));
     store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);

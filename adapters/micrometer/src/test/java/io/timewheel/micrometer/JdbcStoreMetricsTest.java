@@ -34,7 +34,7 @@ class JdbcStoreMetricsTest {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
 
   @Test
-  void metersCarryWhatTheStoreCounts() {
+  void metersEqualTheFiguresOfTheStore() {
     new JdbcStoreMetrics.Binding<>(registry, "shop", FIGURES, figures -> figures).bind();
     assertThat(registry.scrape().lines().filter(line -> !line.startsWith("#")))
         .containsExactlyInAnyOrder(

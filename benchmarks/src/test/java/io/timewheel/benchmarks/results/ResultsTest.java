@@ -34,7 +34,7 @@ class ResultsTest {
   }
 
   @Test
-  void readsWhatItWrote() throws IOException {
+  void readsWrittenResults() throws IOException {
     Path file = directory.resolve("new").resolve("results.json");
 
     example(Results.FORMAT).write(file);

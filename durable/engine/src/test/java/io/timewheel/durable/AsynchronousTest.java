@@ -147,7 +147,7 @@ class AsynchronousTest {
   }
 
   @Test
-  void anAnswerComesThoughTheHandlersExecutorRefusesIt() {
+  void aCallIsAnsweredIfTheHandlersExecutorRejectsTheAnswer() {
     DurableTimer refused =
         kit.start(
             InMemoryTimerStore.create(),

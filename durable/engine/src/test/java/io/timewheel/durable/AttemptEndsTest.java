@@ -135,7 +135,7 @@ class AttemptEndsTest {
   }
 
   @Test
-  void aSuccessThatIsCommittedThoughItsAnswerWasLostIsASuccess() {
+  void aCommittedSuccessWithALostAnswerIsASuccess() {
     finishing =
         (firing, success, again) -> {
           commit(success);
@@ -297,7 +297,7 @@ class AttemptEndsTest {
   }
 
   @Test
-  void endsOfConsumersAreCountedOnceThoughTheyAreRepeated() {
+  void repeatedEndsOfConsumersAreCountedOnce() {
     QueueFiring claimed = claim();
     for (int i = 0; i < 3; i++) {
       scene.timer.ack(claimed.firing().fireId(), claimed.leaseToken());
@@ -387,7 +387,7 @@ class AttemptEndsTest {
   }
 
   @Test
-  void aLossIsCountedOnceThoughTheAnswerOfTheStoreWasLost() {
+  void aLossWithALostAnswerIsCountedOnce() {
     claim();
     boolean[] isAnswerLost = new boolean[1];
     scene.store.faults(

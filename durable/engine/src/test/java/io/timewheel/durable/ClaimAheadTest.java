@@ -117,7 +117,7 @@ class ClaimAheadTest {
   }
 
   @Test
-  void anEndIsRecordedOnceThoughTheWheelIsStopped() {
+  void anEndIsRecordedOnceIfTheWheelIsStopped() {
     List<Change.Finish.End> ends = new ArrayList<>();
     Stand stand = new Stand();
     TimerStore recording =

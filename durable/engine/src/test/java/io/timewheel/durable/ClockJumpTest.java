@@ -251,7 +251,7 @@ class ClockJumpTest {
   }
 
   @Test
-  void timesThatAUserHasSetStayAfterTheClockHasGoneBack() {
+  void timesSetByAUserStayAfterTheClockHasGoneBack() {
     Instant first = scene.kit.now().plus(Duration.ofHours(2));
     scene.timer.schedule(
         TimerSpec.of("ns", "first").handler("h").every(Duration.ofMinutes(10)).at(first));

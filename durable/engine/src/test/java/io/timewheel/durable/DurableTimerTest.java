@@ -63,7 +63,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void closesThoughItWasNeverStarted() {
+  void closesWithoutAStart() {
     DurableTimer unstarted = DurableTimer.builder(InMemoryTimerStore.create()).build();
     unstarted.schedule(spec("a").after(Duration.ofDays(1)));
     unstarted.close();
@@ -169,7 +169,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void refusesWhatTheConditionForbids() {
+  void refusesAScheduleWhoseConditionIsNotMet() {
     long version = scene.timer.schedule(spec("a").at(START.plusSeconds(5))).version();
     assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).onlyIfAbsent()))
         .isInstanceOfSatisfying(

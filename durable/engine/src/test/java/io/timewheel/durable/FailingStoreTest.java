@@ -309,7 +309,7 @@ class FailingStoreTest {
   }
 
   @Test
-  void closesWhatItCouldNotStart() {
+  void closesTheStoreIfTheStartFails() {
     boolean[] closed = {false};
     assertThatThrownBy(
             () ->

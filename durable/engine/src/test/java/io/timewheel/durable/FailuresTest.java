@@ -171,7 +171,7 @@ class FailuresTest {
   }
 
   @Test
-  void blocksATimerUntilANodeKnowsItsHandler() {
+  void blocksATimerUntilANodeHasItsHandler() {
     scene.timer.schedule(TimerSpec.of("shop", "a").handler("new").after(Duration.ofSeconds(1)));
     scene.advance(2_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.BLOCKED);

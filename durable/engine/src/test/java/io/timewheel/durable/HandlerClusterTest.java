@@ -146,7 +146,7 @@ class HandlerClusterTest {
   }
 
   @Test
-  void everyTimerFiresOnTimeOnTheNodeThatKnowsItsTarget() {
+  void everyTimerFiresOnTimeOnTheNodeThatHasItsTarget() {
     start("A", "a");
     start("B", "b");
     startServer("S");
@@ -249,7 +249,7 @@ class HandlerClusterTest {
   }
 
   @Test
-  void anOwnerThatKnowsTheHandlerTakesALostLeaseOverItself() {
+  void anOwnerWithTheHandlerTakesALostLeaseOverItself() {
     start("A", "a");
     AsyncHandler stuck = firing -> new CompletableFuture<>();
     DurableTimer dying = start("B", builder -> builder.asyncHandler("b", stuck, 1, null));
@@ -514,7 +514,7 @@ class HandlerClusterTest {
   }
 
   @Test
-  void aReadyTimerWaitsForANodeThatKnowsItsHandler() {
+  void aReadyTimerWaitsForANodeWithItsHandler() {
     start("A", "a");
     List<Runnable> handlerThreads = new ArrayList<>();
     start(
@@ -536,7 +536,7 @@ class HandlerClusterTest {
   }
 
   @Test
-  void aBlockedTimerFiresAsSoonAsANodeKnowsItsHandler() {
+  void aBlockedTimerFiresAsSoonAsANodeHasItsHandler() {
     DurableTimer owner = start("A", "a");
     share("A");
     client.schedule(spec("t"));

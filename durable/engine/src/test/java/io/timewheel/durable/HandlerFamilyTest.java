@@ -187,7 +187,7 @@ class HandlerFamilyTest {
   }
 
   @Test
-  void blockedTimersFireOnceANodeKnowsThePrefix() {
+  void blockedTimersFireOnceANodeHasThePrefix() {
     DurableTestkit kit = DurableTestkit.create();
     InMemoryTimerStore store = InMemoryTimerStore.create();
     DurableTimer ignorant = kit.start(store, builder -> {});

@@ -136,7 +136,7 @@ class RefusalsTest extends OnStand {
   }
 
   @Test
-  void aClaimIsAnsweredThoughTheWheelRefusesItsWait() {
+  void aClaimIsAnsweredIfTheWheelRefusesItsWait() {
     start();
     stand.wheel.refusal = new RejectedExecutionException("full");
     var claim =

@@ -26,7 +26,7 @@ class RefusingWheelTest extends OnStand {
   }
 
   @Test
-  void readsAgainWhatTheWheelRefusedForLackOfMemory() {
+  void readsTimersAgainThatTheWheelRefusedForLackOfMemory() {
     start();
     stand.wheel.refusal = new OutOfMemoryError("no room for another timeout");
     timer.schedule(spec("a").after(Duration.ofSeconds(5)));
@@ -36,7 +36,7 @@ class RefusingWheelTest extends OnStand {
   }
 
   @Test
-  void waitsForTheWallClockThoughTheWheelRefusesIt() {
+  void waitsForTheWallClockIfTheWheelRefusesTheTimer() {
     start();
     timer.schedule(spec("a").after(Duration.ofSeconds(5)));
     stand.skew = Duration.ofSeconds(-3);
@@ -48,7 +48,7 @@ class RefusingWheelTest extends OnStand {
   }
 
   @Test
-  void beginsWhatWasClaimedAheadThoughTheWheelRefusesIt() {
+  void beginsAnAttemptClaimedAheadIfTheWheelRefusesIt() {
     store =
         InMemoryTimerStore.create(
             new StoreTraits(

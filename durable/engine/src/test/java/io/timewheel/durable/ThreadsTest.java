@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class ThreadsTest {
 
   @Test
-  void firesWhatManyThreadsSchedule() throws InterruptedException {
+  void firesTheTimersOfManyThreads() throws InterruptedException {
     int threads = 4;
     int each = 2_000;
     Set<String> fired = ConcurrentHashMap.newKeySet();

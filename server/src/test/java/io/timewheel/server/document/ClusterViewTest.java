@@ -65,7 +65,7 @@ class ClusterViewTest {
   }
 
   @Test
-  void theNodesThatWereLostFirstAreLeftOutFirst() {
+  void omitsTheNodesThatWereLostFirst() {
     ClusterAnswer answer =
         answer(IntStream.range(0, 1_500).mapToObj(each -> node(each, each % 3 == 0, 0)).toList());
     assertThat(answer.truncated()).isTrue();

@@ -20,7 +20,7 @@ class SharedDatabaseTest {
   }
 
   @Test
-  void mariaDbMayBeSilentForEightSecondsUnlessTheUrlSaysMore() throws Exception {
+  void mariaDbMayBeSilentForEightSecondsUnlessTheUrlAllowsMore() throws Exception {
     Configuration driver = Configuration.parse(MARIADB, properties(MARIADB));
     assertThat(driver.socketTimeout()).isEqualTo(8_000);
     assertThat(driver.connectTimeout()).isEqualTo(8_000);
@@ -29,7 +29,7 @@ class SharedDatabaseTest {
   }
 
   @Test
-  void postgreSqlMayBeSilentForEightSecondsUnlessTheUrlSaysMore() throws Exception {
+  void postgreSqlMayBeSilentForEightSecondsUnlessTheUrlAllowsMore() throws Exception {
     Properties driver = Driver.parseURL(POSTGRESQL, properties(POSTGRESQL));
     assertThat(PGProperty.SOCKET_TIMEOUT.getInt(driver)).isEqualTo(8);
     assertThat(PGProperty.CONNECT_TIMEOUT.getInt(driver)).isEqualTo(8);

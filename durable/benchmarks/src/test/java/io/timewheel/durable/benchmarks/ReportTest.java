@@ -116,7 +116,7 @@ final class ReportTest {
   }
 
   @Test
-  void aLineWhoseFigureASubjectLacksIsLeftOut() {
+  void omitsALineIfASubjectLacksItsFigure() {
     run(1, "timewheel", Map.of("perSecond", 5.0, "cpuMicros", 5.0), null);
 
     assertThat(Report.text(results())).contains("| 5/s<br>5 µs of CPU each |");

@@ -88,7 +88,7 @@ final class SmokeTest {
   }
 
   @Test
-  void everyCellOfThePlanNamesWhatItsWorkloadNeeds() {
+  void everyCellOfThePlanHasTheParametersOfItsWorkload() {
     Plan.of(false, 1)
         .forEach(cell -> assertThat(cell.parameters().values()).as(cell.name()).isNotEmpty());
     assertThat(Plan.of(true, 1).stream().map(Plan.Cell::workload).distinct())

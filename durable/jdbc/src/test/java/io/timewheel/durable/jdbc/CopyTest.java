@@ -156,7 +156,7 @@ class CopyTest {
   }
 
   @Test
-  void aTimerThatCannotBeReadIsLeftOutOfTheExportAndNamed() throws SQLException {
+  void anUnreadableTimerIsOmittedFromTheExportAndReported() throws SQLException {
     Fixture.Node node = source.start();
     node.store.commit(List.of(schedule("a", NOW), schedule("b", NOW), schedule("c", NOW)));
     source.execute("UPDATE timewheel_timer SET spec = payload WHERE id = 'b'");

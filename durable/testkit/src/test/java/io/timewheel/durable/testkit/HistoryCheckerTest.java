@@ -298,7 +298,7 @@ class HistoryCheckerTest {
   }
 
   @Test
-  void findsAFiringThatNobodyScheduled() {
+  void findsAFiringWithoutASchedule() {
     began(1, 1, 100);
     assertFound("never scheduled");
     schedule(Answer.UNKNOWN, 0);

@@ -282,7 +282,7 @@ class ComplaintsTest {
 
   /** Only the result of a cancel shows whether it was in time. */
   @Test
-  void aCancelSaysWhetherItWasInTimeAlsoAfterARestart() {
+  void aCancelReturnsWhetherItWasInTimeAlsoAfterARestart() {
     start();
     timer.schedule(spec("a").after(Duration.ofSeconds(1)));
     timer.schedule(spec("b").after(Duration.ofSeconds(1)));

@@ -65,7 +65,7 @@ class KillsTest {
   }
 
   @Test
-  void findsAStoreThatForgetsWhatItAcknowledged() throws Exception {
+  void findsAStoreThatLosesCommittedChanges() throws Exception {
     assertFound("forgets", "neither fired nor in the store");
   }
 

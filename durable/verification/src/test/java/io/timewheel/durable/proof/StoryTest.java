@@ -60,7 +60,7 @@ class StoryTest {
 
   /** A run with more lag than its grace, which may be missed unless all runs are caught up. */
   @Test
-  void findsARunThatWasLeftOut() throws IOException {
+  void findsAnOmittedRun() throws IOException {
     String rate = SCHEDULED.replace(" a ", " rate-1 ");
     String cancelled = "I 2 ns rate-1 CANCEL 0 0 -\nA 2 ns rate-1 CANCELLED 5\nE\n";
     assertThat(judge(rate + "B ns rate-1 5 100 1 900 7\nB ns rate-1 5 300 1 900 7\n" + cancelled))

@@ -29,7 +29,7 @@ class KilledShopTest {
    * With more time, in case the machine is so slow that the order was cancelled before the kill.
    */
   @Test
-  void cancelsAfterTheRestartWhatWasNotPaid() throws Exception {
+  void cancelsUnpaidOrdersAfterTheRestart() throws Exception {
     Duration payWithin = Duration.ofSeconds(5);
     while (!isCancelledAfterTheRestart(payWithin)) {
       payWithin = payWithin.multipliedBy(2);

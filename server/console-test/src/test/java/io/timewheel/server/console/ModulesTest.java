@@ -501,7 +501,7 @@ class ModulesTest {
   }
 
   @Test
-  void sendsBackWhatItDoesNotShow() {
+  void sendsHiddenFieldsBack() {
     String script =
         "return (await import('/console/edit.js')).definition({ id: 'a', namespace: 'b', version:"
             + " 1, state: 'scheduled', dueAt: 'x', at: 'x', zone: 'UTC', target: { queue: 'q' },"

@@ -54,7 +54,7 @@ class CronDaylightSavingTest {
   }
 
   @Test
-  void runsAsTheRuleSaysAtEveryTransitionOfEveryZone() {
+  void followsTheRuleAtEveryTransitionOfEveryZone() {
     Set<String> seen = new HashSet<>();
     int transitions = 0;
     for (String id : ZoneId.getAvailableZoneIds()) {
