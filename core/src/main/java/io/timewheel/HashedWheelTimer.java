@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
  * A timer on single hashed wheels. It has the constructors of the classes of the same name in Netty
  * and Dubbo, except those with Netty's {@code leakDetection}.
  *
- * <p>By default, a tick is 100 ms, the wheel has 512 slots, pending timeouts are not limited, and
- * tasks run on the timer thread, which is a daemon.
+ * <p>By default, a tick is 100 ms, the wheel has 512 slots, and pending timeouts are not limited.
+ * Tasks run on the timer thread, which is a daemon.
  */
 public final class HashedWheelTimer extends WheelTimer {
   /** Makes a timer with the default settings. */

@@ -46,11 +46,11 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>Levels are disjoint in time: every timeout at a level is due before every timeout at a
  *       higher level, except those still in a slot that is being opened. The first occupied slot
- *       (one that is not empty) of the lowest occupied level therefore holds the earliest deadline,
- *       unless a slot that begins no later is being opened; then that slot may hold it.
- *   <li>The slot of the current digit is occupied at level 0 only (it holds the timeouts that are
- *       due now): {@code nowTick} never passes an occupied slot, and never enters one above level
- *       0. So every timeout is at the level that invariant 1 requires, without being moved.
+ *       (one that is not empty) of the lowest occupied level therefore holds the earliest deadline.
+ *       The exception is a slot that begins no later and is being opened, which may hold it.
+ *   <li>The slot of the current digit is occupied at level 0 only, where it holds the timeouts that
+ *       are due now. {@code nowTick} never passes an occupied slot, and never enters one above
+ *       level 0. So every timeout is at the level that invariant 1 requires, without being moved.
  *   <li>An occupied slot stands for ticks of the current turn of its level, or of the next one if
  *       that is open, from its {@code startTick} on.
  *   <li>Only the slot after that of the current digit is opened: at most one slot per level.
@@ -76,7 +76,7 @@ import org.jspecify.annotations.Nullable;
  * <h2>Sleeping past slots</h2>
  *
  * A slot above level 0 has the earliest deadline of its timeouts. The next tick of the wheel is
- * that deadline, not the start of the slot: the timer thread does not wake only to move distant
+ * that deadline, not the start of the slot. So the timer thread does not wake only to move distant
  * timeouts down. In return, {@code nowTick} stays before the slot's start while the clock runs on.
  * A timeout added meanwhile is kept at a higher level than necessary, and moves once more if it is
  * still there at the next poll. That poll also advances {@code nowTick}.

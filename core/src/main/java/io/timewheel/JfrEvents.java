@@ -117,8 +117,8 @@ final class JfrEvents {
 
   /**
    * A timeout was taken from its wheel later than it should have been. Lateness counts from the
-   * tick at which the timeout should have run, because it waits for that tick by design: with a
-   * tick of 100 ms, nearly every lag exceeds 10 ms. The lag is the value that a {@link
+   * tick at which the timeout should have run, because the timeout waits for that tick by design.
+   * With a tick of 100 ms, nearly every lag exceeds 10 ms. The lag is the value that a {@link
    * TimerListener} receives. Neither includes time in the queue of an executor.
    */
   @Name("io.timewheel.TimerLag")

@@ -22,7 +22,7 @@ import java.util.concurrent.locks.LockSupport;
  *       The waiter yields to give the processor back. If that takes too long, the waiter sleeps for
  *       times that double. So a crowd of waiters does not keep the holder from running.
  *   <li>A holder that is polling may take the lock again at once, thousands of times, and needs no
- *       help. The waiter signals that it wants the lock, and sleeps. It does not yield: if other
+ *       help. The waiter signals that it wants the lock, and sleeps. It does not yield. If other
  *       threads are busy, a yield would cost it a time slice, and the lock would be taken again
  *       when it returns. The holder sees the signal between two polls, and sleeps for the same
  *       time.

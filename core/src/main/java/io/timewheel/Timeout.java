@@ -43,11 +43,11 @@ public interface Timeout {
    * Moves the deadline of this timeout, earlier or later, to {@code delay} from now, if it is
    * pending. The timeout keeps its identity, and nothing is allocated.
    *
-   * <p>If its own task calls this, on the thread that runs the task, it re-arms the timeout: the
-   * timeout is pending again and the task will run again. Use this to repeat a task without a new
-   * timeout. The limit on pending timeouts does not apply, so a timer may exceed it by the number
-   * of tasks that are running. If the timer is stopped, this returns false. A task on an executor
-   * may overlap with its next run, unless re-arming is the last thing it does.
+   * <p>If its own task calls this, on the thread that runs the task, it re-arms the timeout. The
+   * timeout is then pending again, and the task will run again. Use this to repeat a task without a
+   * new timeout. The limit on pending timeouts does not apply, so a timer may exceed it by the
+   * number of tasks that are running. If the timer is stopped, this returns false. A task on an
+   * executor may overlap with its next run, unless re-arming is the last thing it does.
    *
    * <pre>{@code
    * timer.newTimeout(timeout -> {

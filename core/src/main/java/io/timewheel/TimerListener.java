@@ -12,8 +12,8 @@ package io.timewheel;
  * So a listener must not wait, on a lock or otherwise, for a thread that cancels such a future.
  *
  * <p>Exceptions of a listener go to the {@link TaskErrorHandler}. Calls for one timeout may overlap
- * and arrive out of order: a timeout may expire on one thread before {@link #started} is called on
- * the thread that started it.
+ * and arrive out of order. For example, a timeout may expire on one thread before {@link #started}
+ * is called on the thread that started it.
  */
 public interface TimerListener {
   /**

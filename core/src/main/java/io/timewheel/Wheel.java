@@ -98,8 +98,8 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
 
   /**
    * Returns the tick at which {@link #poll} or {@link #openAhead} next has something to do. It is
-   * never later than the earliest deadline. It is earlier in three cases: a slot is half done, and
-   * continues at {@code nowTick}; so many timeouts are due soon that they are prepared; or the
+   * never later than the earliest deadline. It is earlier in three cases. A slot is half done, and
+   * continues at {@code nowTick}. So many timeouts are due soon that they are prepared. Or the
    * timeout with the earliest deadline of its slot was removed. It is {@link Ticks#NEVER} if there
    * is nothing to do. The search may remove marks of empty slots.
    */

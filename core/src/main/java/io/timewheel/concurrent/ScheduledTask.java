@@ -364,7 +364,7 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   /**
    * A due run that was handed to the workers. It is not the task itself, because the two differ
-   * after {@code shutdownNow} has returned the task: a worker ignores such a task, whereas a user
+   * after {@code shutdownNow} has returned the task. A worker ignores such a task, whereas a user
    * who runs one cancels it.
    */
   private static final class HandedOver extends FutureTask<Void> {

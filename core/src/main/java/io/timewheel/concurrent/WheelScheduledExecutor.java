@@ -103,8 +103,8 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
   }
 
   /**
-   * Makes an executor with its own timer and workers: a hierarchical wheel with a tick of 1 ms, and
-   * virtual threads if the JVM has them.
+   * Makes an executor with its own timer and workers. The timer is a hierarchical wheel with a tick
+   * of 1 ms. The workers are virtual threads if the JVM has them.
    *
    * @return a new executor
    */

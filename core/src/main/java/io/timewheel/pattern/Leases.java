@@ -37,8 +37,8 @@ import java.util.function.BiConsumer;
  * <h2>Guarantees</h2>
  *
  * <ul>
- *   <li>A held lease is renewed when at most a third of its time has passed, in one call with all
- *       others that are due by the next sweep. A sweep runs every twelfth of the lease time while
+ *   <li>A held lease is renewed when at most a third of its time has passed. One call renews all
+ *       leases that are due by the next sweep. A sweep runs every twelfth of the lease time while
  *       any lease is held. One timeout serves all leases, from the time this object is built until
  *       it is closed. So the timer's limit can refuse this object, but never a lease.
  *   <li>Once {@link #release} returns, no further renewal of the lease begins. A call that includes

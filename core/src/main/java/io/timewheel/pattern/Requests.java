@@ -35,11 +35,11 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>One outcome</h2>
  *
- * A future is completed once, by the first of these events: its answer or failure arrives; it times
- * out with a {@link TimeoutException}; its channel is closed with a given cause; the timer is
- * stopped, which causes a {@link CancellationException}; or the user cancels or completes it. That
- * event also removes the request from the channel and its timeout from the timer. An answer without
- * a request in flight goes to the hook for late answers.
+ * A future is completed once, by the first of these events. Its answer or failure arrives. It times
+ * out with a {@link TimeoutException}. Its channel is closed with a given cause. The timer is
+ * stopped, which causes a {@link CancellationException}. Or the user cancels or completes the
+ * future. That event also removes the request from the channel and its timeout from the timer. An
+ * answer without a request in flight goes to the hook for late answers.
  *
  * <h2>Threads</h2>
  *

@@ -45,9 +45,9 @@ import org.jspecify.annotations.Nullable;
  *       ended. A key that is added again while it is being tried is not tried twice.
  *   <li>A key has one of three outcomes, and can then be added again. An attempt succeeds, and
  *       {@code onSuccess} is notified once. {@link #cancel} or {@link #cancelAll} removes it. Or it
- *       is exhausted, and {@code onExhausted} is notified once. A key is exhausted if its last
- *       attempt fails, if {@code abortOn} accepts a failure, if the next attempt would begin after
- *       its time limit, or if the backoff throws.
+ *       is exhausted, and {@code onExhausted} is notified once. A key is exhausted in four cases.
+ *       Its last attempt fails, {@code abortOn} accepts a failure, the next attempt would begin
+ *       after its time limit, or the backoff throws.
  *   <li>Attempts run on the executor. They run on the timer thread only if the executor is direct,
  *       like {@code Runnable::run}. An attempt that the executor rejects, or accepts and does not
  *       begin, does not count. It is offered again after one, two, four seconds, and so on up to a
