@@ -146,7 +146,7 @@ public final class ManualTimeSource implements TimeSource {
    * after this call began, has completed all due work, and parks until a later time. Returns at
    * once if the thread has ended or was not started yet.
    *
-   * <p>It is not sufficient that the thread is parked: another thread may have unparked it for a
+   * <p>It is not sufficient that the thread is parked. Another thread may have unparked it for a
    * new timeout, and it may not have returned yet. So this method makes the thread return from
    * {@link #parkUntil} and park again. In between, the thread sees the current time and all
    * timeouts that the caller has started. This adds one wake-up to the statistics of its timer.

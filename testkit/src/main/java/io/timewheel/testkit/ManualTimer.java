@@ -36,8 +36,8 @@ import java.util.function.IntSupplier;
  *
  * {@link #advanceBy}, {@link #advanceTo} and {@link #poll()} run the tasks, on the calling thread
  * or, if there is one, on the executor. An advance moves in order from one tick with a due timeout
- * to the next, so the clock shows each task the tick at which it fires. Timeouts that tasks start
- * or move meanwhile fire in the same advance if they are due by its end.
+ * to the next. So the clock shows each task the tick at which the task fires. Timeouts that tasks
+ * start or move meanwhile fire in the same advance if they are due by its end.
  *
  * <p>A task cannot advance the timer that runs it. It can move {@link #timeSource()}, to simulate a
  * long run. Timeouts that become due meanwhile then fire late, as in production. The advance ends
