@@ -15,8 +15,8 @@ public final class Bridge {
    * @param tickNanos the length of the application's tick
    * @param slots the number of slots of the application's wheel
    * @param pending the application's count of pending timeouts; null if it has none
-   * @return the engine, the queue of timeouts to start, and the queue of cancelled ones; the engine
-   *     alone if the timer is to run on its own wheel
+   * @return the engine, the queue of timeouts to start, and the queue of cancelled timeouts. If the
+   *     timer keeps its own wheel, the engine alone
    */
   public static Object[] attach(
       Object timer, long tickNanos, int slots, @Nullable AtomicLong pending) {

@@ -14,9 +14,9 @@ import java.util.function.Supplier;
  * The members that {@link Weaver} adds to a {@code HashedWheelTimer}. This class is never used
  * itself.
  *
- * <p>The code must fit into a class file of Java 6: no lambdas, no string concatenation by {@code
- * +}, no access to private members of other classes, and no types except those of the JDK and the
- * seams.
+ * <p>The code must fit into a class file of Java 6. It has no lambdas, no string concatenation by
+ * {@code +}, and no access to private members of other classes. Its only types are those of the JDK
+ * and the seams.
  */
 @SuppressWarnings({"unused", "NullAway", "unchecked"})
 final class TimerSeam {

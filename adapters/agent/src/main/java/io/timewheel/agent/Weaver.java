@@ -274,7 +274,7 @@ final class Weaver {
           visitInsn(Opcodes.RETURN);
           visitLabel(own);
           visitFrame(Opcodes.F_SAME, 0, null, 0, null);
-          // The NOP separates this frame from the next: the method may begin with the frame of a
+          // The NOP separates this frame from the next. The method may begin with the frame of a
           // loop, and two frames must not have the same offset.
           visitInsn(Opcodes.NOP);
         }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * run, or a stop may have cancelled it. So the first of three threads records the timer's timeout:
  * the thread that starts, the one that runs the task, or the one that cancels. All of them write
  * the same value. The user receives this object from one of these threads, after a fence. The fence
- * works like that of a final field: no thread sees the object without the field, even if the object
+ * works like that of a final field. No thread sees the object without the field, even if the object
  * is passed on through a race.
  */
 final class DubboTimeout implements Timeout, io.timewheel.TimerTask {

@@ -10,8 +10,8 @@
  * ClientResources.builder().timer(timer); // Lettuce
  * }</pre>
  *
- * {@link io.timewheel.netty.NettyTimer} is an {@link io.netty.util.Timer}; {@link
- * io.timewheel.netty.NettyHashedWheelTimer} is for code that requires the class {@link
+ * {@link io.timewheel.netty.NettyTimer} is an {@link io.netty.util.Timer}. Use {@link
+ * io.timewheel.netty.NettyHashedWheelTimer} for code that requires the class {@link
  * io.netty.util.HashedWheelTimer} itself. {@code docs/migrate/memory.md} lists the differences from
  * Netty's own timer.
  */
