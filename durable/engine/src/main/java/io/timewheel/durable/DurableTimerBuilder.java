@@ -332,8 +332,8 @@ public final class DurableTimerBuilder {
 
   /**
    * Limits the rate of timers that became due while no node could fire them (default: 10,000 per
-   * second). This applies after a restart or another acquisition of a shard, after a forward jump
-   * of the clock, and after the resumption of a suspended machine. Other timers fire at their time.
+   * second). This applies when a node acquires a shard (for example at a restart), after a forward
+   * jump of the clock, and after a suspension of the machine. Other timers fire at their time.
    *
    * @param perSecond the number of timers per second
    * @return this builder

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Shards and owners</h2>
  *
  * The shard of a key is {@link Shards#of}. Every shard has at most one owner, a session with an
- * epoch. An embedded store gives all shards to the session that opens it, with an epoch that is
- * larger than at any time before, and never takes them away.
+ * epoch. An embedded store gives all shards to the session that opens it, and never takes them
+ * away. The epoch is larger than all earlier ones.
  */
 public interface TimerStore extends AutoCloseable {
   /** The name of the scope that includes all timers. */
@@ -200,9 +200,9 @@ public interface TimerStore extends AutoCloseable {
    * <p>A request with a {@linkplain LeaseRequest#limit limit} gets as many timers as the limit
    * admits, whatever the number of sessions.
    *
-   * <p>An engine may ask for 10,000 queues at once, most of them without ready timers, so the
-   * number of statements must not grow with the empty queues. A store ends the list with the record
-   * that brings its content to {@link PageBuilder#MAX_BYTES}.
+   * <p>An engine may ask for 10,000 queues at once, most of them without ready timers. So the
+   * number of statements must not grow with the number of empty queues. A store ends the list with
+   * the record that brings its content to {@link PageBuilder#MAX_BYTES}.
    *
    * @param requests one for each queue; the store serves them in this order
    * @param limit the largest number of timers to claim of all queues together, 1 or more

@@ -200,8 +200,8 @@ public final class HandlerQueue {
   // Leases
 
   /**
-   * Reserves slots for timers to lease: the free slots, and always a quarter of the limit, so that
-   * timers of this node's own shards never take all slots.
+   * Reserves slots for timers that will be leased: the free slots, and always a quarter of the
+   * limit. So timers of this node's own shards never take all slots.
    *
    * @return the number of reserved slots; 0 if none is free
    */

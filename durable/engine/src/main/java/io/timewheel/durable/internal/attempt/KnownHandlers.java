@@ -6,9 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The handlers that at least one live node knows: those of this engine, from its creation on, and
- * those of the other nodes, as the store reports them. No live node can run a timer with another
- * handler. All checks of handler names use this class.
+ * The handlers that at least one live node has. They include the handlers of this engine, from its
+ * creation on, and those of the other nodes, as the store reports them. No live node can run a
+ * timer with another handler. All checks of handler names use this class.
  */
 public final class KnownHandlers {
   private final Handlers handlers;

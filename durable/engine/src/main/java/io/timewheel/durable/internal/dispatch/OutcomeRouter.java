@@ -23,8 +23,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Passes the outcome of each change, once, to the parts of the engine that need it: the shard of
- * its timer, an attempt that must be given back, and the consumers of a ready timer.
+ * Passes the outcome of each change, once, to the parts of the engine that need it. These are the
+ * shard of its timer, an attempt that must be given back, and the consumers of a ready timer.
  */
 public final class OutcomeRouter implements Committer.Listener {
   private final Health health;

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Corrects waits after the clock was set back, so that they last as long as intended. Moves
- * backoffs and claim leases back by the same amount, and the next runs of fixed rates and delays to
- * at most one period from now. Times that a user has set, and those of crons, are not moved. It
+ * backoffs and claim leases back by the same amount. Moves the next runs of fixed rates and delays
+ * to at most one period from now. Times that a user has set, and those of crons, are not moved. It
  * reads the due index of each shard of this session a page at a time. It reads the next page when
  * the store has answered all changes of the previous one.
  *

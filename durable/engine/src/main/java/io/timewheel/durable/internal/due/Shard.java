@@ -142,7 +142,7 @@ public final class Shard implements ClaimHolder {
   /**
    * Returns whether a reading of a timer requires no action because the timer is being handled. For
    * a timer of a handler, this includes a reading in which this version is RUNNING. For a timer of
-   * a queue it does not: a consumer may have leased the run before the owner got the store's
+   * a queue it does not. A consumer may have leased the run before the owner got the store's
    * answer, and the owner must end that lease. Called under the lock.
    */
   boolean isHandling(DueTimer due) {

@@ -27,11 +27,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * Leases timers of this node's handlers from shards whose owners do not know these handlers.
  *
- * <p>Such an owner makes a due timer ready, and the store notifies the other nodes. A node that
- * knows the handler leases one ready timer for each free slot of the handler, and runs them like
- * attempts of its own shards. It extends the claim leases until the outcomes of the attempts are
- * recorded. If the node crashes, the leases expire, and the owners of the shards record the
- * attempts as lost.
+ * <p>Such an owner makes a due timer ready, and the store notifies the other nodes. A node with the
+ * handler leases one ready timer for each free slot of the handler. It runs them like attempts of
+ * its own shards. It extends the claim leases until the outcomes of the attempts are recorded. If
+ * the node crashes, the leases expire, and the owners of the shards record the attempts as lost.
  *
  * <p>One task leases for all handlers that may have ready timers, in bounded steps. It submits
  * itself again while there are more timers to lease and free slots for them. A sweep finds ready

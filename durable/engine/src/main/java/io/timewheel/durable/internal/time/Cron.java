@@ -106,7 +106,7 @@ public final class Cron {
    * Returns the first run after a time, in milliseconds since 1970.
    *
    * <p>The search runs over local times, where the next match takes a few bit operations. {@link
-   * #firstOccurrence} maps local times to instants and never decreases, so the first matching local
+   * #firstOccurrence} maps local times to instants and never decreases. So the first matching local
    * time after the current one is also the next run. The exception is a time within an overlap. In
    * the second pass, the remaining times have already had their first occurrence. After the first
    * pass, the clock shows the same local times again.

@@ -58,9 +58,9 @@ public final class EngineClock {
   /** Returns the current time in milliseconds, rounded down. */
   public long nowMillis() {
     while (true) {
-      // Read before the wall clock. Otherwise a thread that is delayed here, for example by a
-      // suspended machine, would compare its old reading with a newer one and detect a backward
-      // step.
+      // Read before the wall clock. Otherwise, a thread that is delayed here, for example by a
+      // suspended machine, would compare an old reading with a newer one. It would then detect a
+      // backward step.
       long seenMillis = latestMillis.get();
       long wallMillis = wallMillis();
       if (wallMillis == seenMillis) {
