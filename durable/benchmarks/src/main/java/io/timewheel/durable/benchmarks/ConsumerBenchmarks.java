@@ -31,9 +31,9 @@ import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
 /**
- * Measures how consumers of queues and other work affect each other: the lag of other timers while
- * consumers are busy or wait, and the rate of acks while a backlog of timers becomes ready. Each
- * case has a counterpart, measured in the same run.
+ * Measures how consumers of queues and other work affect each other. One figure is the lag of other
+ * timers while consumers are busy or wait. The other is the rate of acks while a backlog of timers
+ * becomes ready. Each case has a counterpart, measured in the same run.
  */
 final class ConsumerBenchmarks {
   private static final String HELP =

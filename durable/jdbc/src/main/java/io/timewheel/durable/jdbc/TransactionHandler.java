@@ -8,10 +8,10 @@ import java.sql.Connection;
  * committed, or neither is. So the handler's changes through the connection take effect exactly
  * once, even after a crash or a failover. The handler itself may be called more than once.
  *
- * <p>The transaction is rolled back, and retried by the timer's retry policy, in these cases: the
- * handler throws; the connection breaks; the shard has another owner by then; or the commit waits
- * more than 0.5 s for the timer, which a transaction of a user may hold. Other effects, such as a
- * mail that the handler sends, are not undone.
+ * <p>The transaction is rolled back, and retried by the timer's retry policy, in four cases. The
+ * handler throws. The connection breaks. The shard has a new owner. Or the commit waits more than
+ * 0.5 s for the timer, which a transaction of a user may hold. Other effects, such as a mail that
+ * the handler sends, are not undone.
  */
 @FunctionalInterface
 public interface TransactionHandler {

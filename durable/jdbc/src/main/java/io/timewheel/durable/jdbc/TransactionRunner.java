@@ -30,8 +30,8 @@ public interface TransactionRunner {
    * Begins a transaction, runs the work in it, and commits it, on the calling thread.
    *
    * @param work the work: call {@code handle} and then {@code finish}, once each
-   * @throws Exception the exception of the work, after a rollback; or the reason why no transaction
-   *     began; or a failure during or after the commit, whose outcome the store then looks up
+   * @throws Exception the exception of the work, after a rollback, or the reason why no transaction
+   *     began. After a failure during or after the commit, the store looks up the outcome
    */
   void run(Work work) throws Exception;
 

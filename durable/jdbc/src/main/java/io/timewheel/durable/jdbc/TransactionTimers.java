@@ -66,9 +66,8 @@ public final class TransactionTimers {
   }
 
   /**
-   * Creates the transactional timers of a store, with the same settings as its {@link
-   * DurableTimer}: the codec, the clock, and the maximum of timers in a namespace. Other settings
-   * have no effect.
+   * Creates the transactional timers of a store, with settings of its {@link DurableTimer}: the
+   * codec, the clock, and the limit on timers of a namespace. Other settings have no effect.
    *
    * @param store the store
    * @param settings applies the settings; called for each transaction

@@ -23,8 +23,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fills a store with timers of the next year, and prints the cost at each milestone: memory in this
- * process and in one that reopens the store, time to open, and bytes on disk.
+ * Fills a store with timers of the next year, and prints the cost at each milestone. The cost is
+ * the memory of this process and of one that reopens the store, the time to open, and the bytes on
+ * disk.
  */
 public final class Fill {
   private static final String USAGE =

@@ -22,7 +22,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fixes a problem of one timer in a transaction of the caller: locks the timer, checks the problem
+ * Fixes a problem of one timer in a transaction of the caller. Locks the timer, checks the problem
  * again, and changes only rows that are still wrong.
  */
 final class TimerRepair {

@@ -51,10 +51,10 @@ import org.jspecify.annotations.Nullable;
  * The transaction checks the fence together with the writes.
  *
  * <p>The first round locks nothing before the writes, and assumes likely records instead of reading
- * them: a scheduled timer is new, and a claimed timer is unchanged since the claim. Later rounds
- * lock the records in the order of their keys. So the common case takes two round trips plus
- * COMMIT. A long list may be inserted as entirely new. If it is not, the transaction fails, and the
- * next one locks from the first round on.
+ * them. A scheduled timer is likely new, and a claimed timer is likely unchanged since the claim.
+ * Later rounds lock the records in the order of their keys. So the common case takes two round
+ * trips plus COMMIT. A long list may be inserted as entirely new. If it is not, the transaction
+ * fails, and the next one locks from the first round on.
  *
  * <p>A transaction of a user may hold a timer for any time. The other timers of a batch do not wait
  * for it. After a lock timeout, the next try waits for no lock, and leaves claims of held timers to

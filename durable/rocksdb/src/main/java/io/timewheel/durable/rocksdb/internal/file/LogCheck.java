@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * does not report the records after it.
  *
  * <p>A killed process leaves an incomplete record at the end of the log. Sound records after a
- * damaged one have another cause: a disk fault, or a power cut, after which unsynced pages reach
+ * damaged one have another cause: a disk fault or a power cut. In a power cut, unsynced pages reach
  * the disk in any order. The log does not show which one happened, so the store reports the damage
  * and opens.
  *
