@@ -33,8 +33,8 @@ public final class Main {
 
   /**
    * Stops the threads of HTTP clients before the JVM exits. At its exit, the JVM waits 300 ms for
-   * threads in native code, and the selector thread of an HTTP client is always in native code.
-   * Java 17 cannot close such a client. Without this call, each command takes 300 ms longer.
+   * threads in native code. The selector thread of an HTTP client is always in native code. Java 17
+   * cannot close such a client. Without this call, each command takes 300 ms longer.
    */
   private static void endHttpClients() {
     Thread[] threads = new Thread[MOST_THREADS];

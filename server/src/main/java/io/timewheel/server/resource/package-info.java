@@ -5,9 +5,9 @@
  * converts a request to calls of the engine, and the result to an answer. The entry is {@link
  * io.timewheel.server.resource.TimerResource}, which creates, reads and cancels one timer.
  *
- * <p>Then read {@code TimerVerbResource} (pause, resume, run, retry, move), {@code
- * TimerListResource}, {@code BatchResource} (many timers in one request), {@code BulkResource} (one
- * verb for all timers of a filter) and {@code QueueResource} (claims and their leases). {@code
+ * <p>Then read {@code TimerVerbResource} (pause, resume, run, retry, move) and {@code
+ * TimerListResource}. Continue with {@code BatchResource} (many timers in one request), {@code
+ * BulkResource} (one verb for all timers of a filter) and {@code QueueResource} (claims). {@code
  * EventResource}, {@code ViewResource}, {@code MetricsResource}, {@code BackupResource}, {@code
  * HealthResource} and {@code ConsoleResource} serve operators.
  */

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Shares the slots of deliveries fairly between namespaces and hosts by dynamic thresholds: the
+ * Shares the slots of deliveries fairly between namespaces and hosts by dynamic thresholds. The
  * fewer slots are free, the fewer one namespace or host may hold. So some slots stay free for
  * others, even if many hosts are slow.
  *

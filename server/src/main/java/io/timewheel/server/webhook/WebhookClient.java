@@ -125,8 +125,9 @@ public final class WebhookClient implements AutoCloseable {
    *
    * @param target the receiver
    * @param message the message
-   * @return the answer; fails with an {@link IOException} that names the host, the phase and the
-   *     cause if there was none; fails with a {@link NoSlotException} if the request did not start
+   * @return the answer. Without an answer, it fails with an {@link IOException} that names the
+   *     host, the phase and the cause. It fails with a {@link NoSlotException} if the request did
+   *     not start
    */
   public CompletableFuture<WebhookAnswer> post(WebhookTarget target, WebhookMessage message) {
     List<WebhookSecret> keys;

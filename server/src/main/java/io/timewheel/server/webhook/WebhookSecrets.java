@@ -16,9 +16,9 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The secrets of a file, one per line: a name, the namespaces and hosts that may use it, and {@code
- * whsec_…} or {@code header=} and the value of a header. During a rotation, a line contains two
- * {@code whsec_…}, and requests have the signatures of both.
+ * The secrets of a file, one per line. A line contains a name, the namespaces and hosts that may
+ * use the secret, and {@code whsec_…} or {@code header=} and the value of a header. During a
+ * rotation, a line contains two {@code whsec_…}, and requests have the signatures of both.
  *
  * <p>The file is {@linkplain WatchedFile checked} at every request, so a rotation needs no restart.
  * No error contains a secret.
