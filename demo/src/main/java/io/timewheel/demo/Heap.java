@@ -7,8 +7,9 @@ import java.lang.management.ManagementFactory;
 /** Measures the heap: the used bytes, whether there are enough, and the time of the collector. */
 final class Heap {
   /**
-   * The memory of the demonstration per timeout: 40 bytes for the timeout, 12 for its delay and its
-   * handle, up to 30 for the set that {@code stop()} returns, and space for the collector.
+   * The memory of the demonstration per timeout, in bytes. It includes 40 for the timeout, 12 for
+   * its delay and its handle, and up to 30 for the set that {@code stop()} returns. The rest is
+   * space for the collector.
    */
   private static final int BYTES_PER_TIMEOUT = 110;
 

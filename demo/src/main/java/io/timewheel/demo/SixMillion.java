@@ -19,7 +19,7 @@ public final class SixMillion {
 
   /**
    * Runs the demonstration. The exit code is 0 if every timeout was accounted for and none fired
-   * early, 1 if not, and 2 if the demonstration cannot run as asked.
+   * early, otherwise 1. It is 2 if the options or the heap do not allow the run.
    *
    * @param args see {@code --help}
    */
