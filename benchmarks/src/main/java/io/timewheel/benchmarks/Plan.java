@@ -186,8 +186,8 @@ final class Plan {
   }
 
   /**
-   * With a tick of 1 ms, a slot of level 2 begins 65.5 s after the timer was made, and ends 65.5 s
-   * later; one of level 1 begins after 4.1 s, and ends 0.25 s later.
+   * The tick is 1 ms. A slot of level 2 begins 65.5 s after the timer was made, and ends 65.5 s
+   * later. A slot of level 1 begins after 4.1 s, and ends 0.25 s later.
    */
   private void bigSlot(
       String variant, int count, long fromMillis, long toMillis, int windowMillis) {

@@ -11,8 +11,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The figures by which a user chooses a timer: a plot of the throughput, and a table that compares
- * our timers with the best of the other libraries.
+ * The figures that help users to choose a timer. They are a plot of the throughput, and a table
+ * that compares our timers with the best of the other libraries.
  *
  * <p>The plot is text, so its layout does not depend on fonts.
  */

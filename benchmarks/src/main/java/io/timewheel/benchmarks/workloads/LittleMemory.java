@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Fills the heap for half of the measured time. Checks whether all timeouts run that were accepted
- * before and during that time, how late they are, and whether the timer still works when there is
- * memory again.
+ * before and during that time, and how late they are. Also checks whether the timer still works
+ * when there is memory again.
  */
 final class LittleMemory {
   private static final long BEAT_NANOS = MILLISECONDS.toNanos(2);
