@@ -13,7 +13,7 @@ import static java.util.Objects.requireNonNull;
  * @param failed attempts that failed
  * @param exhausted runs whose attempts were exhausted, or whose handler gave up
  * @param blocked timers that were blocked because their handler was not known
- * @param lost attempts that died with their process, and claim leases that expired
+ * @param lost attempts that were lost in a crash of their process, and claim leases that expired
  * @param skipped missed runs that were dropped; at most 10,000 are counted for a timer at a time
  * @param staleOwner changes that were refused because the shard had another owner
  * @param unknownOutcomes changes whose outcome the store could not determine
@@ -29,8 +29,8 @@ import static java.util.Objects.requireNonNull;
  * @param running the number of running attempts
  * @param queued the number of changes of callers that wait for the store
  * @param ownQueued the number of claims and ends of attempts that wait for the store
- * @param storeAvailable true if the store can be read and written; false from a failure until the
- *     store answers, or until it has had no call for 10 s
+ * @param storeAvailable true if the store can be read and written. It is false from a failure until
+ *     the store answers, or until the store has had no call for 10 s
  * @param lag the lag of attempts of handlers: the time from due to begin
  */
 public record DurableStats(
@@ -64,7 +64,7 @@ public record DurableStats(
    * @param failed attempts that failed
    * @param exhausted runs whose attempts were exhausted, or whose handler gave up
    * @param blocked timers that were blocked because their handler was not known
-   * @param lost attempts that died with their process, and claim leases that expired
+   * @param lost attempts that were lost in a crash of their process, and claim leases that expired
    * @param skipped missed runs that were dropped; at most 10,000 are counted for a timer at a time
    * @param staleOwner changes that were refused because the shard had another owner
    * @param unknownOutcomes changes whose outcome the store could not determine
@@ -80,8 +80,8 @@ public record DurableStats(
    * @param running the number of running attempts
    * @param queued the number of changes of callers that wait for the store
    * @param ownQueued the number of claims and ends of attempts that wait for the store
-   * @param storeAvailable true if the store can be read and written; false from a failure until the
-   *     store answers, or until it has had no call for 10 s
+   * @param storeAvailable true if the store can be read and written. It is false from a failure
+   *     until the store answers, or until the store has had no call for 10 s
    * @param lag the lag of attempts of handlers: the time from due to begin
    */
   public DurableStats {

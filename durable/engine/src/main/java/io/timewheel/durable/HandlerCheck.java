@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Checks the handler of a timer that is being scheduled. If no live node knows it, warns once for
- * each name, or refuses the timer in the strict mode.
+ * Checks the handler of a timer that is being scheduled. If no live node has the handler, warns
+ * once for each name, or refuses the timer in the strict mode.
  */
 final class HandlerCheck {
   private static final System.Logger LOG = GuardedLog.LOG;

@@ -156,7 +156,7 @@ public final class InMemoryTimerStore implements TimerStore {
     }
   }
 
-  /** Reports to all sessions the handlers that at least one of them knows. */
+  /** Reports to all sessions the handlers that at least one of them has. */
   private void tellHandlers() {
     List<StoreListener> live = new ArrayList<>();
     for (InMemoryTimerStore session : data.sessions) {

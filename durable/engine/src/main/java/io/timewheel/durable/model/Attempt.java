@@ -33,7 +33,9 @@ public record Attempt(
      * with an error.
      */
     FAILED,
-    /** The process died or the claim lease expired. The attempt may have done part of its work. */
+    /**
+     * The process crashed or the claim lease expired. The attempt may have done part of its work.
+     */
     LOST,
     /** The attempt was given back untouched and does not count. */
     GIVEN_BACK,

@@ -16,7 +16,7 @@ public enum TimerState {
    * cancelled.
    */
   FAILED,
-  /** The timer is due, but no node knows its handler. It is kept until one does. */
+  /** The timer is due, but no node has its handler. It is kept until a node has the handler. */
   BLOCKED,
   /** The timer does not fire until it is resumed. */
   PAUSED,

@@ -195,8 +195,8 @@ public sealed interface Change {
       implements Change {}
 
   /**
-   * Makes a due timer ready to be claimed: a timer of a queue, or one whose handler only other
-   * nodes know. Ends an open attempt as lost, as {@link Begin} does.
+   * Makes a due timer ready to be claimed: a timer of a queue, or a timer whose handler only other
+   * nodes have. Ends an open attempt as lost, as {@link Begin} does.
    *
    * @param key the timer
    * @param version the version that was read
@@ -242,7 +242,7 @@ public sealed interface Change {
       implements Change {}
 
   /**
-   * Blocks a due timer whose handler no live node knows. Ends an open attempt as lost, as {@link
+   * Blocks a due timer whose handler no live node has. Ends an open attempt as lost, as {@link
    * Begin} does.
    *
    * @param key the timer

@@ -16,7 +16,7 @@ import java.time.Duration;
  * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
  * @param sweep the interval at which the engine reads its window again, to find timers of other
  *     sessions; zero if no other session writes
- * @param lease how long a dead owner still holds its shards; zero if no other session waits for
+ * @param lease how long a crashed owner still holds its shards; zero if no other session waits for
  *     them. No run counts as missed until twice this time has passed
  */
 public record StoreTraits(
@@ -39,8 +39,8 @@ public record StoreTraits(
    * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
    * @param sweep the interval at which the engine reads its window again, to find timers of other
    *     sessions; zero if no other session writes
-   * @param lease how long a dead owner still holds its shards; zero if no other session waits for
-   *     them. No run counts as missed until twice this time has passed
+   * @param lease how long a crashed owner still holds its shards; zero if no other session waits
+   *     for them. No run counts as missed until twice this time has passed
    */
   public StoreTraits {
     check("shards", shards, 65_536);

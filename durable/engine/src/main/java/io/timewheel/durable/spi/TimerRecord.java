@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * @param dueAt the requested time, or the time that the recurrence gives, of the present run or of
  *     the next one
  * @param fireAt the time at which the engine must handle this record, which is its time in the due
- *     index; {@link #NEVER} if it is not in that index
- * @param runAt the time of a run that is separate from the schedule (run by hand, or postponed by
- *     its handler) until that run ends; the time of a retried run; otherwise {@link #NONE}
+ *     index. If the record is not in that index, {@link #NEVER}
+ * @param runAt until it ends, the time of a run that is separate from the schedule (run by hand, or
+ *     postponed by its handler). Also the time of a retried run. Otherwise {@link #NONE}
  * @param attempt the number of attempts of the present run that have begun
  * @param claim the open attempt; null unless the state is RUNNING
  * @param former the last claim that ended, to answer repeated calls
@@ -78,9 +78,9 @@ public record TimerRecord(
    * @param dueAt the requested time, or the time that the recurrence gives, of the present run or
    *     of the next one
    * @param fireAt the time at which the engine must handle this record, which is its time in the
-   *     due index; {@link #NEVER} if it is not in that index
-   * @param runAt the time of a run that is separate from the schedule (run by hand, or postponed by
-   *     its handler) until that run ends; the time of a retried run; otherwise {@link #NONE}
+   *     due index. If the record is not in that index, {@link #NEVER}
+   * @param runAt until it ends, the time of a run that is separate from the schedule (run by hand,
+   *     or postponed by its handler). Also the time of a retried run. Otherwise {@link #NONE}
    * @param attempt the number of attempts of the present run that have begun
    * @param claim the open attempt; null unless the state is RUNNING
    * @param former the last claim that ended, to answer repeated calls

@@ -220,7 +220,7 @@ public interface TimerStore extends AutoCloseable {
    * @param name the name of the limit, 513 bytes at most
    * @param limit the limit
    * @param holder a unique name of the permit
-   * @param untilMillis the expiry of the permit, in case its holder dies
+   * @param untilMillis the expiry of the permit, in case its holder crashes
    * @param nowMillis the present time
    * @return 0 if the permit was taken, otherwise the time to wait before the next try, in
    *     milliseconds

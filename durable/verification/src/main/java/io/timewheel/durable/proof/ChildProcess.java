@@ -103,7 +103,7 @@ final class ChildProcess {
     try {
       process.getOutputStream().close();
     } catch (IOException e) {
-      // The child is dead already.
+      // The child has already ended.
     }
   }
 

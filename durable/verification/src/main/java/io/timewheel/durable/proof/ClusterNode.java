@@ -160,7 +160,7 @@ public final class ClusterNode {
     inputEnded.countDown();
   }
 
-  /** Tries to start until it succeeds. Returns null if the node is to end first. */
+  /** Tries to start until it succeeds. Returns null if the node must end before that. */
   private @Nullable DurableTimer start(HikariDataSource pool, LoggedHandler handler)
       throws InterruptedException {
     InstantSource clock =

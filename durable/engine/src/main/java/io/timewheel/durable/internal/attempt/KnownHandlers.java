@@ -14,7 +14,7 @@ public final class KnownHandlers {
   private final Handlers handlers;
 
   /**
-   * The handlers that the store has reported; null before that, when other nodes may know any
+   * The handlers that the store has reported; null before that, when other nodes may have any
    * handler.
    */
   private volatile @Nullable HandlerNames reported;
@@ -29,7 +29,7 @@ public final class KnownHandlers {
         || (ofLiveNodes != null && ofLiveNodes.contains(handler));
   }
 
-  /** Returns whether no live node knows a handler. False before the start and the first report. */
+  /** Returns whether no live node has a handler. False before the start and the first report. */
   public boolean isUnknown(String handler) {
     return reported != null && !contains(handler);
   }

@@ -15,8 +15,7 @@ import io.timewheel.durable.spi.DueTimer;
 
 /**
  * Decides the next step of a due entry. Its handler runs it, or it becomes ready for a consumer or
- * for a node that knows its handler, or it is blocked. Overdue entries wait in {@link OverdueRate}
- * first.
+ * for a node with its handler, or it is blocked. Overdue entries wait in {@link OverdueRate} first.
  */
 public final class Dispatcher implements DueSink {
   private final Handlers handlers;

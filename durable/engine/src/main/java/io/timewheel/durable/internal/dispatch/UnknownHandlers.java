@@ -10,7 +10,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 
-/** Blocks due timers whose handler no live node knows, until a node does. */
+/** Blocks due timers whose handler no live node has, until a node has it. */
 final class UnknownHandlers {
   private final Committer committer;
   private final EngineClock clock;

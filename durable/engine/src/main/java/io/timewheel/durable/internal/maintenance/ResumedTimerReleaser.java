@@ -22,9 +22,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Releases timers that a finished pause held, and blocked timers whose handler a live node now
- * knows. It releases a page at a time, and reads the next page when the store has answered all
- * changes of the previous one. So the changes of a million timers never wait for the store at once.
+ * Releases timers that a finished pause held, and blocked timers whose handler a live node now has.
+ * It releases a page at a time, and reads the next page when the store has answered all changes of
+ * the previous one. So the changes of a million timers never wait for the store at once.
  */
 public final class ResumedTimerReleaser {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -81,7 +81,7 @@ public final class ResumedTimerReleaser {
   }
 
   /**
-   * Begins a pass for a new shard, because this node may know the handlers of its blocked timers.
+   * Begins a pass for a new shard, because this node may have the handlers of its blocked timers.
    */
   public void acquired() {
     if (!store.traits().sweep().isZero()) {
@@ -116,7 +116,7 @@ public final class ResumedTimerReleaser {
    * One pass over the shards. Each step begins when the previous one has ended. After a resume, the
    * pass searches for held timers in all shards, otherwise only in the shards of this session. It
    * searches for blocked timers only in the shards of this session, because another owner may not
-   * know their handler yet.
+   * have their handler yet.
    */
   private final class Pass {
     private final boolean everywhere;

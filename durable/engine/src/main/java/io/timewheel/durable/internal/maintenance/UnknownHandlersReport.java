@@ -19,9 +19,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Warns once after the start about unfinished timers whose handler no live node knows. With a
- * shared store it waits for the duration of a node lease, so that nodes that start together see
- * each other. It reads a page at a time, and stops after {@link #MAX_PAGES} pages. The report for a
+ * Warns once after the start about unfinished timers whose handler no live node has. With a shared
+ * store it waits for the duration of a node lease, so that nodes that start together see each
+ * other. It reads a page at a time, and stops after {@link #MAX_PAGES} pages. The report for a
  * larger store covers only the timers that were read.
  */
 public final class UnknownHandlersReport {

@@ -25,7 +25,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Leases timers of this node's handlers from shards whose owners do not know these handlers.
+ * Leases timers of this node's handlers from shards whose owners do not have these handlers.
  *
  * <p>Such an owner makes a due timer ready, and the store notifies the other nodes. A node with the
  * handler leases one ready timer for each free slot of the handler. It runs them like attempts of

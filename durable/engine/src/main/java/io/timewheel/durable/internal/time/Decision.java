@@ -34,7 +34,7 @@ public record Decision(boolean fires, long atMillis, boolean late, boolean catch
 
   /**
    * Returns the effective grace in milliseconds. It is at least twice the node lease, so that a run
-   * of a dead node does not count as missed before another node can begin it.
+   * of a crashed node does not count as missed before another node can begin it.
    *
    * @throws IllegalArgumentException if the grace is negative
    */
