@@ -16,8 +16,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Describes the nodes of the store and the shards that they own. A shared store is asked for them.
- * With an embedded store, this node owns all shards.
+ * Describes the nodes of the store and the shards that they own. A shared store returns them. With
+ * an embedded store, this node owns all shards.
  */
 public final class ClusterView {
   /**

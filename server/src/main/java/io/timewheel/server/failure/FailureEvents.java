@@ -51,8 +51,9 @@ import org.slf4j.LoggerFactory;
  * derived from the failure, so a failure that is found twice is stored once. Events that wait
  * survive a restart of the process.
  *
- * <p>If a process dies between a failure and its timer, the event is missing. The scan at the start
- * of a server adds it. If nodes share a store, a scan every ten minutes adds it too.
+ * <p>If a process crashes between a failure and the creation of its timer, the event is missing.
+ * The scan at the start of a server adds it. If nodes share a store, a scan every ten minutes adds
+ * it too.
  */
 public final class FailureEvents implements AutoCloseable {
   /** The namespace of the timers that hold failures. */

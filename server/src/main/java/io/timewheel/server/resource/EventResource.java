@@ -208,7 +208,7 @@ public final class EventResource {
   /**
    * Ends the streams of removed tokens, and starts the count of the figures. Called once a second.
    *
-   * @param executor asks the store, which may be slow; the pulse must not wait for it
+   * @param executor runs the query of the store, which may be slow; the pulse must not wait for it
    */
   public synchronized void second(Executor executor) {
     streams.stream()

@@ -108,7 +108,7 @@ public final class MetricsResource implements AutoCloseable {
             .register(registry);
     queueReady =
         MultiGauge.builder(PREFIX + "queue.ready")
-            .description("Due timers of a queue that nobody has claimed")
+            .description("Due timers of a queue that no consumer has claimed")
             .register(registry);
     queueOldest =
         MultiGauge.builder(PREFIX + "queue.oldest.ready")
@@ -239,7 +239,7 @@ public final class MetricsResource implements AutoCloseable {
     HistogramSnapshot.Builder histogram =
         HistogramSnapshot.builder()
             .name("timewheel_lag_seconds")
-            .help("Time from due until an attempt starts, or until a timer is ready in its queue");
+            .help("Time from due until the attempt starts, or the timer is ready in its queue");
     Arrays.stream(TargetLag.Target.values())
         .forEach(
             target -> {

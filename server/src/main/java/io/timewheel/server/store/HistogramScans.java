@@ -120,7 +120,7 @@ public final class HistogramScans {
   /**
    * Counts timers.
    *
-   * @param isAbandoned whether nobody waits for the counts any longer
+   * @param isAbandoned returns true once the client no longer waits for the counts
    * @return the exact count of each bucket
    */
   public CompletableFuture<long[]> count(

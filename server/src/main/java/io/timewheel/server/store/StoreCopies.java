@@ -83,7 +83,7 @@ public final class StoreCopies {
    * Deletes the files of killed processes. They contain links to files that RocksDB deleted long
    * ago.
    *
-   * @param data the data of a store that the caller has open, so that nobody else copies it
+   * @param data the data of a store that the caller has open, so that no other process copies it
    * @throws IOException if a file cannot be deleted
    */
   public static void deleteLeftovers(Path data) throws IOException {

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the webhook requests to a host, for all nodes together. The permits of a dead node stay
+ * Limits the webhook requests to a host, for all nodes together. The permits of a crashed node stay
  * taken until they expire.
  */
 public final class HostLimits {

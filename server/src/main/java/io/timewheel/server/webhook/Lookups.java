@@ -13,9 +13,9 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads that ask name servers. A lookup blocks its thread, for many seconds if no name server
- * answers. A namespace uses at most as many threads as are free, so lookups of other namespaces
- * start at once. Its further lookups wait.
+ * The threads that query name servers. A lookup blocks its thread, for many seconds if no name
+ * server answers. A namespace uses at most as many threads as are free, so lookups of other
+ * namespaces start at once. Its further lookups wait.
  */
 final class Lookups implements AutoCloseable {
   /** The largest number of running lookups. */
