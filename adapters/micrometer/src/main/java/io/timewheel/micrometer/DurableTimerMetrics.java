@@ -58,7 +58,7 @@ public final class DurableTimerMetrics implements MeterBinder {
 
   @Override
   public void bindTo(MeterRegistry registry) {
-    count(registry, "fired", "attempts", "Attempts that began", DurableStats::fired);
+    count(registry, "fired", "attempts", "Attempts that started", DurableStats::fired);
     count(registry, "succeeded", "attempts", "Attempts that succeeded", DurableStats::succeeded);
     count(registry, "failed", "attempts", "Attempts that failed", DurableStats::failed);
     count(
@@ -78,16 +78,12 @@ public final class DurableTimerMetrics implements MeterBinder {
         "Changes whose outcome in the store is unknown",
         DurableStats::unknownOutcomes);
     count(
-        registry,
-        "failed.commits",
-        "commits",
-        "Tries to commit that failed",
-        DurableStats::failedCommits);
+        registry, "failed.commits", "commits", "Commits that failed", DurableStats::failedCommits);
     count(
         registry,
         "rejected",
         "changes",
-        "Internal changes that the store rejected",
+        "Changes of the engine that the store rejected",
         DurableStats::rejected);
     count(registry, "clock.jumps", "jumps", "Jumps of the clock", DurableStats::clockJumps);
     gauge(
@@ -147,7 +143,7 @@ public final class DurableTimerMetrics implements MeterBinder {
           i == bounds.size() ? "+Inf" : String.valueOf(bounds.get(i).toMillis() / 1_000.0);
       FunctionCounter.builder(
               PREFIX + "lag.within", timer, observed -> observed.stats().lag().countWithin(bucket))
-          .description("Attempts that began at most this long after they were due")
+          .description("Attempts that started at most this long after they were due")
           .tag(TimerMetrics.TAG, name)
           .tag("bound", bound)
           .register(registry);
