@@ -45,7 +45,7 @@ public class PolledTimer implements Timer {
    *
    * @param settings the settings
    */
-  @SuppressWarnings("this-escape") // the engine passes it to nobody before the first timeout
+  @SuppressWarnings("this-escape") // the engine does not pass it on before the first timeout
   protected PolledTimer(Builder settings) {
     engine = new Engine(this, settings, 1, false, HierarchicalWheel::new);
   }
