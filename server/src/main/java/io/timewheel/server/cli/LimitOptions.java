@@ -70,6 +70,24 @@ public final class LimitOptions {
     builder.remember(retain, retainMax).overdueRate(overdueRate);
   }
 
+  /** Refuses numbers that are out of range. */
+  void check() {
+    checkAtLeast("--overdue-rate", overdueRate, 1);
+    checkAtLeast("--max-waiting-claims", maxWaitingClaims, 0);
+    checkAtLeast("--max-streams", maxStreams, 0);
+    checkAtLeast("--retain-max", retainMax, 0);
+    if (retain.isNegative()) {
+      throw CommandException.wrongUsage("--retain: " + retain + " is negative (minimum: PT0S)");
+    }
+  }
+
+  private static void checkAtLeast(String option, long value, int minimum) {
+    if (value < minimum) {
+      throw CommandException.wrongUsage(
+          option + ": " + value + " is too few (minimum: " + minimum + ")");
+    }
+  }
+
   int maxWaitingClaims() {
     return maxWaitingClaims;
   }

@@ -58,6 +58,7 @@ public final class ServeOptions {
    * @throws IOException if the certificate of the port cannot be used
    */
   public ServerConfig config() throws IOException {
+    limits.check();
     ServerConfig loopback = ServerConfig.loopback(network.port());
     return new ServerConfig(
         network.listen(),

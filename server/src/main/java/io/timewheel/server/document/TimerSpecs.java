@@ -89,7 +89,8 @@ public final class TimerSpecs {
     }
     if (jitter != null) {
       throw Problem.invalid(
-              field, field + ": is missing (expected: that of the timer, for the offset of its jitter)")
+              field,
+              field + ": is missing (expected: that of the timer, for the offset of its jitter)")
           .failure();
     }
     return "preview";

@@ -78,4 +78,19 @@ class ServeOptionsTest {
             CommandException.class, refusal -> assertThat(refusal.exitCode()).isEqualTo(2))
         .hasMessageContaining("must be set together");
   }
+
+  @ParameterizedTest
+  @CsvSource({
+    "--overdue-rate=0, --overdue-rate: 0 is too few (minimum: 1)",
+    "--max-waiting-claims=-1, --max-waiting-claims: -1 is too few (minimum: 0)",
+    "--max-streams=-1, --max-streams: -1 is too few (minimum: 0)",
+    "--retain-max=-1, --retain-max: -1 is too few (minimum: 0)",
+    "--retain=PT-1S, --retain: PT-1S is negative (minimum: PT0S)"
+  })
+  void aLimitOutOfRangeIsWrongUsage(String line, String message) {
+    assertThatThrownBy(() -> options(line).config())
+        .isInstanceOfSatisfying(
+            CommandException.class, refusal -> assertThat(refusal.exitCode()).isEqualTo(2))
+        .hasMessage(message);
+  }
 }
