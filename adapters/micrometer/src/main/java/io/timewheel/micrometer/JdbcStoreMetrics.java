@@ -22,7 +22,7 @@ import java.util.function.ToLongFunction;
  * <table>
  * <caption>The meters; the tag {@code timer} is the name of the timer</caption>
  * <tr><th>Name, after {@code timewheel.durable.jdbc.}<th>Kind<th>Figure
- * <tr><td>{@code shards.received}, {@code shards.taken.over}, {@code shards.given}, {@code leases.lost}, {@code fence.refusals}, {@code hints.sent}, {@code hints.received}
+ * <tr><td>{@code shards.received}, {@code shards.taken.over}, {@code shards.given}, {@code leases.lost}, {@code fence.refusals}, {@code notifications.sent}, {@code notifications.received}
  * <td>counter<td>those of {@link JdbcFigures}
  * <tr><td>{@code sweeps}, with the tag {@code extent}: {@code window} or {@code full}<td>timer
  * <td>{@link JdbcFigures#sweeps}, {@link JdbcFigures#fullSweeps}
@@ -68,8 +68,11 @@ public final class JdbcStoreMetrics implements MeterBinder {
       count("shards.given", "Shards given to other nodes", JdbcFigures::shardsGiven);
       count("leases.lost", "Node leases not renewed in time", JdbcFigures::leasesLost);
       count("fence.refusals", "Commits refused by fencing", JdbcFigures::fenceRefusals);
-      count("hints.sent", "Notifications sent with transactions", JdbcFigures::hintsSent);
-      count("hints.received", "Notifications received", JdbcFigures::hintsReceived);
+      count(
+          "notifications.sent",
+          "Notifications sent with transactions",
+          JdbcFigures::notificationsSent);
+      count("notifications.received", "Notifications received", JdbcFigures::notificationsReceived);
       sweeps("window", JdbcFigures::sweeps);
       sweeps("full", JdbcFigures::fullSweeps);
       time(

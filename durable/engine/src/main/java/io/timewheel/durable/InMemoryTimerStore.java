@@ -55,7 +55,7 @@ public final class InMemoryTimerStore implements TimerStore {
     final long[] epochs;
     final @Nullable InMemoryTimerStore[] owners;
     final List<InMemoryTimerStore> sessions = new CopyOnWriteArrayList<>();
-    volatile boolean hints = true;
+    volatile boolean notifications = true;
 
     Data(StoreTraits traits) {
       this.traits = traits;
@@ -129,10 +129,10 @@ public final class InMemoryTimerStore implements TimerStore {
   /**
    * Sets whether sessions are notified of timers that other sessions add (default: true).
    *
-   * @param hints true to notify sessions
+   * @param notifications true to notify sessions
    */
-  public void hints(boolean hints) {
-    data.hints = hints;
+  public void notifications(boolean notifications) {
+    data.notifications = notifications;
   }
 
   @Override
@@ -180,13 +180,13 @@ public final class InMemoryTimerStore implements TimerStore {
             stale ? new Outcome(Outcome.Answer.STALE_OWNER, 0, null) : data.tables.apply(change));
       }
     }
-    if (data.hints) {
-      outcomes.forEach(this::hint);
+    if (data.notifications) {
+      outcomes.forEach(this::notification);
     }
     return outcomes;
   }
 
-  private void hint(Outcome outcome) {
+  private void notification(Outcome outcome) {
     TimerRecord record = outcome.record();
     if (record == null) {
       return;
@@ -301,8 +301,8 @@ public final class InMemoryTimerStore implements TimerStore {
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
     List<TimerRecord> leased = locked(() -> data.tables.lease(requests, limit, nowMillis, tokens));
-    if (data.hints) {
-      leased.forEach(record -> hint(new Outcome(Outcome.Answer.APPLIED, 0, record)));
+    if (data.notifications) {
+      leased.forEach(record -> notification(new Outcome(Outcome.Answer.APPLIED, 0, record)));
     }
     return leased;
   }
@@ -317,8 +317,8 @@ public final class InMemoryTimerStore implements TimerStore {
       Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
     List<TimerRecord> leased =
         locked(() -> data.tables.leaseForHandlers(wanted, untilMillis, nowMillis, tokens));
-    if (data.hints) {
-      leased.forEach(record -> hint(new Outcome(Outcome.Answer.APPLIED, 0, record)));
+    if (data.notifications) {
+      leased.forEach(record -> notification(new Outcome(Outcome.Answer.APPLIED, 0, record)));
     }
     return leased;
   }
@@ -386,8 +386,8 @@ public final class InMemoryTimerStore implements TimerStore {
   public int importTimers(List<CopiedTimer> timers) {
     List<TimerRecord> taken =
         locked(() -> timers.stream().filter(data.tables::take).map(CopiedTimer::record).toList());
-    if (data.hints) {
-      taken.forEach(record -> hint(new Outcome(Outcome.Answer.APPLIED, 0, record)));
+    if (data.notifications) {
+      taken.forEach(record -> notification(new Outcome(Outcome.Answer.APPLIED, 0, record)));
     }
     return taken.size();
   }

@@ -163,7 +163,7 @@ class HandlerClusterTest {
     start("A", "a");
     start("B", "b");
     share("A", "B");
-    data.hints(false);
+    data.notifications(false);
     schedule("a", 1_000, Duration.ofSeconds(10));
     schedule("b", 1_000, Duration.ofSeconds(10));
     kit.advanceBy(Duration.ofSeconds(13));
@@ -501,7 +501,7 @@ class HandlerClusterTest {
     start("A", "a");
     DurableTimer b = start("B", "b");
     share("A");
-    data.hints(false);
+    data.notifications(false);
     client.schedule(spec("t"));
     client.schedule(TimerSpec.of("other", "u").handler("b").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofMillis(900)); // before it becomes ready
@@ -568,7 +568,7 @@ class HandlerClusterTest {
     start("A", "a");
     DurableTimer b = start("B", "b");
     share("A");
-    data.hints(false);
+    data.notifications(false);
     Instant before = kit.now();
     client.schedule(spec("t"));
     kit.advanceBy(Duration.ofSeconds(3));

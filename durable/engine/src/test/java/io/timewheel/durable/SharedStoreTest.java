@@ -252,7 +252,7 @@ class SharedStoreTest {
   /** Starts the owner of many shards, which gets no notifications. */
   private DurableTimer startOwner(Consumer<DurableTimerBuilder> settings) {
     InMemoryTimerStore session = many.join();
-    many.hints(false);
+    many.notifications(false);
     DurableTimer owner =
         kit.start(
             new ForwardingTimerStore(session) {
@@ -340,11 +340,11 @@ class SharedStoreTest {
     kit.advanceBy(Duration.ofSeconds(2));
     TimerSpec soon = TimerSpec.of("ns", "soon").handler("own").after(Duration.ofMillis(50));
     other.schedule(soon);
-    many.hints(true);
-    other.schedule(TimerSpec.of("ns", "hinted").handler("own").after(Duration.ofMillis(50)));
+    many.notifications(true);
+    other.schedule(TimerSpec.of("ns", "notified").handler("own").after(Duration.ofMillis(50)));
     kit.advanceBy(Duration.ofSeconds(10));
     assertThat(sweeps).startsWith("11: 64, 6400", "11: 16, 1600", "16: 64, 1");
-    assertThat(fired).containsExactly("owner hinted 1 @12050", "owner soon 1 @16000");
+    assertThat(fired).containsExactly("owner notified 1 @12050", "owner soon 1 @16000");
   }
 
   @Test

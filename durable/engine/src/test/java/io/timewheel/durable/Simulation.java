@@ -96,7 +96,7 @@ final class Simulation {
                 Duration.ofSeconds(5),
                 Duration.ofMillis(random.nextBoolean() ? 0 : 100),
                 Duration.ofMillis(500)));
-    data.hints(random.nextBoolean());
+    data.notifications(random.nextBoolean());
     callers = new SimulatedCallers(random, kit, history, () -> any().timer);
     consumers = new SimulatedConsumers(random, () -> any().timer);
   }

@@ -18,8 +18,9 @@ import io.timewheel.durable.jdbc.internal.transaction.Counters;
  * @param sweeps sweeps: reads of due timers in each shard, from the shard's lower bound on
  * @param fullSweeps full sweeps: reads of a shard's due timers from the beginning of the index,
  *     twice a minute. They are the first reads that accumulated dead rows slow down
- * @param hintsSent number of hints that the node's transactions contained, committed or not
- * @param hintsReceived number of hints received, including the node's own
+ * @param notificationsSent number of notifications that the node's transactions contained,
+ *     committed or not
+ * @param notificationsReceived number of notifications received, including the node's own
  * @param connectionWaits number of times that the node asked the pool for a connection
  * @param connectionWaitNanos total time of waiting for connections, in nanoseconds, including
  *     failed waits
@@ -37,8 +38,8 @@ public record JdbcFigures(
     long fenceRefusals,
     Sweeps sweeps,
     Sweeps fullSweeps,
-    long hintsSent,
-    long hintsReceived,
+    long notificationsSent,
+    long notificationsReceived,
     long connectionWaits,
     long connectionWaitNanos,
     long lostAnswersCommitted,
@@ -66,8 +67,8 @@ public record JdbcFigures(
         counters.fenceRefusals.sum(),
         Sweeps.of(counters.sweeps),
         Sweeps.of(counters.fullSweeps),
-        counters.hintsSent.sum(),
-        counters.hintsReceived.sum(),
+        counters.notificationsSent.sum(),
+        counters.notificationsReceived.sum(),
         counters.connectionWaits(),
         counters.connectionWaitNanos(),
         counters.lostAnswersCommitted.sum(),

@@ -4,13 +4,13 @@ package io.timewheel.durable.jdbc;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.jdbc.internal.hints.HintChannel;
-import io.timewheel.durable.jdbc.internal.hints.HintThread;
 import io.timewheel.durable.jdbc.internal.maintenance.HistoryPurger;
 import io.timewheel.durable.jdbc.internal.maintenance.Repair;
 import io.timewheel.durable.jdbc.internal.maintenance.TimerExport;
 import io.timewheel.durable.jdbc.internal.maintenance.TimerImport;
 import io.timewheel.durable.jdbc.internal.mariadb.MariaDb;
+import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
+import io.timewheel.durable.jdbc.internal.notifications.NotificationThread;
 import io.timewheel.durable.jdbc.internal.ownership.ClusterPauses;
 import io.timewheel.durable.jdbc.internal.ownership.LeaseThreads;
 import io.timewheel.durable.jdbc.internal.ownership.Ownership;
@@ -19,7 +19,7 @@ import io.timewheel.durable.jdbc.internal.read.TimerReader;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.rows.NodeId;
 import io.timewheel.durable.jdbc.internal.schema.Schema;
-import io.timewheel.durable.jdbc.internal.server.HintTransport;
+import io.timewheel.durable.jdbc.internal.server.NotificationTransport;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.sql.NodeClock;
@@ -91,14 +91,14 @@ public final class JdbcTimerStore implements TimerStore {
   private final HistoryPurger history;
   private final TimerImport imports;
   private final ClusterPauses clusterPauses;
-  private final @Nullable HintChannel hints;
+  private final @Nullable NotificationChannel notifications;
   private final NodeClock clock;
   private final String node;
   private final boolean withThreads;
   private final Transactions.Pauses pauses;
   private final DataSource source;
   private @Nullable LeaseThreads threads;
-  private @Nullable HintThread hintThread;
+  private @Nullable NotificationThread notificationThread;
   private boolean closed;
 
   private JdbcTimerStore(Builder builder) {
@@ -121,14 +121,15 @@ public final class JdbcTimerStore implements TimerStore {
             Duration.ofMillis(100),
             Duration.ofMillis(500),
             settings.lease());
-    hints = builder.hints ? channel(server.hints()) : null;
+    notifications = builder.notifications ? channel(server.notifications()) : null;
     history = new HistoryPurger(transactions, server);
     imports = new TimerImport(transactions, server, shards);
     ownership = new Ownership(transactions, server, clock, settings, shards, counters);
     ownership.askTime();
     Duration pauseLimit = settings.lease().multipliedBy(2);
     clusterPauses =
-        new ClusterPauses(transactions, server, ownership, clock, pauses, pauseLimit, hints);
+        new ClusterPauses(
+            transactions, server, ownership, clock, pauses, pauseLimit, notifications);
     reader =
         new TimerReader(
             transactions,
@@ -140,13 +141,20 @@ public final class JdbcTimerStore implements TimerStore {
             shards);
     writer =
         new BatchWriter(
-            transactions, server, counters, hints, clock::nanoTime, shards, ownership::epoch);
+            transactions,
+            server,
+            counters,
+            notifications,
+            clock::nanoTime,
+            shards,
+            ownership::epoch);
   }
 
-  private @Nullable HintChannel channel(@Nullable HintTransport transport) {
+  private @Nullable NotificationChannel channel(@Nullable NotificationTransport transport) {
     return transport == null
         ? null
-        : new HintChannel(transport, transactions.read(transport::channel), clock::nanoTime);
+        : new NotificationChannel(
+            transport, transactions.read(transport::channel), clock::nanoTime);
   }
 
   /**
@@ -195,7 +203,7 @@ public final class JdbcTimerStore implements TimerStore {
     private final DataSource source;
     private int shards = DEFAULT_SHARDS;
     private String node = "";
-    private boolean hints = true;
+    private boolean notifications = true;
     Formats formats = Formats.ofThisRelease();
     NodeClock clock = NodeClock.system();
     Transactions.Pauses pauses = Builder::pause;
@@ -261,17 +269,17 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * Sets whether nodes send hints: notifications about timers that are due within a second, and
-     * about queues with ready timers. The default is true. Without hints, such a timer fires up to
-     * 0.5 s late if a node other than its shard's owner has scheduled it. Behind a backlog, it
-     * fires later. A pooler in transaction mode cannot forward hints, and MariaDB has none. All
-     * nodes should have the same setting.
+     * Sets whether nodes send messages between nodes about timers that are due within a second, and
+     * about queues with ready timers. The default is true. Without notifications, such a timer
+     * fires up to 0.5 s late if a node other than its shard's owner has scheduled it. Behind a
+     * backlog, it fires later. A pooler in transaction mode cannot forward notifications, and
+     * MariaDB has none. All nodes should have the same setting.
      *
-     * @param hints true to send and receive hints
+     * @param notifications true to send and receive notifications
      * @return this
      */
-    public Builder hints(boolean hints) {
-      this.hints = hints;
+    public Builder notifications(boolean notifications) {
+      this.notifications = notifications;
       return this;
     }
 
@@ -422,9 +430,10 @@ public final class JdbcTimerStore implements TimerStore {
     if (withThreads) {
       threads = new LeaseThreads(ownership, clusterPauses);
     }
-    if (hints != null) {
+    if (notifications != null) {
       Runnable onPause = threads == null ? clusterPauses::confirm : threads::confirmPauses;
-      hintThread = new HintThread(source, hints, listener, onPause, clock, pauses, counters);
+      notificationThread =
+          new NotificationThread(source, notifications, listener, onPause, clock, pauses, counters);
     }
   }
 
@@ -585,8 +594,8 @@ public final class JdbcTimerStore implements TimerStore {
       }
       closed = true;
     }
-    if (hintThread != null) {
-      hintThread.close();
+    if (notificationThread != null) {
+      notificationThread.close();
     }
     if (threads != null) {
       threads.close();

@@ -11,8 +11,8 @@
  * shards, by the clock of the database. A <em>write batch</em> contains the changes of many callers
  * and of the owner; one transaction commits it. The <em>fence</em> is the comparison of epochs at
  * the end of a write batch. The <em>history</em> contains finished timers until they are purged. A
- * <em>transaction of the user</em> contains work of the user. A <em>hint</em> is a notification
- * from one node to the others. ADR 0011 describes how these work together.
+ * <em>transaction of the user</em> contains work of the user. A <em>notification</em> is a
+ * notification from one node to the others. ADR 0011 describes how these work together.
  *
  * <p>The packages, in reading order; each depends only on those before it:
  *
@@ -23,7 +23,7 @@
  *   <li>{@code internal.transaction}: transactions on connections of the pool
  *   <li>{@code internal.schema}: the tables and their formats
  *   <li>{@code internal.read}: due timers, lists and numbers
- *   <li>{@code internal.hints}: notifications between nodes
+ *   <li>{@code internal.notifications}: notifications between nodes
  *   <li>{@code internal.write}: write batches and claims
  *   <li>{@code internal.ownership}: node leases, shards and pauses
  *   <li>{@code internal.maintenance}: purge, verification, repair and copies of the tables

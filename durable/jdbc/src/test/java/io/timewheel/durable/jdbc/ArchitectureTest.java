@@ -26,7 +26,7 @@ class ArchitectureTest {
               ".internal.transaction",
               ".internal.schema",
               ".internal.read",
-              ".internal.hints",
+              ".internal.notifications",
               ".internal.write",
               ".internal.ownership",
               ".internal.maintenance",

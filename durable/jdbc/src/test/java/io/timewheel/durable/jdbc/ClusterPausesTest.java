@@ -30,7 +30,8 @@ class ClusterPausesTest {
   }
 
   private Fixture.Node node() {
-    Fixture.Node node = new Fixture.Node(fixture.builder(fixture.pool).shards(4).hints(false));
+    Fixture.Node node =
+        new Fixture.Node(fixture.builder(fixture.pool).shards(4).notifications(false));
     node.store.start(node);
     return node;
   }

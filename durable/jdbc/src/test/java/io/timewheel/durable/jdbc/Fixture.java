@@ -88,8 +88,8 @@ final class Fixture implements AutoCloseable {
     final JdbcTimerStore store;
     final Map<Integer, Long> epochs = new TreeMap<>();
     final List<String> told = new ArrayList<>();
-    final List<String> hints = new CopyOnWriteArrayList<>();
-    final Semaphore hinted = new Semaphore(0);
+    final List<String> notifications = new CopyOnWriteArrayList<>();
+    final Semaphore notified = new Semaphore(0);
     final List<HandlerNames> known = new ArrayList<>();
     HandlerNames handlers = HandlerNames.NONE;
     boolean client;
@@ -154,20 +154,20 @@ final class Fixture implements AutoCloseable {
 
     @Override
     public void added(int shard, long fireAt) {
-      hints.add("added " + shard + " " + fireAt);
-      hinted.release();
+      notifications.add("added " + shard + " " + fireAt);
+      notified.release();
     }
 
     @Override
     public void ready(String handler) {
-      hints.add("ready " + handler);
-      hinted.release();
+      notifications.add("ready " + handler);
+      notified.release();
     }
 
     @Override
     public void ready(String namespace, String queue) {
-      hints.add("ready " + namespace + " " + queue);
-      hinted.release();
+      notifications.add("ready " + namespace + " " + queue);
+      notified.release();
     }
 
     Outcome commit(Change change) {

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.durable.jdbc.LossySource.Fate;
-import io.timewheel.durable.jdbc.internal.hints.Hints;
+import io.timewheel.durable.jdbc.internal.notifications.Notifications;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;
@@ -156,20 +156,20 @@ class JdbcFiguresTest {
   }
 
   @Test
-  void countsHints() throws InterruptedException {
+  void countsNotifications() throws InterruptedException {
     Fixture.Node owner = fixture.start();
     Fixture.Node other = fixture.open();
-    other.commit(schedule("far", NOW + Hints.NEAR_MILLIS));
-    assertThat(other.store.figures().hintsSent()).isZero();
+    other.commit(schedule("far", NOW + Notifications.NEAR_MILLIS));
+    assertThat(other.store.figures().notificationsSent()).isZero();
     long sent = 0;
-    // The owner may not listen yet. A hint that it misses then does not matter here.
-    while (owner.hints.isEmpty() || sent < 2) {
+    // The owner may not listen yet. A notification that it misses then does not matter here.
+    while (owner.notifications.isEmpty() || sent < 2) {
       other.commit(schedule("near-" + ++sent, NOW + 50));
-      boolean unused = owner.hinted.tryAcquire(1, TimeUnit.SECONDS);
+      boolean unused = owner.notified.tryAcquire(1, TimeUnit.SECONDS);
     }
-    assertThat(other.store.figures().hintsSent()).isEqualTo(sent);
-    assertThat(other.store.figures().hintsReceived()).isZero();
-    assertThat(owner.store.figures().hintsSent()).isZero();
-    assertThat(owner.store.figures().hintsReceived()).isBetween(1L, sent);
+    assertThat(other.store.figures().notificationsSent()).isEqualTo(sent);
+    assertThat(other.store.figures().notificationsReceived()).isZero();
+    assertThat(owner.store.figures().notificationsSent()).isZero();
+    assertThat(owner.store.figures().notificationsReceived()).isBetween(1L, sent);
   }
 }

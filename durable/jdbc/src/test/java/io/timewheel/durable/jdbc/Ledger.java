@@ -48,7 +48,7 @@ final class Ledger implements AutoCloseable {
     execute("CREATE TABLE ledger (id text, attempt integer)");
     JdbcTimerStore.Builder builder = server.builder(source).shards(4);
     builder.pauses = millis -> onPause.run();
-    store = builder.hints(false).open();
+    store = builder.notifications(false).open();
     timers = TransactionTimers.of(store);
   }
 

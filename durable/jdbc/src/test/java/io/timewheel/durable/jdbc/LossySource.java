@@ -86,7 +86,7 @@ final class LossySource extends BareDataSource {
     /** The thread stalls before the commit until the test lets it continue. */
     HELD,
     /** The server aborts, because its notification queue is full. */
-    HINT_REFUSED
+    NOTIFICATION_REFUSED
   }
 
   LossySource(DataSource source) {
@@ -192,7 +192,7 @@ final class LossySource extends BareDataSource {
         commit.run();
         return true;
       }
-      case HINT_REFUSED -> {
+      case NOTIFICATION_REFUSED -> {
         rollback.run();
         throw new SQLException("too many notifications in the NOTIFY queue", "54000");
       }

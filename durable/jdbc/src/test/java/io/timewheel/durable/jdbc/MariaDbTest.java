@@ -581,9 +581,9 @@ class MariaDbTest {
 
   @Nested
   class Figures extends JdbcFiguresTest {
-    /** MariaDB has no hints. */
+    /** MariaDB has no notifications. */
     @Override
-    void countsHints() {}
+    void countsNotifications() {}
   }
 
   @Nested

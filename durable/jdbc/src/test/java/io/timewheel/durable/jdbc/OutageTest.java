@@ -158,7 +158,7 @@ class OutageTest {
   @Test
   void keepsNoReadOnlyConnection() throws SQLException {
     try (HikariDataSource one = database.pool(1)) {
-      JdbcTimerStore store = Server.of(this).builder(one).hints(false).open();
+      JdbcTimerStore store = Server.of(this).builder(one).notifications(false).open();
       try (Connection connection = one.getConnection();
           Statement statement = connection.createStatement()) {
         statement.execute(readOnlySession());

@@ -64,7 +64,7 @@ enum Server {
 
     @Override
     JdbcTimerStore.Builder builder(DataSource source) {
-      return POSTGRESQL.builder(source).hints(false);
+      return POSTGRESQL.builder(source).notifications(false);
     }
 
     @Override

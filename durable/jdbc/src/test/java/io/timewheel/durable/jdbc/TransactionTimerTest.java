@@ -13,7 +13,7 @@ import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSql;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
-import io.timewheel.durable.jdbc.internal.server.HintTransport;
+import io.timewheel.durable.jdbc.internal.server.NotificationTransport;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
 import io.timewheel.durable.model.TimerKey;
@@ -362,7 +362,7 @@ class TransactionTimerTest {
 
   @Test
   void notifiesOfNearTimersWhenItCommits() throws SQLException {
-    HintTransport transport = PostgreSql.parts(Formats.ofThisRelease()).hints();
+    NotificationTransport transport = PostgreSql.parts(Formats.ofThisRelease()).notifications();
     try (Connection listener = fixture.pool.getConnection()) {
       transport.listen(listener, transport.channel(listener));
       timer.schedule(spec("far"));
@@ -371,15 +371,16 @@ class TransactionTimerTest {
       timer.schedule(TimerSpec.of("shop", "near").after(Duration.ZERO).handler("orders"));
       assertThat(transport.receive(listener, 1)).isEmpty();
       connection.commit();
-      List<String> hints;
+      List<String> notifications;
       do {
-        hints = transport.receive(listener, 1_000);
-      } while (hints.isEmpty());
-      // Hints are sent for its own shards too, because the session does not learn the outcome of
+        notifications = transport.receive(listener, 1_000);
+      } while (notifications.isEmpty());
+      // Notifications are sent for its own shards too, because the session does not learn the
+      // outcome of
       // the transaction.
       int shard = Shards.of(key("near"), 4);
       assertThat(node.ownership().owned()).contains(shard);
-      assertThat(hints).hasSize(1).first().asString().startsWith("A\t" + shard + "\t");
+      assertThat(notifications).hasSize(1).first().asString().startsWith("A\t" + shard + "\t");
     }
   }
 

@@ -618,12 +618,12 @@ public final class RocksTimerStore implements TimerStore {
   @Override
   public int importTimers(List<CopiedTimer> timers) {
     List<TimerRecord> newer = using(open -> open.writer().take(timers));
-    newer.forEach(this::hint);
+    newer.forEach(this::notification);
     return newer.size();
   }
 
   /** Notifies a running engine of a record that it did not write itself. */
-  private void hint(TimerRecord record) {
+  private void notification(TimerRecord record) {
     StoreListener engine = listener;
     if (engine != null && record.isIndexed()) {
       engine.added(Rows.SHARD, record.fireAt());

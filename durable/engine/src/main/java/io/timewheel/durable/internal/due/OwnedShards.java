@@ -116,7 +116,7 @@ public final class OwnedShards {
   public void added(int number, long fireAt) {
     Shard shard = shards.get(number);
     if (shard != null) {
-      shard.hint(fireAt);
+      shard.notification(fireAt);
     }
   }
 }

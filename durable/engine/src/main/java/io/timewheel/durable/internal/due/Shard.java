@@ -311,7 +311,7 @@ public final class Shard implements ClaimHolder {
   }
 
   /** Handles the notification that another session has added a timer. */
-  void hint(long fireAt) {
+  void notification(long fireAt) {
     boolean near;
     lock.lock();
     try {

@@ -4,7 +4,10 @@ package io.timewheel.durable.jdbc.internal.mariadb;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 
-/** Creates the parts for MariaDB, 10.11 or newer. MariaDB has no notifications, and so no hints. */
+/**
+ * Creates the parts for MariaDB, 10.11 or newer. MariaDB has no notifications, and so no
+ * notifications.
+ */
 public final class MariaDb {
   private MariaDb() {}
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.ownership;
 
-import io.timewheel.durable.jdbc.internal.hints.HintChannel;
-import io.timewheel.durable.jdbc.internal.hints.Hints;
+import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
+import io.timewheel.durable.jdbc.internal.notifications.Notifications;
 import io.timewheel.durable.jdbc.internal.rows.NodeId;
 import io.timewheel.durable.jdbc.internal.server.Expressions;
 import io.timewheel.durable.jdbc.internal.server.Queries;
@@ -47,7 +47,7 @@ public final class ClusterPauses {
   private final NodeClock clock;
   private final Transactions.Pauses waits;
   private final Duration limit;
-  private final @Nullable HintChannel hints;
+  private final @Nullable NotificationChannel notifications;
 
   /** The numbers of the pauses that the engine has applied. Guarded by this. */
   private final Map<String, Long> seen = new HashMap<>();
@@ -56,7 +56,7 @@ public final class ClusterPauses {
 
   /**
    * @param limit how long a pause waits for the other nodes; longer than a node lease
-   * @param hints notifies the other nodes; null without notifications
+   * @param notifications notifies the other nodes; null without notifications
    */
   public ClusterPauses(
       Transactions transactions,
@@ -65,7 +65,7 @@ public final class ClusterPauses {
       NodeClock clock,
       Transactions.Pauses waits,
       Duration limit,
-      @Nullable HintChannel hints) {
+      @Nullable NotificationChannel notifications) {
     this.transactions = transactions;
     sql = server.transactions();
     queries = server.queries();
@@ -74,7 +74,7 @@ public final class ClusterPauses {
     this.clock = clock;
     this.waits = waits;
     this.limit = limit;
-    this.hints = hints;
+    this.notifications = notifications;
   }
 
   /** Registers the engine, which has no claims yet. */
@@ -176,7 +176,7 @@ public final class ClusterPauses {
   }
 
   private void notifyNodes() {
-    if (hints == null) {
+    if (notifications == null) {
       return;
     }
     try {
@@ -185,7 +185,7 @@ public final class ClusterPauses {
               connection -> {
                 try (Statements to = new Statements(connection)) {
                   Statements.Answer<Long> unusedVersion = sql.begin(to, false);
-                  hints.send(to, Hints.PAUSES);
+                  notifications.send(to, Notifications.PAUSES);
                   to.send();
                 }
                 return true;

@@ -26,6 +26,6 @@ public final class PostgreSql {
         new PostgreSqlHistory(),
         new PostgreSqlRequestRows(),
         new PostgreSqlUserTransactions(transactions),
-        new PostgreSqlHints());
+        new PostgreSqlNotifications());
   }
 }

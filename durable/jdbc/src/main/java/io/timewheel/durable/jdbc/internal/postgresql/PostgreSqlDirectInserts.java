@@ -212,7 +212,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
       List<TimerRecord> records,
       long token,
       int shards,
-      Consumer<Statements> hint)
+      Consumer<Statements> notification)
       throws SQLException {
     try (Statements to = new Statements(connection)) {
       Statements.Answer<Answer> insert;
@@ -235,7 +235,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
       Statements.Answer<Boolean> oneTransaction =
           to.query(
               look, values -> bindLook(values, records), rows -> rows.next() && rows.getBoolean(2));
-      hint.accept(to);
+      notification.accept(to);
       Answer made = insert.get();
       return oneTransaction.get() ? made : new Answer(made.firstVersion(), made.inserted(), false);
     }

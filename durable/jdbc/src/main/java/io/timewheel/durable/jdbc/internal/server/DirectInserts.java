@@ -38,7 +38,7 @@ public interface DirectInserts {
    * @param connection a connection in autocommit mode
    * @param records new timers in the order of their keys, each key once; their versions are ignored
    * @param token a number that no other insert has
-   * @param hint adds the statement that notifies other nodes
+   * @param notification adds the statement that notifies other nodes
    * @throws SQLException if nothing was committed, unless {@link #mayBeCommitted} returns true for
    *     it
    */
@@ -47,7 +47,7 @@ public interface DirectInserts {
       List<TimerRecord> records,
       long token,
       int shards,
-      Consumer<Statements> hint)
+      Consumer<Statements> notification)
       throws SQLException;
 
   /**

@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param history reads and purges the history
  * @param requests reads, writes and purges the answers of requests
  * @param userTransactions works in transactions that users begin
- * @param hints sends and receives hints; null if the database has no notifications
+ * @param notifications sends and receives notifications; null if the database has no notifications
  */
 public record ServerParts(
     Formats formats,
@@ -36,4 +36,4 @@ public record ServerParts(
     HistorySql history,
     RequestRows requests,
     UserTransactions userTransactions,
-    @Nullable HintTransport hints) {}
+    @Nullable NotificationTransport notifications) {}

@@ -9,7 +9,8 @@
  * SchemaSql} and {@code Expressions} are part of every transaction. Write batches use {@code
  * Records} and {@code SharedRows}. {@code Queries} reads, with {@code TimerPages} for lists. {@code
  * HistorySql} and {@code HistoryParts} purge. {@code UserTransactions} serves transactions of
- * users, and {@code HintTransport} sends and receives hints, if the server has notifications.
+ * users, and {@code NotificationTransport} sends and receives notifications, if the server has
+ * notifications.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.server;

@@ -18,8 +18,8 @@ public final class Counters {
   public final LongAdder fenceRefusals = new LongAdder();
   public final Sweeps sweeps = new Sweeps();
   public final Sweeps fullSweeps = new Sweeps();
-  public final LongAdder hintsSent = new LongAdder();
-  public final LongAdder hintsReceived = new LongAdder();
+  public final LongAdder notificationsSent = new LongAdder();
+  public final LongAdder notificationsReceived = new LongAdder();
   public final LongAdder lostAnswersCommitted = new LongAdder();
   public final LongAdder lostAnswersAborted = new LongAdder();
   public final LongAdder lostAnswersUnknown = new LongAdder();

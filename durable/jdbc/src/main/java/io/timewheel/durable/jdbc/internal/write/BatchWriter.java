@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.write;
 
-import io.timewheel.durable.jdbc.internal.hints.HintChannel;
+import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.transaction.Counters;
@@ -28,7 +28,7 @@ public final class BatchWriter {
   private final Transactions transactions;
   private final ServerParts server;
   private final Counters counters;
-  private final @Nullable HintChannel hints;
+  private final @Nullable NotificationChannel notifications;
   private final int shards;
   private final Function<Integer, @Nullable Long> ownEpoch;
   private final QueueLeases leases;
@@ -40,21 +40,21 @@ public final class BatchWriter {
   /**
    * Creates the writer of a store.
    *
-   * @param hints sends hints to other nodes; null without hints
+   * @param notifications sends notifications to other nodes; null without notifications
    * @param ownEpoch the epoch under which this session owns a shard; null if it does not own it
    */
   public BatchWriter(
       Transactions transactions,
       ServerParts server,
       Counters counters,
-      @Nullable HintChannel hints,
+      @Nullable NotificationChannel notifications,
       LongSupplier nanoTime,
       int shards,
       Function<Integer, @Nullable Long> ownEpoch) {
     this.transactions = transactions;
     this.server = server;
     this.counters = counters;
-    this.hints = hints;
+    this.notifications = notifications;
     this.shards = shards;
     this.ownEpoch = ownEpoch;
     leases = new QueueLeases(transactions, server, batches::incrementAndGet);
@@ -76,32 +76,32 @@ public final class BatchWriter {
 
   /** Prepares changes of this session, which one transaction commits. */
   public WriteBatch batch(List<Change> changes) {
-    return batch(changes, ownEpoch, openHints());
+    return batch(changes, ownEpoch, openNotifications());
   }
 
   /**
-   * Prepares changes of a user's transaction, whose outcome this session does not learn. So hints
-   * about the session's own shards are also sent.
+   * Prepares changes of a user's transaction, whose outcome this session does not learn. So
+   * notifications about the session's own shards are also sent.
    */
   public WriteBatch unheardBatch(List<Change> changes) {
-    return batch(changes, shard -> null, openHints());
+    return batch(changes, shard -> null, openNotifications());
   }
 
-  private @Nullable HintChannel openHints() {
-    return hints != null && hints.isOpen() ? hints : null;
+  private @Nullable NotificationChannel openNotifications() {
+    return notifications != null && notifications.isOpen() ? notifications : null;
   }
 
   private WriteBatch batch(
       List<Change> changes,
       Function<Integer, @Nullable Long> epochs,
-      @Nullable HintChannel channel) {
+      @Nullable NotificationChannel channel) {
     batches.incrementAndGet();
     return new WriteBatch(server, counters, novelty, heldTimers, shards, epochs, channel, changes);
   }
 
   /** Implements {@link TimerStore#commit}. */
   public List<Outcome> commit(List<Change> changes) {
-    HintChannel channel = openHints();
+    NotificationChannel channel = openNotifications();
     List<Outcome> outcomes = direct == null ? null : direct.commit(changes, channel);
     if (outcomes == null) {
       outcomes = commitBatch(changes, channel);
@@ -128,11 +128,11 @@ public final class BatchWriter {
     compactIfDue();
   }
 
-  private List<Outcome> commitBatch(List<Change> changes, @Nullable HintChannel channel) {
+  private List<Outcome> commitBatch(List<Change> changes, @Nullable NotificationChannel channel) {
     try {
       return transactions.write(batch(changes, ownEpoch, channel));
     } catch (StoreException e) {
-      if (channel == null || !mayBeForItsHint(channel, e)) {
+      if (channel == null || !mayBeForItsNotification(channel, e)) {
         throw e;
       }
       List<Outcome> outcomes = transactions.write(batch(changes, ownEpoch, null));
@@ -141,7 +141,8 @@ public final class BatchWriter {
     }
   }
 
-  private static boolean mayBeForItsHint(HintChannel channel, StoreException failure) {
+  private static boolean mayBeForItsNotification(
+      NotificationChannel channel, StoreException failure) {
     return failure.kind() != StoreException.Kind.UNKNOWN // it may have been committed
         && failure.getCause() instanceof SQLException cause
         && channel.isRefusal(cause);

@@ -3,8 +3,8 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.jdbc.internal.hints.HintChannel;
-import io.timewheel.durable.jdbc.internal.hints.Hints;
+import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
+import io.timewheel.durable.jdbc.internal.notifications.Notifications;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
@@ -131,7 +131,7 @@ final class DirectWrites {
    *
    * @return their outcomes; null if nothing was changed, and a write batch must commit them
    */
-  @Nullable List<Outcome> commit(List<Change> changes, @Nullable HintChannel channel) {
+  @Nullable List<Outcome> commit(List<Change> changes, @Nullable NotificationChannel channel) {
     if (!isPossible || !isDirect(changes) || isPassedOver(changes.size())) {
       return null;
     }
@@ -214,7 +214,7 @@ final class DirectWrites {
     private final List<TimerKey> keys;
     private final long token = tokens.incrementAndGet();
     private final long knownVersion = newestVersion.get();
-    private final Consumer<Statements> hint;
+    private final Consumer<Statements> notification;
     private int session;
     private long firstVersion;
     private boolean inserted;
@@ -222,20 +222,20 @@ final class DirectWrites {
     /** True if the session whose answer was lost had ended before the last lookup. */
     private boolean hasEnded;
 
-    Insert(List<TimerRecord> records, @Nullable HintChannel channel) {
+    Insert(List<TimerRecord> records, @Nullable NotificationChannel channel) {
       this.records = records;
       keys = records.stream().map(TimerRecord::key).toList();
-      Hints hints = new Hints();
+      Notifications notifications = new Notifications();
       if (channel != null) {
         records.forEach(
-            record -> hints.add(record, shards, shard -> ownEpoch.apply(shard) != null));
+            record -> notifications.add(record, shards, shard -> ownEpoch.apply(shard) != null));
       }
-      hint =
-          channel == null || hints.isEmpty()
+      notification =
+          channel == null || notifications.isEmpty()
               ? none -> {}
               : to -> {
-                counters.hintsSent.increment();
-                channel.send(to, hints.text());
+                counters.notificationsSent.increment();
+                channel.send(to, notifications.text());
               };
     }
 
@@ -260,7 +260,7 @@ final class DirectWrites {
     private boolean insert(Connection connection) throws SQLException {
       DirectInserts.Answer answer;
       try {
-        answer = inserts.insert(connection, records, token, shards, hint);
+        answer = inserts.insert(connection, records, token, shards, notification);
       } catch (SQLException e) {
         if (inserts.isNotNew(e)) {
           foundOld(records.size());

@@ -3,8 +3,8 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.jdbc.internal.hints.HintChannel;
-import io.timewheel.durable.jdbc.internal.hints.Hints;
+import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
+import io.timewheel.durable.jdbc.internal.notifications.Notifications;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.server.Queries;
@@ -88,7 +88,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   private final HeldTimers heldTimers;
   private final int shards;
   private final Function<Integer, @Nullable Long> ownEpoch;
-  private final @Nullable HintChannel hintChannel;
+  private final @Nullable NotificationChannel notificationChannel;
   private final List<Change> changes;
 
   /** The current epochs of shards for which this batch had another epoch. */
@@ -124,7 +124,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
    * Prepares a commit.
    *
    * @param ownEpoch the epoch under which this session owns a shard; null if it does not own it
-   * @param hintChannel sends hints to other nodes; null without hints
+   * @param notificationChannel sends notifications to other nodes; null without notifications
    */
   WriteBatch(
       ServerParts server,
@@ -133,7 +133,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       HeldTimers heldTimers,
       int shards,
       Function<Integer, @Nullable Long> ownEpoch,
-      @Nullable HintChannel hintChannel,
+      @Nullable NotificationChannel notificationChannel,
       List<Change> changes) {
     errors = server.errors();
     sql = server.transactions();
@@ -147,7 +147,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     this.heldTimers = heldTimers;
     this.shards = shards;
     this.ownEpoch = ownEpoch;
-    this.hintChannel = hintChannel;
+    this.notificationChannel = notificationChannel;
     this.changes = changes;
     outcomes = new Outcome[changes.size()];
   }
@@ -710,7 +710,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       shared.count(to, context.counts());
       context.countsWritten();
     }
-    hint(to, cells);
+    notification(to, cells);
     Answer<Map<Integer, Long>> epochs =
         heldEpochs.isEmpty()
             ? () -> Map.of()
@@ -720,19 +720,19 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     fence(epochs.get());
   }
 
-  private void hint(Statements to, Collection<BatchedTimer> cells) {
-    if (hintChannel == null) {
+  private void notification(Statements to, Collection<BatchedTimer> cells) {
+    if (notificationChannel == null) {
       return;
     }
-    Hints hints = new Hints();
+    Notifications notifications = new Notifications();
     for (BatchedTimer cell : cells) {
       if (cell.isChanged()) {
-        hints.add(cell.after(), shards, shard -> ownEpoch.apply(shard) != null);
+        notifications.add(cell.after(), shards, shard -> ownEpoch.apply(shard) != null);
       }
     }
-    if (!hints.isEmpty()) {
-      counters.hintsSent.increment();
-      hintChannel.send(to, hints.text());
+    if (!notifications.isEmpty()) {
+      counters.notificationsSent.increment();
+      notificationChannel.send(to, notifications.text());
     }
   }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.jdbc.internal.hints;
+package io.timewheel.durable.jdbc.internal.notifications;
 
 import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.sql.NodeClock;
@@ -13,20 +13,20 @@ import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
 
 /**
- * Waits for hints of other nodes, on a connection of its own. The engine finds the timers of missed
- * hints with its next lookup.
+ * Waits for notifications of other nodes, on a connection of its own. The engine finds the timers
+ * of missed notifications with its next lookup.
  *
  * <p>A connection that only receives does not notice a lost server or network. So after a time
- * without hints, this thread sends a query to the server.
+ * without notifications, this thread sends a query to the server.
  */
-public final class HintThread implements AutoCloseable {
+public final class NotificationThread implements AutoCloseable {
   private static final int WAIT_MILLIS = 500;
   private static final long RETRY_MILLIS = 2_000;
   private static final long QUIET_NANOS = TimeUnit.SECONDS.toNanos(10);
   private static final int ANSWER_SECONDS = 5;
 
   private final DataSource source;
-  private final HintChannel channel;
+  private final NotificationChannel channel;
   private final StoreListener engine;
   private final Runnable onPause;
   private final NodeClock clock;
@@ -34,9 +34,9 @@ public final class HintThread implements AutoCloseable {
   private final Counters counters;
   private volatile boolean closed;
 
-  public HintThread(
+  public NotificationThread(
       DataSource source,
-      HintChannel channel,
+      NotificationChannel channel,
       StoreListener engine,
       Runnable onPause,
       NodeClock clock,
@@ -49,7 +49,7 @@ public final class HintThread implements AutoCloseable {
     this.clock = clock;
     this.pauses = pauses;
     this.counters = counters;
-    Thread thread = new Thread(this::run, "timewheel-hints");
+    Thread thread = new Thread(this::run, "timewheel-notifications");
     thread.setDaemon(true);
     thread.start();
   }
@@ -68,7 +68,7 @@ public final class HintThread implements AutoCloseable {
           complained = true;
           Log.LOG.log(
               System.Logger.Level.WARNING,
-              "no hints from other nodes: timers that they add are found up to 0.5 s later",
+              "no notifications from other nodes: timers that they add are found up to 0.5 s later",
               e);
         }
         pauses.pause(RETRY_MILLIS);
@@ -79,17 +79,17 @@ public final class HintThread implements AutoCloseable {
   private void receive(Connection connection) throws SQLException {
     long heardNanos = clock.nanoTime();
     while (!closed) {
-      List<String> hints = channel.receive(connection, WAIT_MILLIS);
-      for (String hint : hints) {
-        counters.hintsReceived.increment();
-        Hints.tell(hint, engine, onPause);
+      List<String> notifications = channel.receive(connection, WAIT_MILLIS);
+      for (String notification : notifications) {
+        counters.notificationsReceived.increment();
+        Notifications.tell(notification, engine, onPause);
       }
-      boolean quiet = hints.isEmpty() && clock.nanoTime() - heardNanos >= QUIET_NANOS;
+      boolean quiet = notifications.isEmpty() && clock.nanoTime() - heardNanos >= QUIET_NANOS;
       if (quiet && !connection.isValid(ANSWER_SECONDS)) {
         connection.abort(Runnable::run); // the pool may still consider it valid
         throw new SQLException("the server does not answer on the connection that listens");
       }
-      if (quiet || !hints.isEmpty()) {
+      if (quiet || !notifications.isEmpty()) {
         heardNanos = clock.nanoTime();
       }
     }

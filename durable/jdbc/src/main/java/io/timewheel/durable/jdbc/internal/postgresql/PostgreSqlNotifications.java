@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.postgresql;
 
-import io.timewheel.durable.jdbc.internal.server.HintTransport;
+import io.timewheel.durable.jdbc.internal.server.NotificationTransport;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
@@ -14,8 +14,8 @@ import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
-/** Sends hints as notifications of PostgreSQL. */
-final class PostgreSqlHints implements HintTransport {
+/** Sends notifications as notifications of PostgreSQL. */
+final class PostgreSqlNotifications implements NotificationTransport {
   @Override
   public String channel(Connection connection) throws SQLException {
     try (Statement statement = connection.createStatement();
@@ -45,12 +45,12 @@ final class PostgreSqlHints implements HintTransport {
 
   @Override
   public List<String> receive(Connection connection, int timeoutMillis) throws SQLException {
-    List<String> hints = new ArrayList<>();
+    List<String> notifications = new ArrayList<>();
     for (PGNotification notification :
         connection.unwrap(PGConnection.class).getNotifications(timeoutMillis)) {
-      hints.add(notification.getParameter());
+      notifications.add(notification.getParameter());
     }
-    return hints;
+    return notifications;
   }
 
   /** Returns whether the queue of notifications was full, which only COMMIT reports. */

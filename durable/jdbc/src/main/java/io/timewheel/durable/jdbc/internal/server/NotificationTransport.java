@@ -6,15 +6,17 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Sends and receives hints, if the database has notifications. */
-public interface HintTransport {
-  /** {@return the name under which nodes on the same tables exchange hints} */
+/** Sends and receives notifications, if the database has notifications. */
+public interface NotificationTransport {
+  /** {@return the name under which nodes on the same tables exchange notifications} */
   String channel(Connection connection) throws SQLException;
 
-  /** Sends a hint to other nodes, if the transaction commits. */
+  /** Sends a notification to other nodes, if the transaction commits. */
   void send(Statements to, String channel, String text);
 
-  /** {@return whether the database may have refused a commit because it contained a hint} */
+  /**
+   * {@return whether the database may have refused a commit because it contained a notification}
+   */
   boolean isRefusal(SQLException failure);
 
   void listen(Connection connection, String channel) throws SQLException;
@@ -22,9 +24,9 @@ public interface HintTransport {
   void unlisten(Connection connection, String channel) throws SQLException;
 
   /**
-   * Waits for hints.
+   * Waits for notifications.
    *
-   * @return the received hints; none after the timeout
+   * @return the received notifications; none after the timeout
    */
   List<String> receive(Connection connection, int timeoutMillis) throws SQLException;
 }

@@ -7,10 +7,10 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.timewheel.durable.jdbc.internal.hints.Hints;
+import io.timewheel.durable.jdbc.internal.notifications.Notifications;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSql;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
-import io.timewheel.durable.jdbc.internal.server.HintTransport;
+import io.timewheel.durable.jdbc.internal.server.NotificationTransport;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome.Answer;
@@ -26,9 +26,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
-class HintsTest {
+class NotificationsTest {
   private final Fixture fixture = new Fixture(Server.POSTGRESQL);
-  private final HintTransport transport = PostgreSql.parts(Formats.ofThisRelease()).hints();
+  private final NotificationTransport transport =
+      PostgreSql.parts(Formats.ofThisRelease()).notifications();
 
   @AfterEach
   void close() {
@@ -36,20 +37,20 @@ class HintsTest {
   }
 
   private String next(Connection connection) throws SQLException {
-    List<String> hints;
+    List<String> notifications;
     do {
-      hints = transport.receive(connection, 1_000);
-    } while (hints.isEmpty());
-    assertThat(hints).hasSize(1);
-    return hints.get(0);
+      notifications = transport.receive(connection, 1_000);
+    } while (notifications.isEmpty());
+    assertThat(notifications).hasSize(1);
+    return notifications.get(0);
   }
 
   @Test
-  void sendsOneHintPerBatchAndOnlyAboutNearTimers() throws SQLException {
+  void sendsOneNotificationPerBatchAndOnlyAboutNearTimers() throws SQLException {
     Fixture.Node node = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
       transport.listen(listener, transport.channel(listener));
-      node.commit(schedule("far", NOW + Hints.NEAR_MILLIS));
+      node.commit(schedule("far", NOW + Notifications.NEAR_MILLIS));
       node.store.commit(List.of(schedule("a", NOW + 50), schedule("b", NOW + 40)));
       int shard = Shards.of(key("a"), 4);
       assertThat(Shards.of(key("b"), 4)).isEqualTo(shard);
@@ -58,7 +59,7 @@ class HintsTest {
   }
 
   @Test
-  void sendsNoHintAboutItsOwnShards() throws SQLException {
+  void sendsNoNotificationAboutItsOwnShards() throws SQLException {
     Fixture.Node owner = fixture.start();
     Fixture.Node other = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
@@ -73,13 +74,13 @@ class HintsTest {
   void notifiesTheOwnerOfAShard() throws Exception {
     Fixture.Node owner = fixture.start();
     Fixture.Node other = fixture.open();
-    // The owner may not listen yet. A hint that it misses then does not matter here.
-    while (owner.hints.isEmpty()) {
+    // The owner may not listen yet. A notification that it misses then does not matter here.
+    while (owner.notifications.isEmpty()) {
       other.commit(new Change.Cancel(key("a"), 0, NOW));
       other.commit(schedule("a", NOW + 50));
-      owner.hinted.tryAcquire(1, TimeUnit.SECONDS);
+      owner.notified.tryAcquire(1, TimeUnit.SECONDS);
     }
-    assertThat(owner.hints).contains("added " + Shards.of(key("a"), 4) + " " + (NOW + 50));
+    assertThat(owner.notifications).contains("added " + Shards.of(key("a"), 4) + " " + (NOW + 50));
   }
 
   @Test
@@ -89,31 +90,31 @@ class HintsTest {
     owner.store.start(owner);
     Fixture.Node other = fixture.open();
     source.silent = true;
-    // It may begin to listen only now, and then waits the same time without hints.
+    // It may begin to listen only now, and then waits the same time without notifications.
     while (!source.aborted.tryAcquire(1, TimeUnit.SECONDS)) {
       owner.clock.advanceMillis(10_000);
     }
     source.silent = false;
-    for (int i = 0; owner.hints.isEmpty(); i++) {
+    for (int i = 0; owner.notifications.isEmpty(); i++) {
       other.commit(schedule("near-" + i, NOW + 50));
-      boolean unused = owner.hinted.tryAcquire(1, TimeUnit.SECONDS);
+      boolean unused = owner.notified.tryAcquire(1, TimeUnit.SECONDS);
     }
-    assertThat(owner.store.figures().hintsReceived()).isPositive();
+    assertThat(owner.store.figures().notificationsReceived()).isPositive();
   }
 
   @Test
   void passesOnReadyTimersAndIgnoresUnknownLines() {
     Fixture.Node node = fixture.open();
-    Hints.tell("X\t1\nR\tshop\torders one\nA\t3\t17\n", node, () -> {});
-    assertThat(node.hints).containsExactly("ready shop orders one", "added 3 17");
+    Notifications.tell("X\t1\nR\tshop\torders one\nA\t3\t17\n", node, () -> {});
+    assertThat(node.notifications).containsExactly("ready shop orders one", "added 3 17");
   }
 
   @Test
   void leavesOutLinesThatDoNotFit() {
-    Hints hints = new Hints();
+    Notifications notifications = new Notifications();
     for (int i = 0; i < 5_000; i++) {
       Change.Schedule change = schedule("id-" + i, NOW);
-      hints.add(
+      notifications.add(
           new TimerRecord(
               change.key(),
               1,
@@ -135,16 +136,16 @@ class HintsTest {
           1_024,
           shard -> false);
     }
-    assertThat(hints.text()).endsWith("\n").hasSizeBetween(1_900, 2_000);
+    assertThat(notifications.text()).endsWith("\n").hasSizeBetween(1_900, 2_000);
   }
 
   @Test
-  void commitsWithoutHintsForAWhileIfTheNotificationQueueIsFull() throws SQLException {
+  void commitsWithoutNotificationsForAWhileIfTheNotificationQueueIsFull() throws SQLException {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node node = fixture.open(source, 4);
     try (Connection listener = fixture.pool.getConnection()) {
       transport.listen(listener, transport.channel(listener));
-      refuseHints(source);
+      refuseNotifications(source);
       assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
       node.clock.advanceMillis(59_999);
       node.commit(schedule("b", NOW));
@@ -154,18 +155,18 @@ class HintsTest {
     }
   }
 
-  /** Makes the server refuse the direct write, and the write batch with the same hint. */
-  private static void refuseHints(LossySource source) {
-    source.fates.add(LossySource.Fate.HINT_REFUSED);
-    source.fates.add(LossySource.Fate.HINT_REFUSED);
+  /** Makes the server refuse the direct write, and the write batch with the same notification. */
+  private static void refuseNotifications(LossySource source) {
+    source.fates.add(LossySource.Fate.NOTIFICATION_REFUSED);
+    source.fates.add(LossySource.Fate.NOTIFICATION_REFUSED);
   }
 
   /** Otherwise the second try could find the timer that the first one has inserted. */
   @Test
-  void doesNotRetryWithoutAHintIfTheOutcomeIsUnknown() {
+  void doesNotRetryWithoutANotificationIfTheOutcomeIsUnknown() {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node node = fixture.open(source, 4);
-    refuseHints(source);
+    refuseNotifications(source);
     source.connections = 2; // none is left for the lookup
     assertThatThrownBy(() -> node.commit(schedule("a", NOW)))
         .isInstanceOfSatisfying(
@@ -174,7 +175,7 @@ class HintsTest {
 
   @Test
   void canBeSwitchedOff() throws SQLException {
-    JdbcTimerStore quiet = fixture.builder(fixture.pool).hints(false).open();
+    JdbcTimerStore quiet = fixture.builder(fixture.pool).notifications(false).open();
     Fixture.Node loud = fixture.open();
     try (Connection listener = fixture.pool.getConnection()) {
       transport.listen(listener, transport.channel(listener));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.jdbc.internal.hints;
+package io.timewheel.durable.jdbc.internal.notifications;
 
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Shards;
@@ -12,11 +12,12 @@ import java.util.TreeMap;
 import java.util.function.IntPredicate;
 
 /**
- * Collects the hints of one write batch as one text: shards with new timers that are due before the
- * next lookup, and queues and handlers with ready timers. The lines are {@code A shard fireAt},
- * {@code R namespace queue} and {@code H handler}, separated by tabs, which no name contains.
+ * Collects the notifications of one write batch as one text: shards with new timers that are due
+ * before the next lookup, and queues and handlers with ready timers. The lines are {@code A shard
+ * fireAt}, {@code R namespace queue} and {@code H handler}, separated by tabs, which no name
+ * contains.
  */
-public final class Hints {
+public final class Notifications {
   /** Twice the time between two lookups of an owner. */
   public static final long NEAR_MILLIS = 1_000;
 
