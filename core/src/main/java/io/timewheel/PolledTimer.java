@@ -34,7 +34,7 @@ import java.util.concurrent.locks.ReentrantLock;
  * of {@code timewheel-testkit}. {@link Timeout#timer()} then returns the subclass instance.
  */
 public class PolledTimer implements Timer {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
 
   private final Engine engine;
   private final ReentrantLock polling = new ReentrantLock();
@@ -117,7 +117,7 @@ public class PolledTimer implements Timer {
 
   @Override
   public final Set<Timeout> stop() {
-    return stop(PATIENCE);
+    return stop(SHUTDOWN_TIMEOUT);
   }
 
   /**
@@ -125,8 +125,8 @@ public class PolledTimer implements Timer {
    * that thread, because it does not belong to the timer.
    */
   @Override
-  public Set<Timeout> stop(Duration patience) {
-    requireNonNull(patience, "patience");
+  public Set<Timeout> stop(Duration shutdownTimeout) {
+    requireNonNull(shutdownTimeout, "shutdownTimeout");
     if (polling.isHeldByCurrentThread()) {
       throw new IllegalStateException("stop() cannot be called by a task inside poll()");
     }
@@ -135,14 +135,14 @@ public class PolledTimer implements Timer {
     // pending.
     Drained drained = engine.shutDown();
     if (first) {
-      awaitPoll(patience);
+      awaitPoll(shutdownTimeout);
     }
     return engine.afterShutDown(drained);
   }
 
-  private void awaitPoll(Duration patience) {
+  private void awaitPoll(Duration shutdownTimeout) {
     try {
-      if (polling.tryLock(TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS)) {
+      if (polling.tryLock(TimeUnit.NANOSECONDS.convert(shutdownTimeout), TimeUnit.NANOSECONDS)) {
         polling.unlock();
       }
     } catch (InterruptedException e) {

@@ -70,16 +70,16 @@ public interface Timer extends AutoCloseable {
    * here.
    *
    * <p>If a task runs on the timer thread, this call waits for the task to end, at most for {@code
-   * patience}. Then it interrupts the thread once and returns. If the calling thread is
+   * shutdownTimeout}. Then it interrupts the thread once and returns. If the calling thread is
    * interrupted, the wait ends too, and the interrupt status stays set. This call does not wait for
    * tasks that were handed to an executor.
    *
-   * @param patience the shutdown timeout: how long to wait for a running task; zero or less to not
+   * @param shutdownTimeout how long to wait for a running task; zero or less to not
    *     wait
    * @return the timeouts that this call cancelled; empty if the timer was stopped before
    * @throws IllegalStateException if called by a task on the timer thread
    */
-  Set<Timeout> stop(Duration patience);
+  Set<Timeout> stop(Duration shutdownTimeout);
 
   /** {@return whether {@link #stop stop} was called} */
   boolean isStopped();

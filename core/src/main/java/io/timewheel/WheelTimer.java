@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public abstract sealed class WheelTimer implements Timer
     permits HashedWheelTimer, HierarchicalWheelTimer {
-  private static final Duration PATIENCE = Duration.ofSeconds(10);
+  private static final Duration SHUTDOWN_TIMEOUT = Duration.ofSeconds(10);
   private static final AtomicInteger NUMBERS = new AtomicInteger();
 
   private final String name;
@@ -67,12 +67,12 @@ public abstract sealed class WheelTimer implements Timer
 
   @Override
   public final Set<Timeout> stop() {
-    return stop(PATIENCE);
+    return stop(SHUTDOWN_TIMEOUT);
   }
 
   @Override
-  public final Set<Timeout> stop(Duration patience) {
-    requireNonNull(patience, "patience");
+  public final Set<Timeout> stop(Duration shutdownTimeout) {
+    requireNonNull(shutdownTimeout, "shutdownTimeout");
     if (worker.isCurrentThread()) {
       throw new IllegalStateException(
           "stop() cannot be called by a task on the timer thread; call it from another thread");
@@ -85,7 +85,7 @@ public abstract sealed class WheelTimer implements Timer
       drained = engine.shutDown();
     } finally {
       if (first) {
-        worker.stop(patience);
+        worker.stop(shutdownTimeout);
       }
     }
     return engine.afterShutDown(drained);

@@ -123,7 +123,7 @@ final class Worker implements Runnable {
   /**
    * Stops the thread after its current task, and waits for that, at most for the shutdown timeout.
    */
-  void stop(Duration patience) {
+  void stop(Duration shutdownTimeout) {
     synchronized (starting) {
       stopping = true;
     }
@@ -132,7 +132,7 @@ final class Worker implements Runnable {
       return;
     }
     try {
-      if (!ended.await(TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS)) {
+      if (!ended.await(TimeUnit.NANOSECONDS.convert(shutdownTimeout), TimeUnit.NANOSECONDS)) {
         Thread stuck = runner;
         if (stuck != null) {
           stuck.interrupt();

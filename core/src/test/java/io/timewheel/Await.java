@@ -14,13 +14,13 @@ import java.util.function.BooleanSupplier;
  * so that a broken test ends and reports where.
  */
 public final class Await {
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private Await() {}
 
   @SuppressWarnings("ThreadPriorityCheck") // the other thread may need this processor
   public static void until(String what, BooleanSupplier condition) {
-    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - giveUpNanos > 0) {
         fail("waited too long for " + what);
@@ -41,7 +41,7 @@ public final class Await {
 
   public static void zero(CountDownLatch latch) {
     try {
-      assertThat(latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).as("latch is open").isTrue();
+      assertThat(latch.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as("latch is open").isTrue();
     } catch (InterruptedException e) {
       throw new AssertionError("interrupted while waiting", e);
     }
@@ -49,7 +49,7 @@ public final class Await {
 
   public static void end(Thread thread) {
     try {
-      thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+      thread.join(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS));
     } catch (InterruptedException e) {
       throw new AssertionError("interrupted while waiting", e);
     }

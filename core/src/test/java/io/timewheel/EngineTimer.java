@@ -36,7 +36,7 @@ final class EngineTimer implements Timer {
   }
 
   @Override
-  public Set<Timeout> stop(Duration patience) {
+  public Set<Timeout> stop(Duration shutdownTimeout) {
     if (polls > 0) {
       throw new IllegalStateException("stop() cannot be called by a task inside poll()");
     }

@@ -112,13 +112,13 @@ class StopTest {
 
   @Test
   void stopInterruptsAStuckTaskOnceAndReturns() {
-    for (Duration patience : new Duration[] {Duration.ofMillis(1), Duration.ZERO}) {
+    for (Duration shutdownTimeout : new Duration[] {Duration.ofMillis(1), Duration.ZERO}) {
       StopTest other = new StopTest();
       StuckTask stuck = new StuckTask();
       other.run(stuck);
       Timeout pending = other.start();
 
-      assertThat(other.timer.stop(patience)).containsExactly(pending);
+      assertThat(other.timer.stop(shutdownTimeout)).containsExactly(pending);
 
       Await.zero(stuck.interrupted);
       assertThat(stuck.ended.getCount()).as("tasks still running").isEqualTo(1);
@@ -133,13 +133,13 @@ class StopTest {
     assertThat(startedTimerStops(Duration.ofSeconds(-1))).isEqualTo(1);
     assertThat(startedTimerStops(Duration.ofSeconds(Long.MIN_VALUE))).isEqualTo(1);
     assertThat(startedTimerStops(Duration.ofSeconds(Long.MAX_VALUE))).isEqualTo(1);
-    assertThatNullPointerException().isThrownBy(() -> timer.stop(null)).withMessage("patience");
+    assertThatNullPointerException().isThrownBy(() -> timer.stop(null)).withMessage("shutdownTimeout");
   }
 
-  private static int startedTimerStops(Duration patience) {
+  private static int startedTimerStops(Duration shutdownTimeout) {
     StopTest other = new StopTest();
     other.start();
-    int cancelled = other.timer.stop(patience).size();
+    int cancelled = other.timer.stop(shutdownTimeout).size();
     Await.end(other.thread);
     return cancelled;
   }

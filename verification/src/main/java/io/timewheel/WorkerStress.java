@@ -77,10 +77,10 @@ public final class WorkerStress {
 
     /** Parks without an end. Returns false if no thread ended the park. */
     static boolean parkIsEnded() {
-      long patienceNanos = lostNanos;
+      long limitNanos = lostNanos;
       long begunNanos = System.nanoTime();
-      LockSupport.parkNanos(Watched.class, patienceNanos);
-      boolean lost = System.nanoTime() - begunNanos >= patienceNanos / 2;
+      LockSupport.parkNanos(Watched.class, limitNanos);
+      boolean lost = System.nanoTime() - begunNanos >= limitNanos / 2;
       if (lost) {
         lostNanos = TimeUnit.MILLISECONDS.toNanos(5);
       }

@@ -29,7 +29,7 @@ final class Retry<K> extends TimedEntry {
    */
   private static final long OFFER_INTERVAL_NANOS = 1_000_000_000;
 
-  private static final long MAX_PATIENCE_NANOS = 60 * OFFER_INTERVAL_NANOS;
+  private static final long MAX_OFFER_WAIT_NANOS = 60 * OFFER_INTERVAL_NANOS;
 
   /** The maximum number of doublings: enough to exceed the longest interval between two offers. */
   private static final int MAX_DOUBLINGS = 6;
@@ -111,7 +111,7 @@ final class Retry<K> extends TimedEntry {
       return null;
     }
     waitFor(
-        Math.min(OFFER_INTERVAL_NANOS << Math.min(offers++, MAX_DOUBLINGS), MAX_PATIENCE_NANOS));
+        Math.min(OFFER_INTERVAL_NANOS << Math.min(offers++, MAX_DOUBLINGS), MAX_OFFER_WAIT_NANOS));
     int number = attempt;
     return phase == Phase.WAITING ? () -> begin(number) : () -> timeOut(number);
   }

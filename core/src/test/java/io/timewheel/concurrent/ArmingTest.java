@@ -177,8 +177,8 @@ class ArmingTest {
     }
 
     @Override
-    public Set<Timeout> stop(Duration patience) {
-      return timer.stop(patience);
+    public Set<Timeout> stop(Duration shutdownTimeout) {
+      return timer.stop(shutdownTimeout);
     }
 
     @Override

@@ -503,8 +503,8 @@ class WheelScheduledExecutorTest {
     }
 
     @Override
-    public Set<Timeout> stop(Duration patience) {
-      return delegate.stop(patience);
+    public Set<Timeout> stop(Duration shutdownTimeout) {
+      return delegate.stop(shutdownTimeout);
     }
 
     @Override

@@ -26,18 +26,18 @@ class ManualTimeTest {
 
   /** The code under test. It receives a timer, of any kind. */
   private static final class Session {
-    private final Duration patience;
+    private final Duration idleTime;
     private final Timeout idle;
     private boolean open = true;
 
-    Session(Timer timer, Duration patience) {
-      this.patience = patience;
-      idle = timer.newTimeout(timeout -> open = false, patience);
+    Session(Timer timer, Duration idleTime) {
+      this.idleTime = idleTime;
+      idle = timer.newTimeout(timeout -> open = false, idleTime);
     }
 
     void received(String message) {
       if (!message.isEmpty()) {
-        idle.reschedule(patience);
+        idle.reschedule(idleTime);
       }
     }
 

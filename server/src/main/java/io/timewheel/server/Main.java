@@ -16,7 +16,7 @@ import picocli.CommandLine;
 public final class Main {
   private static final int WRONG_USAGE = 2;
   private static final int MOST_THREADS = 200;
-  private static final long PATIENCE_MILLIS = 100;
+  private static final long TIMEOUT_MILLIS = 100;
 
   private Main() {}
 
@@ -43,7 +43,7 @@ public final class Main {
       if (threads[i].getName().endsWith("-SelectorManager")) {
         threads[i].interrupt();
         try {
-          threads[i].join(PATIENCE_MILLIS);
+          threads[i].join(TIMEOUT_MILLIS);
         } catch (InterruptedException e) {
           Thread.currentThread().interrupt();
         }

@@ -56,8 +56,8 @@ final class ServeCommand implements Callable<Integer> {
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
   private static final int FAILED = 1;
   private static final int CHANGES_IN_WAIT = 50_000;
-  private static final Duration HTTP_PATIENCE = Duration.ofSeconds(6);
-  private static final Duration TIMER_PATIENCE = Duration.ofSeconds(10);
+  private static final Duration HTTP_TIMEOUT = Duration.ofSeconds(6);
+  private static final Duration TIMER_TIMEOUT = Duration.ofSeconds(10);
 
   /**
    * The longest time for the close of the store. Each connection to a database that does not answer
@@ -216,12 +216,12 @@ final class ServeCommand implements Callable<Integer> {
     new Thread(ServeCommand::haltAtTheLastMoment, "timewheel-last-moment").start();
     int status = 0;
     try {
-      server.close(HTTP_PATIENCE);
+      server.close(HTTP_TIMEOUT);
     } catch (RuntimeException e) {
       status = failed("the server did not stop cleanly: " + reason(e));
     }
     try {
-      timer.close(TIMER_PATIENCE);
+      timer.close(TIMER_TIMEOUT);
     } catch (RuntimeException e) {
       status = failed("the store was not closed cleanly: " + reason(e));
     }

@@ -322,14 +322,14 @@ public final class TimewheelServer implements AutoCloseable {
   /**
    * Refuses new requests, waits for those in progress, and closes the server.
    *
-   * @param patience the longest time to wait for requests in progress
+   * @param shutdownTimeout the longest time to wait for requests in progress
    */
-  public void close(Duration patience) {
+  public void close(Duration shutdownTimeout) {
     health.drain();
     queues.drain();
     events.drain();
     try {
-      listener.stop(patience);
+      listener.stop(shutdownTimeout);
     } finally {
       pulse.shutdownNow();
       prober.shutdownNow();

@@ -58,15 +58,15 @@ interface BusyContract extends TimeScript {
   }
 
   @Test
-  default void stopWaitsNoLongerThanItsPatience() throws Exception {
-    for (Duration patience : List.of(Duration.ZERO, millis(1))) {
+  default void stopWaitsNoLongerThanItsTimeout() throws Exception {
+    for (Duration shutdownTimeout : List.of(Duration.ZERO, millis(1))) {
       Timer timer = timer();
       Busy busy = busy();
       Timeout running = startIn(timer, TICK, busy);
       Timeout pending = startIn(timer, LONG, new Probe());
       Future<?> advancing = advancing(TICK);
       busy.awaitBegin();
-      assertEquals(Set.of(pending), timer.stop(patience));
+      assertEquals(Set.of(pending), timer.stop(shutdownTimeout));
       assertCancelled(pending);
       assertFalse(busy.hasEnded());
       assertTrue(running.isExpired());

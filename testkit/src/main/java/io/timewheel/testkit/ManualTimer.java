@@ -269,8 +269,8 @@ public final class ManualTimer extends PolledTimer {
    * @throws AssertionError if a task or callback threw, after the timer was stopped
    */
   @Override
-  public Set<Timeout> stop(Duration patience) {
-    Set<Timeout> cancelled = super.stop(patience);
+  public Set<Timeout> stop(Duration shutdownTimeout) {
+    Set<Timeout> cancelled = super.stop(shutdownTimeout);
     throwErrors();
     return cancelled;
   }

@@ -173,12 +173,12 @@ interface StoppingContract extends TimeScript {
   }
 
   @Test
-  default void patienceMayBeZero() {
-    for (Duration patience :
+  default void shutdownTimeoutMayBeZero() {
+    for (Duration shutdownTimeout :
         List.of(Duration.ZERO, millis(-1), Duration.ofSeconds(Long.MIN_VALUE))) {
       Timer timer = timer();
       Timeout timeout = startIn(timer, millis(10), new Probe());
-      assertEquals(Set.of(timeout), timer.stop(patience));
+      assertEquals(Set.of(timeout), timer.stop(shutdownTimeout));
       assertCancelled(timeout);
     }
   }

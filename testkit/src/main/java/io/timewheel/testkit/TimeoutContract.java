@@ -59,7 +59,7 @@ interface TimeoutContract extends TimeScript {
     assertRefused(type, () -> timer.newTimeout(null, Duration.ZERO), "task");
     assertRefused(type, () -> timer.newTimeout(probe, 1, null), "unit");
     assertRefused(type, () -> timer.newTimeout(probe, null), "delay");
-    assertRefused(type, () -> timer.stop(null), "patience");
+    assertRefused(type, () -> timer.stop(null), "shutdownTimeout");
     assertEquals(0, timer.stats().started());
     assertEquals(0, timer.pendingTimeouts());
 

@@ -272,14 +272,14 @@ class NaiveTimer implements Timer {
   }
 
   @Override
-  public Set<Timeout> stop(Duration patience) {
-    requireNonNull(patience, "patience");
+  public Set<Timeout> stop(Duration shutdownTimeout) {
+    requireNonNull(shutdownTimeout, "shutdownTimeout");
     refuseInsideTask(isRunningTasks());
     List<NaiveTimeout> drained = shutDown();
     if (drained == null) {
       return Set.of();
     }
-    awaitTask(patience);
+    awaitTask(shutdownTimeout);
     drained.forEach(this::tellCancelled);
     return new LinkedHashSet<>(drained);
   }
@@ -307,9 +307,9 @@ class NaiveTimer implements Timer {
     }
   }
 
-  protected void awaitTask(Duration patience) {
+  protected void awaitTask(Duration shutdownTimeout) {
     try {
-      if (running.tryLock(TimeUnit.NANOSECONDS.convert(patience), TimeUnit.NANOSECONDS)) {
+      if (running.tryLock(TimeUnit.NANOSECONDS.convert(shutdownTimeout), TimeUnit.NANOSECONDS)) {
         running.unlock();
       }
     } catch (InterruptedException e) {

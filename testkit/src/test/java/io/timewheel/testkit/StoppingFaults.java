@@ -15,7 +15,7 @@ final class StoppingFaults {
   @FoundBy({
     "stopCancelsAndReturnsWhatIsPendingAndNothingElse",
     "aSecondStopFindsNothing",
-    "patienceMayBeZero",
+    "shutdownTimeoutMayBeZero",
     "isUnlimitedWithoutALimit"
   })
   static NaiveTimer losesWhatIsPendingAtStop(TimerSettings settings, TimeSource clock) {
@@ -55,8 +55,8 @@ final class StoppingFaults {
       }
 
       @Override
-      public Set<Timeout> stop(Duration patience) {
-        Set<Timeout> answer = super.stop(patience);
+      public Set<Timeout> stop(Duration shutdownTimeout) {
+        Set<Timeout> answer = super.stop(shutdownTimeout);
         return ran.isEmpty() ? answer : Set.copyOf(ran);
       }
     };
@@ -106,16 +106,16 @@ final class StoppingFaults {
   static NaiveTimer leavesTheRunningTaskAloneAtStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
-      protected void awaitTask(Duration patience) {}
+      protected void awaitTask(Duration shutdownTimeout) {}
     };
   }
 
-  @FoundBy({"stopWaitsNoLongerThanItsPatience"})
-  static NaiveTimer throwsWhenItsPatienceEnds(TimerSettings settings, TimeSource clock) {
+  @FoundBy({"stopWaitsNoLongerThanItsTimeout"})
+  static NaiveTimer throwsWhenItsTimeoutEnds(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
-      protected void awaitTask(Duration patience) {
-        super.awaitTask(patience);
+      protected void awaitTask(Duration shutdownTimeout) {
+        super.awaitTask(shutdownTimeout);
         refuseInsideTask(isBusy());
       }
     };
@@ -125,22 +125,22 @@ final class StoppingFaults {
   static NaiveTimer swallowsTheInterrupt(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
-      protected void awaitTask(Duration patience) {
-        super.awaitTask(patience);
+      protected void awaitTask(Duration shutdownTimeout) {
+        super.awaitTask(shutdownTimeout);
         Thread.interrupted();
       }
     };
   }
 
-  @FoundBy({"patienceMayBeZero"})
-  static NaiveTimer stopsOnlyWithPatience(TimerSettings settings, TimeSource clock) {
+  @FoundBy({"shutdownTimeoutMayBeZero"})
+  static NaiveTimer stopsOnlyWithTimeout(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
-      public Set<Timeout> stop(Duration patience) {
-        if (patience.isNegative()) {
-          throw new IllegalArgumentException("patience: " + patience);
+      public Set<Timeout> stop(Duration shutdownTimeout) {
+        if (shutdownTimeout.isNegative()) {
+          throw new IllegalArgumentException("shutdownTimeout: " + shutdownTimeout);
         }
-        return super.stop(patience);
+        return super.stop(shutdownTimeout);
       }
     };
   }

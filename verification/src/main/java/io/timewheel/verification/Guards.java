@@ -38,7 +38,7 @@ public final class Guards {
   /** Many times the duration of a run. A test may wait forever without its guard. */
   private static final long TIMEOUT_SECONDS = 120;
 
-  private static final long PATIENCE_PER_TEST_SECONDS = 20;
+  private static final long TIMEOUT_PER_TEST_SECONDS = 20;
 
   private static final String OPTIONS = "-m quick -sc false -f 1";
 
@@ -176,7 +176,7 @@ public final class Guards {
             .redirectOutput(output.toFile())
             .start();
     try {
-      process.waitFor(TIMEOUT_SECONDS + PATIENCE_PER_TEST_SECONDS * tests.size(), TimeUnit.SECONDS);
+      process.waitFor(TIMEOUT_SECONDS + TIMEOUT_PER_TEST_SECONDS * tests.size(), TimeUnit.SECONDS);
     } finally {
       // Kill the descendants first: after the parent's death, they cannot be found.
       process.descendants().forEach(ProcessHandle::destroyForcibly);

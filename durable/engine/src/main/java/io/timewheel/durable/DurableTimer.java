@@ -925,12 +925,12 @@ public final class DurableTimer implements AutoCloseable {
    *
    * A second call waits for the first one, up to its own shutdown timeout.
    *
-   * @param patience the shutdown timeout; zero or less to not wait at all
+   * @param shutdownTimeout zero or less to not wait at all
    * @throws IllegalStateException if a handler calls this method, because it would wait for itself;
    *     close on another thread instead
    */
-  public void close(Duration patience) {
-    requireNonNull(patience, "patience");
-    closing.close(patience);
+  public void close(Duration shutdownTimeout) {
+    requireNonNull(shutdownTimeout, "shutdownTimeout");
+    closing.close(shutdownTimeout);
   }
 }

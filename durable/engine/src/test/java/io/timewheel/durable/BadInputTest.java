@@ -179,7 +179,7 @@ class BadInputTest {
             () -> timer.nack(fireId, "0".repeat(32), "e", ChronoUnit.FOREVER.getDuration())),
         bad("by", () -> timer.extend(fireId, "x", null)),
         bad("by: PT0S", () -> timer.extend(fireId, "x", Duration.ZERO)),
-        bad("patience", () -> timer.close(null)),
+        bad("shutdownTimeout", () -> timer.close(null)),
         bad("bucket: -1", () -> timer.stats().lag().countWithin(-1)),
         bad(
             "bucket: " + (LagHistogram.bounds().size() + 1),

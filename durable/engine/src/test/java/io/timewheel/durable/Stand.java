@@ -104,8 +104,8 @@ final class Stand {
     }
 
     @Override
-    public Set<Timeout> stop(Duration patience) {
-      return manual.stop(patience);
+    public Set<Timeout> stop(Duration shutdownTimeout) {
+      return manual.stop(shutdownTimeout);
     }
 
     @Override

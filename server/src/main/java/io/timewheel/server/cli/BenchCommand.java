@@ -40,7 +40,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class BenchCommand implements Callable<Integer> {
   private static final int MAX_BATCH = 1_000;
   private static final int REPORTS = 5;
-  private static final int PATIENCE_SECONDS = 10;
+  private static final int TIMEOUT_SECONDS = 10;
   private static final int CANCEL_SECONDS = 20;
 
   private static final BulkRequest EVERYTHING = new BulkRequest(BulkRequest.Filter.ALL, null, true);
@@ -136,7 +136,7 @@ final class BenchCommand implements Callable<Integer> {
   private void end(ApiClient client) {
     ended = true;
     try {
-      if (!cancelled.await(PATIENCE_SECONDS + CANCEL_SECONDS, SECONDS)) {
+      if (!cancelled.await(TIMEOUT_SECONDS + CANCEL_SECONDS, SECONDS)) {
         sayHowToCancel(client);
       }
     } catch (InterruptedException e) {
@@ -209,7 +209,7 @@ final class BenchCommand implements Callable<Integer> {
     } finally {
       // Calls in progress still create timers. These are cancelled after their answers.
       threads.shutdown();
-      if (!threads.awaitTermination(PATIENCE_SECONDS, SECONDS)) {
+      if (!threads.awaitTermination(TIMEOUT_SECONDS, SECONDS)) {
         threads.shutdownNow();
       }
     }

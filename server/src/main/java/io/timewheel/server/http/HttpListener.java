@@ -104,8 +104,8 @@ public final class HttpListener {
   }
 
   /** Accepts no more requests, and waits this long for those in progress. */
-  public void stop(Duration patience) {
-    jetty.setStopTimeout(Math.max(1, patience.toMillis()));
+  public void stop(Duration shutdownTimeout) {
+    jetty.setStopTimeout(Math.max(1, shutdownTimeout.toMillis()));
     try {
       jetty.stop();
     } catch (Exception e) {

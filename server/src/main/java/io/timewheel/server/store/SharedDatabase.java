@@ -26,7 +26,7 @@ public final class SharedDatabase {
   /** A silent connection is closed while there is time left to renew the node lease. */
   private static final Duration SILENCE = Duration.ofSeconds(8);
 
-  private static final int POOL_PATIENCE_MILLIS = 3_000;
+  private static final int POOL_TIMEOUT_MILLIS = 3_000;
 
   private final String url;
   private final @Nullable String user;
@@ -106,7 +106,7 @@ public final class SharedDatabase {
     pool.setPassword(password.read());
     pool.setMaximumPoolSize(OWN_CONNECTIONS + READS + 2); // the cluster view and the probe
     pool.setMinimumIdle(OWN_CONNECTIONS);
-    pool.setConnectionTimeout(POOL_PATIENCE_MILLIS);
+    pool.setConnectionTimeout(POOL_TIMEOUT_MILLIS);
     // Each driver has its own unit.
     long silence = isMariaDb() ? SILENCE.toMillis() : SILENCE.toSeconds();
     for (String limit : List.of("socketTimeout", "connectTimeout")) { // if not in the URL

@@ -7,7 +7,7 @@ const TOKEN = "timewheel.token";
 export const SERVER = new URL("..", import.meta.url).href.slice(0, -1);
 
 /** Longer than a server with millions of timers takes to answer. */
-const PATIENCE_MILLIS = 60_000;
+const TIMEOUT_MILLIS = 60_000;
 
 export function token() {
   return sessionStorage.getItem(TOKEN) ?? "";
@@ -73,7 +73,7 @@ export async function call(method, path, { query, body, ifMatch, ifNoneMatch, si
   }
   const given = Object.entries(query ?? {}).filter(([, value]) => value !== undefined && value !== "");
   const search = given.length > 0 ? `?${new URLSearchParams(given)}` : "";
-  const patience = AbortSignal.timeout(PATIENCE_MILLIS);
+  const timeout = AbortSignal.timeout(TIMEOUT_MILLIS);
   let response;
   let content;
   try {
@@ -81,7 +81,7 @@ export async function call(method, path, { query, body, ifMatch, ifNoneMatch, si
       method,
       headers: headers(used, more),
       body: body === undefined ? undefined : JSON.stringify(body),
-      signal: signal ? AbortSignal.any([signal, patience]) : patience,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       cache: "no-store",
       credentials: "omit",
       redirect: "error",

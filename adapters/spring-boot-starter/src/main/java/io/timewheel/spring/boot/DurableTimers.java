@@ -62,7 +62,7 @@ final class DurableTimers
   private final ConfigurableApplicationContext context;
   private final ObjectProvider<DurableTimerCustomizer> customizers;
   private final ObjectProvider<PayloadCodec> codec;
-  private final Duration patience;
+  private final Duration shutdownTimeout;
   private final List<Consumer<DurableTimer>> whenMade = new ArrayList<>();
 
   private @Nullable DurableTimerBuilder builder;
@@ -74,11 +74,11 @@ final class DurableTimers
       ConfigurableApplicationContext context,
       ObjectProvider<DurableTimerCustomizer> customizers,
       ObjectProvider<PayloadCodec> codec,
-      Duration patience) {
+      Duration shutdownTimeout) {
     this.context = context;
     this.customizers = customizers;
     this.codec = codec;
-    this.patience = patience;
+    this.shutdownTimeout = shutdownTimeout;
   }
 
   // Creation
@@ -227,7 +227,7 @@ final class DurableTimers
       running = false;
       DurableTimer made = timer();
       if (made != null) {
-        made.close(patience);
+        made.close(shutdownTimeout);
       }
     }
   }

@@ -36,7 +36,7 @@ import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
  *
  * <p>Tasks of both run on separate threads, never on the timer thread. These are virtual threads if
  * {@code spring.threads.virtual.enabled} is set and the JVM has them. When the context closes,
- * running tasks have {@code timewheel.stop-patience} to end.
+ * running tasks have {@code timewheel.shutdown-timeout} to end.
  */
 @AutoConfiguration(
     after = TaskExecutionAutoConfiguration.class,
@@ -56,10 +56,10 @@ public final class TimewheelAutoConfiguration {
     String namePrefix = properties.name() + "-worker-";
     if (environment.getProperty("spring.threads.virtual.enabled", Boolean.class, false)
         && JavaVersion.getJavaVersion().isEqualOrNewerThan(JavaVersion.TWENTY_ONE)) {
-      return Workers.virtual(context, namePrefix, properties.stopPatience());
+      return Workers.virtual(context, namePrefix, properties.shutdownTimeout());
     }
     return Workers.pool(
-        context, namePrefix, properties.checkedWorkerThreads(), properties.stopPatience());
+        context, namePrefix, properties.checkedWorkerThreads(), properties.shutdownTimeout());
   }
 
   @Bean(TIMER)

@@ -38,7 +38,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <p>The store is opened only if something requests it: a bean that injects the {@link
  * DurableTimer}, an {@link OnTimer} method, or a {@link DurableTimerCustomizer}. Timers fire from
  * the refresh of the context until its close. Running attempts then have {@code
- * timewheel.stop-patience} to end.
+ * timewheel.shutdown-timeout} to end.
  */
 @AutoConfiguration(
     afterName = {
@@ -61,7 +61,7 @@ public final class TimewheelDurableAutoConfiguration {
       ObjectProvider<DurableTimerCustomizer> customizers,
       ObjectProvider<PayloadCodec> codec,
       TimewheelProperties properties) {
-    return new DurableTimers(context, customizers, codec, properties.stopPatience());
+    return new DurableTimers(context, customizers, codec, properties.shutdownTimeout());
   }
 
   @Bean(TIMER)

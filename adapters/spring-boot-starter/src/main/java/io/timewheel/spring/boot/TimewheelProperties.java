@@ -21,7 +21,7 @@ record TimewheelProperties(
     @DefaultValue("0") long maxPendingTimeouts,
     @Nullable Integer stripes,
     @DefaultValue("8") int workerThreads,
-    @DefaultValue("10s") Duration stopPatience) {
+    @DefaultValue("10s") Duration shutdownTimeout) {
   static final String PREFIX = "timewheel";
 
   /** Returns the settings of the timer. */

@@ -44,7 +44,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
 
   private final ConfigurableApplicationContext context;
   private final ThreadPoolExecutor threads;
-  private final Duration patience;
+  private final Duration shutdownTimeout;
 
   /** The objects to stop before the threads, the last added first. */
   private final Deque<Runnable> stops = new ArrayDeque<>();
@@ -52,15 +52,15 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   private volatile boolean running = true;
 
   private Workers(
-      ConfigurableApplicationContext context, ThreadPoolExecutor threads, Duration patience) {
+      ConfigurableApplicationContext context, ThreadPoolExecutor threads, Duration shutdownTimeout) {
     this.context = context;
     this.threads = threads;
-    this.patience = patience;
+    this.shutdownTimeout = shutdownTimeout;
   }
 
   /** Makes workers with a virtual thread for each task. */
   static Workers virtual(
-      ConfigurableApplicationContext context, String namePrefix, Duration patience) {
+      ConfigurableApplicationContext context, String namePrefix, Duration shutdownTimeout) {
     return new Workers(
         context,
         new ThreadPoolExecutor(
@@ -70,18 +70,18 @@ final class Workers implements SmartLifecycle, AutoCloseable {
             SECONDS,
             new SynchronousQueue<>(),
             new VirtualThreadTaskExecutor(namePrefix).getVirtualThreadFactory()),
-        patience);
+        shutdownTimeout);
   }
 
   /** Makes workers with a pool of daemon threads, which end when idle. */
   static Workers pool(
-      ConfigurableApplicationContext context, String namePrefix, int count, Duration patience) {
+      ConfigurableApplicationContext context, String namePrefix, int count, Duration shutdownTimeout) {
     CustomizableThreadFactory daemons = new CustomizableThreadFactory(namePrefix);
     daemons.setDaemon(true);
     ThreadPoolExecutor threads =
         new ThreadPoolExecutor(count, count, 10, SECONDS, new LinkedBlockingQueue<>(), daemons);
     threads.allowCoreThreadTimeOut(true);
-    return new Workers(context, threads, patience);
+    return new Workers(context, threads, shutdownTimeout);
   }
 
   /** Registers an object to stop when the context closes, before the threads. */
@@ -107,9 +107,9 @@ final class Workers implements SmartLifecycle, AutoCloseable {
       if (!awaitEnd()) {
         LOGGER.log(
             Level.WARNING,
-            "{0} tasks have not ended and are interrupted; timewheel.stop-patience is {1}",
+            "{0} tasks have not ended and are interrupted; timewheel.shutdown-timeout is {1}",
             threads.getActiveCount(),
-            patience);
+            shutdownTimeout);
         close();
       }
     }
@@ -123,7 +123,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
 
   private boolean awaitEnd() {
     try {
-      return threads.awaitTermination(NANOSECONDS.convert(patience), NANOSECONDS);
+      return threads.awaitTermination(NANOSECONDS.convert(shutdownTimeout), NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return false;

@@ -206,7 +206,7 @@ class DurableLifeTest {
   void runningAttemptsEndBeforeTheirBeansAreDestroyed() {
     runner
         .withUserConfiguration(Draining.class)
-        .withPropertyValues("timewheel.stop-patience=1h")
+        .withPropertyValues("timewheel.shutdown-timeout=1h")
         .run(
             context -> {
               context.getBean(DurableTimer.class).schedule(spec("running"));
@@ -224,7 +224,7 @@ class DurableLifeTest {
   void interruptedAttemptsFireAgainAfterTheNextStart() {
     runner
         .withBean(Stuck.class)
-        .withPropertyValues("timewheel.stop-patience=0s")
+        .withPropertyValues("timewheel.shutdown-timeout=0s")
         .run(
             context -> {
               context.getBean(DurableTimer.class).schedule(spec("stuck"));

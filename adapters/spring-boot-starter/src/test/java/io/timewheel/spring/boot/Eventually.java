@@ -11,17 +11,17 @@ import java.util.function.BooleanSupplier;
 
 /** Waits for conditions that are certain to become true. A broken test ends after a minute. */
 final class Eventually {
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private Eventually() {}
 
   static void zero(CountDownLatch latch) throws InterruptedException {
-    assertThat(latch.await(PATIENCE_SECONDS, TimeUnit.SECONDS)).as("latch is open").isTrue();
+    assertThat(latch.await(TIMEOUT_SECONDS, TimeUnit.SECONDS)).as("latch is open").isTrue();
   }
 
   @SuppressWarnings("ThreadPriorityCheck") // the other thread may need this processor
   static void holds(String what, BooleanSupplier condition) {
-    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    long giveUpNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
     while (!condition.getAsBoolean()) {
       if (System.nanoTime() - giveUpNanos > 0) {
         fail("waited too long for " + what);
@@ -31,7 +31,7 @@ final class Eventually {
   }
 
   static void ended(Thread thread) throws InterruptedException {
-    thread.join(TimeUnit.SECONDS.toMillis(PATIENCE_SECONDS));
+    thread.join(TimeUnit.SECONDS.toMillis(TIMEOUT_SECONDS));
     assertThat(thread.isAlive()).as("%s is alive", thread).isFalse();
   }
 

@@ -47,7 +47,7 @@ class StopTest {
   @Test
   void runningTasksMayEndAndNewOnesAreRefused() throws InterruptedException {
     ConfigurableApplicationContext context =
-        run(Plain.class, "--timewheel.name=graceful", "--timewheel.stop-patience=1h");
+        run(Plain.class, "--timewheel.name=graceful", "--timewheel.shutdown-timeout=1h");
     Timer timer = context.getBean(Timer.class);
     TaskScheduler scheduler = context.getBean(TaskScheduler.class);
     Task ofTimer = new Task();
@@ -81,7 +81,7 @@ class StopTest {
         run(
             Plain.class,
             "--timewheel.name=stuck",
-            "--timewheel.stop-patience=0s",
+            "--timewheel.shutdown-timeout=0s",
             "--timewheel.worker-threads=1");
     TaskScheduler scheduler = context.getBean(TaskScheduler.class);
     Task stuck = new Task();
@@ -102,7 +102,7 @@ class StopTest {
         run(
             ManualTime.class,
             "--timewheel.name=full",
-            "--timewheel.stop-patience=0s",
+            "--timewheel.shutdown-timeout=0s",
             "--timewheel.worker-threads=1");
     Timer timer = context.getBean(Timer.class);
     TaskScheduler scheduler = context.getBean(TaskScheduler.class);
@@ -125,7 +125,7 @@ class StopTest {
   @Test
   void interruptEndsTheShutdownTimeout() throws InterruptedException {
     ConfigurableApplicationContext context =
-        run(Plain.class, "--timewheel.name=hurried", "--timewheel.stop-patience=1h");
+        run(Plain.class, "--timewheel.name=hurried", "--timewheel.shutdown-timeout=1h");
     Timer timer = context.getBean(Timer.class);
     Task stuck = new Task();
     timer.newTimeout(timeout -> stuck.run(), 1, MILLISECONDS);
@@ -142,7 +142,7 @@ class StopTest {
     assertThat(stuck.end).hasValue("interrupted");
     assertThat(log)
         .containsExactly(
-            "1 tasks have not ended and are interrupted; timewheel.stop-patience is PT1H");
+            "1 tasks have not ended and are interrupted; timewheel.shutdown-timeout is PT1H");
   }
 
   @Test

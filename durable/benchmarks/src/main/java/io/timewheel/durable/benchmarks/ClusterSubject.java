@@ -22,7 +22,7 @@ final class ClusterSubject implements Subject {
 
   private static final int SHARDS = 64;
   private static final int POOL = 8;
-  private static final long PATIENCE_SECONDS = 60;
+  private static final long TIMEOUT_SECONDS = 60;
 
   private final ServerPlace place;
   private final List<HikariDataSource> pools = new ArrayList<>();
@@ -58,7 +58,7 @@ final class ClusterSubject implements Subject {
   }
 
   private void awaitShares() throws InterruptedException {
-    long limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+    long limitNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
     int share = (SHARDS + nodes.size() - 1) / nodes.size();
     int least = SHARDS - (nodes.size() - 1) * share; // share of the last node
     while (!nodes.stream().allMatch(node -> node.stats().shards() >= least)) {

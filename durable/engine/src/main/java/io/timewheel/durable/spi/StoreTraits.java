@@ -90,7 +90,7 @@ public record StoreTraits(
    * {@return how long a change of an owner that is not urgent waits, so that one commit contains
    * more changes: half of {@link #claimAhead}}
    */
-  public Duration patience() {
+  public Duration nonUrgentDelay() {
     return claimAhead.dividedBy(2);
   }
 

@@ -19,7 +19,7 @@ final class ChildProcess {
    * The timeout as a number of waits of one second each, so that time in which the machine was
    * suspended does not count.
    */
-  private static final int PATIENCE_SECONDS = 300;
+  private static final int TIMEOUT_SECONDS = 300;
 
   private static final String END = "";
 
@@ -77,7 +77,7 @@ final class ChildProcess {
     while (true) {
       String line = said.poll(1, TimeUnit.SECONDS);
       if (line == null) {
-        if (++waits > PATIENCE_SECONDS) {
+        if (++waits > TIMEOUT_SECONDS) {
           throw new IllegalStateException("the child has not printed " + beginning);
         }
       } else if (line.startsWith(beginning) && !line.equals(END)) {
@@ -116,7 +116,7 @@ final class ChildProcess {
   /** Waits until the child ends by itself. */
   int awaitExit() throws InterruptedException {
     for (int waits = 0; !process.waitFor(1, TimeUnit.SECONDS); ) {
-      if (++waits > PATIENCE_SECONDS) {
+      if (++waits > TIMEOUT_SECONDS) {
         kill();
         throw new IllegalStateException("the child has not ended");
       }

@@ -29,7 +29,7 @@ public final class ClusterNode {
   private static final int CONNECTIONS = 6 + IN_TRANSACTION;
   private static final int CALLERS = 3;
   private static final int PAUSE_MILLIS = 15;
-  private static final int PATIENCE_MILLIS = 2_000;
+  private static final int TIMEOUT_MILLIS = 2_000;
   private static final long CLOCK_JUMPS_EVERY_MILLIS = 20_000;
 
   private final Settings settings;
@@ -115,7 +115,7 @@ public final class ClusterNode {
     reader.setDaemon(true);
     reader.start();
     try (HikariDataSource pool = settings.database.pool(CONNECTIONS)) {
-      pool.setConnectionTimeout(PATIENCE_MILLIS);
+      pool.setConnectionTimeout(TIMEOUT_MILLIS);
       LoggedHandler handler =
           new LoggedHandler(
               log, InstantSource.system(), settings.drain ? null : new Random(settings.seed));

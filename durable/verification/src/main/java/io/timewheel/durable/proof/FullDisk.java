@@ -36,7 +36,7 @@ public final class FullDisk {
   private static final int ROOM_BYTES = 3 << 20;
   private static final int PAYLOAD_BYTES = 32 << 10;
   private static final int REFUSALS = 20;
-  private static final long PATIENCE_MILLIS = 60_000;
+  private static final long TIMEOUT_MILLIS = 60_000;
 
   private final Path disk;
   private final Path store;
@@ -135,7 +135,7 @@ public final class FullDisk {
       Thread.sleep(1_000);
       long room = System.currentTimeMillis();
       Files.delete(filler);
-      while (report.recoveredMillis < 0 && System.currentTimeMillis() < room + PATIENCE_MILLIS) {
+      while (report.recoveredMillis < 0 && System.currentTimeMillis() < room + TIMEOUT_MILLIS) {
         if (schedule(timer, "again-" + System.nanoTime(), Duration.ofDays(1), 100)) {
           report.recoveredMillis = System.currentTimeMillis() - room;
         }
@@ -184,7 +184,7 @@ public final class FullDisk {
   }
 
   private void awaitSoon() throws InterruptedException {
-    long end = System.currentTimeMillis() + PATIENCE_MILLIS;
+    long end = System.currentTimeMillis() + TIMEOUT_MILLIS;
     while (!fired.containsAll(soon) && System.currentTimeMillis() < end) {
       Thread.sleep(20);
     }

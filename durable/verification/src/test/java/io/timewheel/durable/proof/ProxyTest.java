@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 
 class ProxyTest {
   private static final int SILENCE_MILLIS = 100;
-  private static final int PATIENCE_MILLIS = 60_000;
+  private static final int TIMEOUT_MILLIS = 60_000;
 
   private ServerSocket listener;
   private Proxy proxy;
@@ -46,7 +46,7 @@ class ProxyTest {
   }
 
   private static int read(Socket socket) throws IOException {
-    socket.setSoTimeout(PATIENCE_MILLIS);
+    socket.setSoTimeout(TIMEOUT_MILLIS);
     return socket.getInputStream().read();
   }
 

@@ -32,7 +32,7 @@ final class Browser implements AutoCloseable {
   static final File CHROMIUM = new File("/usr/bin/chromium");
 
   /** The timeout of the browser: long enough for a machine that is busy or stalls. */
-  private static final Duration PATIENCE = Duration.ofMinutes(10);
+  private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
   /**
    * The limit of a wait, more than a minute. It counts lookups, not time, because a build may be
@@ -64,7 +64,7 @@ final class Browser implements AutoCloseable {
         "--disable-dev-shm-usage",
         "--no-proxy-server",
         "--force-prefers-reduced-motion"); // no test needs animations, which cost time
-    options.setExperimentalOption("browserStartupTimeout", PATIENCE.toMillis());
+    options.setExperimentalOption("browserStartupTimeout", TIMEOUT.toMillis());
     LoggingPreferences logging = new LoggingPreferences();
     logging.enable(LogType.BROWSER, Level.ALL);
     options.setCapability("goog:loggingPrefs", logging);
@@ -72,14 +72,14 @@ final class Browser implements AutoCloseable {
         new ChromeDriverService.Builder()
             .usingDriverExecutable(DRIVER)
             .usingAnyFreePort()
-            .withTimeout(PATIENCE)
+            .withTimeout(TIMEOUT)
             .build();
     ChromeDriver driver =
         new ChromeDriver(
             service,
             options,
-            ClientConfig.defaultConfig().connectionTimeout(PATIENCE).readTimeout(PATIENCE));
-    driver.manage().timeouts().scriptTimeout(PATIENCE).pageLoadTimeout(PATIENCE);
+            ClientConfig.defaultConfig().connectionTimeout(TIMEOUT).readTimeout(TIMEOUT));
+    driver.manage().timeouts().scriptTimeout(TIMEOUT).pageLoadTimeout(TIMEOUT);
     return new Browser(driver);
   }
 

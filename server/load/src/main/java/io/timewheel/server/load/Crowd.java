@@ -24,7 +24,7 @@ import java.util.regex.Pattern;
  */
 final class Crowd implements AutoCloseable {
   /** The timeout: much longer than a slow machine stalls. */
-  private static final long PATIENCE_NANOS = TimeUnit.MINUTES.toNanos(10);
+  private static final long TIMEOUT_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   /** Matches a claim that was answered empty, because its wait ended. */
   private static final Pattern NOTHING = Pattern.compile("\"firings\":\\[\\]\\}");
@@ -77,7 +77,7 @@ final class Crowd implements AutoCloseable {
     List<String> found = new ArrayList<>();
     selector.keys().forEach(key -> ((Member) key.attachment()).waits = true);
     while (found.size() < selector.keys().size()) {
-      if (System.nanoTime() - beganNanos > PATIENCE_NANOS) {
+      if (System.nanoTime() - beganNanos > TIMEOUT_NANOS) {
         throw new IOException(
             "%d of %d were sent %s".formatted(found.size(), selector.keys().size(), wanted));
       }

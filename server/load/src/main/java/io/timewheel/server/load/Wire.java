@@ -13,7 +13,7 @@ import java.util.Locale;
 
 /** One persistent connection, with one request at a time. It adds little load. */
 final class Wire implements AutoCloseable {
-  private static final int PATIENCE_MILLIS = 120_000;
+  private static final int TIMEOUT_MILLIS = 120_000;
   private static final String LENGTH = "content-length:";
 
   private final Socket socket;
@@ -34,7 +34,7 @@ final class Wire implements AutoCloseable {
   Wire(int port) throws IOException {
     socket = new Socket(InetAddress.getLoopbackAddress(), port);
     socket.setTcpNoDelay(true);
-    socket.setSoTimeout(PATIENCE_MILLIS);
+    socket.setSoTimeout(TIMEOUT_MILLIS);
     in = new BufferedInputStream(socket.getInputStream(), 1 << 16);
   }
 

@@ -192,7 +192,7 @@ public final class CommitLane {
       boolean ends = false;
       try {
         ends =
-            settings.delays.start(this::releaseNonUrgent, settings.store.traits().patience())
+            settings.delays.start(this::releaseNonUrgent, settings.store.traits().nonUrgentDelay())
                 != null;
       } catch (IllegalStateException e) { // the change is in the queue, so the caller must not fail
         LOG.log(System.Logger.Level.DEBUG, "stopped while a change waited for others", e);

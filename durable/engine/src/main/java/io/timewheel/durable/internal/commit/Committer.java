@@ -128,9 +128,9 @@ public final class Committer {
    * Submits a change of the engine that is committed by a time, and waits for others until then.
    */
   public void submitOwn(Change change, long byMillis, Consumer<@Nullable Outcome> then) {
-    long patienceMillis = settings.store().traits().patience().toMillis();
+    long delayMillis = settings.store().traits().nonUrgentDelay().toMillis();
     long leftMillis = EpochMillis.saturatedSubtract(byMillis, settings.clock().nowMillis());
-    if (patienceMillis > 0 && leftMillis > patienceMillis * 3 / 2) { // the half is for the commit
+    if (delayMillis > 0 && leftMillis > delayMillis * 3 / 2) { // the half is for the commit
       lane(change).addNonUrgent(new PendingChange(change, null, then));
     } else {
       submitOwn(change, then);

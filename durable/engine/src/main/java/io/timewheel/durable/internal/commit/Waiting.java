@@ -64,7 +64,7 @@ public abstract class Waiting {
   }
 
   /** Waits until a condition is true, but no longer than a limit. */
-  public abstract void until(BooleanSupplier condition, long patienceMillis)
+  public abstract void until(BooleanSupplier condition, long limitMillis)
       throws InterruptedException;
 
   private static final class Parking extends Waiting {
@@ -76,11 +76,11 @@ public abstract class Waiting {
     }
 
     @Override
-    public void until(BooleanSupplier condition, long patienceMillis) throws InterruptedException {
+    public void until(BooleanSupplier condition, long limitMillis) throws InterruptedException {
       TimeSource time = TimeSource.system();
       long begunNanos = time.nanoTime();
       while (!condition.getAsBoolean()
-          && TimeUnit.NANOSECONDS.toMillis(time.nanoTime() - begunNanos) < patienceMillis) {
+          && TimeUnit.NANOSECONDS.toMillis(time.nanoTime() - begunNanos) < limitMillis) {
         Thread.sleep(LOOK_MILLIS);
       }
     }
@@ -109,7 +109,7 @@ public abstract class Waiting {
     }
 
     @Override
-    public void until(BooleanSupplier condition, long patienceMillis) {
+    public void until(BooleanSupplier condition, long limitMillis) {
       while (!condition.getAsBoolean() && steps.runOne()) {
         // The condition may become true in the next step.
       }

@@ -44,18 +44,18 @@ public final class Closing {
     this.waiting = waiting;
   }
 
-  public void close(Duration patience) {
-    requireNonNull(patience, "patience");
+  public void close(Duration shutdownTimeout) {
+    requireNonNull(shutdownTimeout, "shutdownTimeout");
     if (engine.handlers.isRunBy(Thread.currentThread())) {
       throw new IllegalStateException(
           "close() was called by a handler, whose end it would wait for (expected: another"
               + " thread)");
     }
-    long patienceMillis = Math.max(0, EpochMillis.ceil(patience));
+    long timeoutMillis = Math.max(0, EpochMillis.ceil(shutdownTimeout));
     boolean interrupted = false;
     try {
       if (begun.getAndSet(true)) {
-        boolean unused = ended.await(patienceMillis, TimeUnit.MILLISECONDS);
+        boolean unused = ended.await(timeoutMillis, TimeUnit.MILLISECONDS);
         return;
       }
     } catch (InterruptedException e) {
@@ -64,7 +64,7 @@ public final class Closing {
     }
     try {
       engine.beginClosing();
-      waiting.until(engine::isIdle, patienceMillis);
+      waiting.until(engine::isIdle, timeoutMillis);
     } catch (InterruptedException e) {
       interrupted = true;
     } finally {
