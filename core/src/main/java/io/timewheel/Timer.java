@@ -74,8 +74,7 @@ public interface Timer extends AutoCloseable {
    * interrupted, the wait ends too, and the interrupt status stays set. This call does not wait for
    * tasks that were handed to an executor.
    *
-   * @param shutdownTimeout how long to wait for a running task; zero or less to not
-   *     wait
+   * @param shutdownTimeout how long to wait for a running task; zero or less to not wait
    * @return the timeouts that this call cancelled; empty if the timer was stopped before
    * @throws IllegalStateException if called by a task on the timer thread
    */

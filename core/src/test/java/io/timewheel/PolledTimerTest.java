@@ -208,7 +208,9 @@ class PolledTimerTest {
     assertThatIllegalStateException()
         .isThrownBy(() -> start(1))
         .withMessage("the timer is stopped");
-    assertThatNullPointerException().isThrownBy(() -> timer.stop(null)).withMessage("shutdownTimeout");
+    assertThatNullPointerException()
+        .isThrownBy(() -> timer.stop(null))
+        .withMessage("shutdownTimeout");
   }
 
   @Test

@@ -133,7 +133,9 @@ class StopTest {
     assertThat(startedTimerStops(Duration.ofSeconds(-1))).isEqualTo(1);
     assertThat(startedTimerStops(Duration.ofSeconds(Long.MIN_VALUE))).isEqualTo(1);
     assertThat(startedTimerStops(Duration.ofSeconds(Long.MAX_VALUE))).isEqualTo(1);
-    assertThatNullPointerException().isThrownBy(() -> timer.stop(null)).withMessage("shutdownTimeout");
+    assertThatNullPointerException()
+        .isThrownBy(() -> timer.stop(null))
+        .withMessage("shutdownTimeout");
   }
 
   private static int startedTimerStops(Duration shutdownTimeout) {

@@ -52,7 +52,9 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   private volatile boolean running = true;
 
   private Workers(
-      ConfigurableApplicationContext context, ThreadPoolExecutor threads, Duration shutdownTimeout) {
+      ConfigurableApplicationContext context,
+      ThreadPoolExecutor threads,
+      Duration shutdownTimeout) {
     this.context = context;
     this.threads = threads;
     this.shutdownTimeout = shutdownTimeout;
@@ -75,7 +77,10 @@ final class Workers implements SmartLifecycle, AutoCloseable {
 
   /** Makes workers with a pool of daemon threads, which end when idle. */
   static Workers pool(
-      ConfigurableApplicationContext context, String namePrefix, int count, Duration shutdownTimeout) {
+      ConfigurableApplicationContext context,
+      String namePrefix,
+      int count,
+      Duration shutdownTimeout) {
     CustomizableThreadFactory daemons = new CustomizableThreadFactory(namePrefix);
     daemons.setDaemon(true);
     ThreadPoolExecutor threads =
