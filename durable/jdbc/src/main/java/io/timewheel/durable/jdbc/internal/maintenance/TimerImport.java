@@ -101,7 +101,7 @@ public final class TimerImport {
     if (!nodes.isEmpty()) {
       throw new StoreException(
           StoreException.Kind.REJECTED,
-          "nodes use the database: %s (stop them, wait until their leases end, and import again)"
+          "nodes use the database: %s (stop them, wait until their node leases end, and repeat)"
               .formatted(String.join(", ", nodes)),
           null);
     }
