@@ -17,7 +17,7 @@ class WheelTimeoutTest {
   private final PolledTimer timer = timer().build();
 
   @Test
-  void knowsItsTimerAndItsTask() {
+  void returnsItsTimerAndItsTask() {
     Timeout timeout = timer.newTimeout(task, 5, TimeUnit.NANOSECONDS);
 
     assertThat(timeout.timer()).isSameAs(timer);

@@ -212,7 +212,7 @@ class ScheduledExecutorShutdownTest {
   }
 
   @Test
-  void runsDueTasksAfterShutdownWhateverThePolicy() throws Exception {
+  void runsDueTasksAfterShutdownUnderAnyPolicy() throws Exception {
     ScheduledExecutorService executor = create(false, false);
     List<Future<?>> blockers = new ArrayList<>();
     for (int i = 0; i < Implementation.THREADS; i++) {

@@ -45,7 +45,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(300)
-  void periodicTaskThatIsCancelledWhileItRunsIsGone() {
+  void periodicTaskCancelledWhileItRunsDoesNotRunAgain() {
     AtomicInteger runs = new AtomicInteger();
     ScheduledFuture<?> task =
         executor.scheduleAtFixedRate(runs::incrementAndGet, 1, 1, MILLISECONDS);

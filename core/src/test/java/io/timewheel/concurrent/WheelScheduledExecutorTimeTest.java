@@ -211,15 +211,15 @@ class WheelScheduledExecutorTimeTest {
 
   @Test
   void taskMayScheduleItselfAgain() {
-    executor.schedule(this::runAndScheduleAnew, 10, MILLISECONDS);
+    executor.schedule(this::runAndScheduleAgain, 10, MILLISECONDS);
     hand.advance(35);
     assertThat(ranAt).containsExactly(10L, 20L, 30L);
     assertThat(hand.timer.pendingTimeouts()).isEqualTo(1);
   }
 
-  private void runAndScheduleAnew() {
+  private void runAndScheduleAgain() {
     run();
-    executor.schedule(this::runAndScheduleAnew, 10, MILLISECONDS);
+    executor.schedule(this::runAndScheduleAgain, 10, MILLISECONDS);
   }
 
   @Test

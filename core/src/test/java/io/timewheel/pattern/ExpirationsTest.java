@@ -259,7 +259,7 @@ class ExpirationsTest {
 
   /** At any clock reading while the timeout is re-armed for the longer time. */
   @Test
-  void shorterTimeoutCountsThoughItComesWhileTheTimeoutFires() {
+  void shorterTimeoutSetWhileTheTimeoutFiresTakesEffect() {
     for (int reading = 1; reading < 6; reading++) {
       String key = "a" + reading;
       long startMillis = rig.nowMillis();

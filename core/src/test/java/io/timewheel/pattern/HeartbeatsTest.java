@@ -150,7 +150,7 @@ class HeartbeatsTest {
 
   /** The executor accepted the heartbeat, and the connection was never called again. */
   @Test
-  void oneDroppedBeatDoesNotStopTheOthers() {
+  void droppedHeartbeatDoesNotStopLaterOnes() {
     rig.takes = false;
     heartbeats.add("a");
     rig.advanceMillis(10);

@@ -530,7 +530,7 @@ class LeasesTest {
    * Regression: the executor accepted the sweep but dropped it, and leases were no longer renewed.
    */
   @Test
-  void oneDroppedSweepDoesNotStopTheOthers() {
+  void droppedSweepDoesNotStopLaterOnes() {
     leases.hold("a");
     rig.takes = false;
     rig.liveMillis(10);

@@ -491,7 +491,7 @@ class RetriesTest {
   }
 
   @Test
-  void attemptsKnowTheirNumber() {
+  void attemptsReceiveTheirNumber() {
     List<Integer> numbers = new ArrayList<>();
     Retries<String> numbered =
         with(Retries.builder(

@@ -50,7 +50,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void noPackageKnowsALaterOne() {
+  void noPackageDependsOnALaterOne() {
     for (int i = 0; i < PACKAGES.size() - 1; i++) {
       noClasses()
           .that()
@@ -77,7 +77,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void commandsAreKnownByTheEntryAlone() {
+  void onlyCommandsAndSettingsDependOnPicocli() {
     noClasses()
         .that()
         .resideOutsideOfPackages(ROOT + ".cli", ROOT, ROOT + ".settings")

@@ -203,7 +203,7 @@ class KilledRequestsTest {
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
-  void anotherNodeKnowsTheAnswers(boolean mariaDb) throws Exception {
+  void anotherNodeRepeatsTheAnswers(boolean mariaDb) throws Exception {
     Database database =
         (mariaDb ? TestDatabases.mariadb() : TestDatabases.postgresql()).createDatabase();
     Node first = serve(database);

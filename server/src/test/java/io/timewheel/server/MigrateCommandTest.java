@@ -90,7 +90,7 @@ class MigrateCommandTest {
   }
 
   @Test
-  void refusesAFormatThatItDoesNotKnow() throws Exception {
+  void refusesAnUnknownFormat() throws Exception {
     Database database = TestDatabases.postgresql().createDatabase();
     assertThat(migrate(database)).isZero();
     database.execute("UPDATE timewheel_meta SET value = 99 WHERE name = 'format'");

@@ -96,7 +96,7 @@ interface BusyContract extends TimeScript {
   }
 
   @Test
-  default void whatStopCancelsDoesNotRunThoughItWasDue() throws Exception {
+  default void aDueTimeoutThatStopCancelsDoesNotRun() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
     startIn(timer, TICK, busy);
@@ -113,7 +113,7 @@ interface BusyContract extends TimeScript {
   }
 
   @Test
-  default void whatIsDueButWaitsBehindASlowTaskIsStillPending() throws Exception {
+  default void aDueTimeoutBehindASlowTaskIsStillPending() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
     startIn(timer, TICK, busy);

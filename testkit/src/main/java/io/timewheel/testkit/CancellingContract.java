@@ -113,7 +113,7 @@ interface CancellingContract extends TimeScript {
   }
 
   @Test
-  default void cancelledIsNotCalledForWhatExpires() {
+  default void cancelledIsNotCalledForExpiredTimeouts() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(1), new Probe());
     advanceUntil(millis(1));

@@ -34,7 +34,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
-  default void statsTellWhatHappened() {
+  default void statsCountStartsMovesAndOutcomes() {
     Timer timer = timer(settings().withOnError((timeout, error) -> {}));
     for (int i = 0; i < 5; i++) {
       startIn(timer, millis(10), new Probe());
@@ -90,7 +90,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
-  default void aTimeoutIsNotCountedAnyMoreWhenItsTaskRuns() {
+  default void aTimeoutIsNoLongerCountedWhenItsTaskRuns() {
     Timer timer = timer();
     AtomicLong pendingInside = new AtomicLong(-1);
     Timeout first = startIn(timer, millis(10), new Probe());

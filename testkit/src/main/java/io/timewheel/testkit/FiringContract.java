@@ -113,7 +113,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
-  default void aJumpOfHoursRunsWhatIsDueAndNothingElse() {
+  default void aJumpOfHoursRunsDueTimeoutsOnly() {
     Timer timer = timer();
     List<Timeout> due = new ArrayList<>();
     List<Timeout> later = new ArrayList<>();

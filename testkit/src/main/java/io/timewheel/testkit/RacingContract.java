@@ -40,7 +40,7 @@ import org.junit.jupiter.api.Test;
  */
 interface RacingContract extends TimeScript {
   @Test
-  default void whatIsStartedWhileTheTimerStopsIsRefusedOrRunsOrIsReturned() throws Exception {
+  default void aTimeoutStartedWhileTheTimerStopsRunsOrIsRefusedOrReturned() throws Exception {
     ExecutorService racers = racers();
     for (int round = 0; round < 300; round++) {
       Timer timer = timer();
@@ -91,7 +91,7 @@ interface RacingContract extends TimeScript {
   }
 
   @Test
-  default void whatIsCancelledWhileItExpiresHasOneOutcome() throws Exception {
+  default void aTimeoutCancelledWhileItExpiresHasOneOutcome() throws Exception {
     Timer timer = timer();
     AtomicInteger cancels = new AtomicInteger();
     List<Timeout> timeouts =
@@ -115,7 +115,7 @@ interface RacingContract extends TimeScript {
   }
 
   @Test
-  default void whatIsMovedWhileItExpiresRunsOnce() throws Exception {
+  default void aTimeoutMovedWhileItExpiresRunsOnce() throws Exception {
     Timer timer = timer();
     AtomicInteger moves = new AtomicInteger();
     List<Timeout> timeouts =
@@ -164,7 +164,7 @@ interface RacingContract extends TimeScript {
   }
 
   @Test
-  default void theLimitIsExactHoweverManyThreadsStart() throws Exception {
+  default void theLimitIsExactForAnyNumberOfThreads() throws Exception {
     int limit = 10;
     ExecutorService racers = racers();
     for (int round = 0; round < 100; round++) {

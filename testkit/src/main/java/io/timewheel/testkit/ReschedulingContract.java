@@ -177,7 +177,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void whatWasRearmedCanBeMovedAndCancelled() {
+  default void aRearmedTimeoutCanBeMovedAndCancelled() {
     Timer timer = timer();
     AtomicInteger runs = new AtomicInteger();
     AtomicBoolean cancelled = new AtomicBoolean();
@@ -203,7 +203,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void rearmingIsNotHeldToTheLimit() {
+  default void rearmingIgnoresTheLimit() {
     Timer timer = timer(settings().withLimit(1));
     AtomicBoolean rearmed = new AtomicBoolean();
     startIn(
@@ -242,7 +242,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
-  default void whatWasRearmedIsReturnedByStopAndNothingIsRearmedAfterIt() {
+  default void stopReturnsRearmedTimeoutsAndPreventsRearming() {
     Queue<Runnable> work = new ArrayDeque<>();
     Timer timer = timer(settings().withExecutor(work::add));
     AtomicBoolean late = new AtomicBoolean(true);

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
  */
 interface StoppingContract extends TimeScript {
   @Test
-  default void stopCancelsAndReturnsWhatIsPendingAndNothingElse() {
+  default void stopCancelsAndReturnsPendingTimeoutsOnly() {
     Timer timer = timer();
     Timeout expired = startIn(timer, millis(10), new Probe());
     Timeout cancelled = startIn(timer, millis(20), new Probe());
@@ -116,7 +116,7 @@ interface StoppingContract extends TimeScript {
   }
 
   @Test
-  default void whatIsCancelledByStopCannotStartAnything() {
+  default void aTaskThatStopCancelsCannotStartTimeouts() {
     Timer timer = timer();
     AtomicReference<@Nullable Throwable> refusal = new AtomicReference<>();
     TimerTask restarting =

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
  */
 interface TaskContract extends TimeScript {
   @Test
-  default void aTaskThatThrowsHarmsNobody() {
+  default void aTaskThatThrowsDoesNotAffectOtherTimeouts() {
     Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
     Timer timer = timer(settings().withOnError(handled::put));
     List<Throwable> errors =
@@ -64,7 +64,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
-  default void aHandlerThatThrowsHarmsNobody() {
+  default void aHandlerThatThrowsDoesNotAffectOtherTimeouts() {
     Timer timer =
         timer(
             settings()
@@ -85,7 +85,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
-  default void aCancelledThatThrowsHarmsNobody() {
+  default void anExceptionOfCancelledDoesNotAffectOtherTimeouts() {
     Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
     Timer timer = timer(settings().withOnError(handled::put));
     Throwable error = new Contracts.Silent("cancelled()");
@@ -150,7 +150,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
-  default void whatAnExecutorRejectsRunsAllTheSame() {
+  default void aTaskThatTheExecutorRejectsStillRuns() {
     for (Throwable refusal :
         List.of(new RejectedExecutionException("full"), new OutOfMemoryError("no thread"))) {
       Timer timer = timer(settings().withExecutor(work -> sneakyThrow(refusal)));
@@ -166,7 +166,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
-  default void whatAnExecutorRunsAndThenRejectsRunsOnce() {
+  default void aTaskThatTheExecutorRunsAndRejectsRunsOnce() {
     Executor fickle =
         work -> {
           work.run();
@@ -179,7 +179,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
-  default void whatWasHandedOffRunsThoughTheTimerIsStopped() {
+  default void aHandedOffTaskRunsAfterTheTimerIsStopped() {
     Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
     Timer timer = timer(settings().withExecutor(handedOff::add));
     Timeout timeout = startIn(timer, millis(10), new Probe());

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** The contract of the getters of timers and timeouts, and of invalid arguments. */
 interface TimeoutContract extends TimeScript {
   @Test
-  default void aTimeoutKnowsItsTimerAndItsTask() {
+  default void aTimeoutReturnsItsTimerAndItsTask() {
     Timer timer = timer();
     Probe probe = new Probe();
     Timeout timeout = startIn(timer, millis(1), probe);

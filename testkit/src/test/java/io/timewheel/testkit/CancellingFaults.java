@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class CancellingFaults {
   private CancellingFaults() {}
 
-  @FoundBy({"aTimeoutKnowsItsTimerAndItsTask"})
+  @FoundBy({"aTimeoutReturnsItsTimerAndItsTask"})
   static NaiveTimer namesAnotherTimer(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -31,7 +31,7 @@ final class CancellingFaults {
     };
   }
 
-  @FoundBy({"aTimeoutKnowsItsTimerAndItsTask"})
+  @FoundBy({"aTimeoutReturnsItsTimerAndItsTask"})
   static NaiveTimer wrapsTheTask(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -82,7 +82,7 @@ final class CancellingFaults {
 
   @FoundBy({
     "cancelIsTrueOnce",
-    "whatIsCancelledWhileItExpiresHasOneOutcome",
+    "aTimeoutCancelledWhileItExpiresHasOneOutcome",
     "afterStopNothingStartsMovesOrRuns"
   })
   static NaiveTimer cancelsAgainAndAgain(TimerSettings settings, TimeSource clock) {
@@ -97,7 +97,7 @@ final class CancellingFaults {
   @FoundBy({
     "cancelIsFalseInsideTheTaskAndAfterIt",
     "withAnExecutorTasksRunThereAndNowhereElse",
-    "aTaskThatThrowsHarmsNobody"
+    "aTaskThatThrowsDoesNotAffectOtherTimeouts"
   })
   static NaiveTimer cancelsWhatHasExpired(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -148,7 +148,10 @@ final class CancellingFaults {
     };
   }
 
-  @FoundBy({"aCancelledTimeoutIsNotCountedFromThatMoment", "cancelledIsNotCalledForWhatExpires"})
+  @FoundBy({
+    "aCancelledTimeoutIsNotCountedFromThatMoment",
+    "cancelledIsNotCalledForExpiredTimeouts"
+  })
   static NaiveTimer countsEveryCancel(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       private final AtomicLong excess = new AtomicLong();
@@ -186,8 +189,8 @@ final class CancellingFaults {
     "cancelledIsCalledOnceByTheThreadThatCancelsAfterTheTimeoutHasLeft",
     "stopCallsCancelledOnItsOwnThreadBeforeItReturns",
     "closeStops",
-    "aCancelledThatThrowsHarmsNobody",
-    "whatIsCancelledByStopCannotStartAnything"
+    "anExceptionOfCancelledDoesNotAffectOtherTimeouts",
+    "aTaskThatStopCancelsCannotStartTimeouts"
   })
   static NaiveTimer tellsNobodyOfCancels(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -215,7 +218,7 @@ final class CancellingFaults {
     };
   }
 
-  @FoundBy({"cancelledIsNotCalledForWhatExpires"})
+  @FoundBy({"cancelledIsNotCalledForExpiredTimeouts"})
   static NaiveTimer tellsOfCancelsWhenATaskExpires(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -226,7 +229,7 @@ final class CancellingFaults {
     };
   }
 
-  @FoundBy({"aCancelledThatThrowsHarmsNobody"})
+  @FoundBy({"anExceptionOfCancelledDoesNotAffectOtherTimeouts"})
   static NaiveTimer letsCancelledThrow(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLong;
 final class CountingFaults {
   private CountingFaults() {}
 
-  @FoundBy({"aTimeoutIsNotCountedAnyMoreWhenItsTaskRuns"})
+  @FoundBy({"aTimeoutIsNoLongerCountedWhenItsTaskRuns"})
   static NaiveTimer countsATimeoutUntilItsTaskHasRun(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       private final AtomicLong busy = new AtomicLong();
@@ -39,7 +39,7 @@ final class CountingFaults {
     };
   }
 
-  @FoundBy({"statsTellWhatHappened", "maxLagIsTheLongestTimeFromADeadlineToItsTask"})
+  @FoundBy({"statsCountStartsMovesAndOutcomes", "maxLagIsTheLongestTimeFromADeadlineToItsTask"})
   static NaiveTimer hasStatsOfNothing(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

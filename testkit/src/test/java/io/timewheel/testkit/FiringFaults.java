@@ -130,7 +130,7 @@ final class FiringFaults {
     };
   }
 
-  @FoundBy({"timeoutsTurnsApartFireAtTheirOwnTicks", "aJumpOfHoursRunsWhatIsDueAndNothingElse"})
+  @FoundBy({"timeoutsTurnsApartFireAtTheirOwnTicks", "aJumpOfHoursRunsDueTimeoutsOnly"})
   static NaiveTimer firesTurnsTooEarly(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -155,7 +155,7 @@ final class FiringFaults {
     };
   }
 
-  @FoundBy({"runsAHundredThousandTimeoutsOfOneTick", "aJumpOfHoursRunsWhatIsDueAndNothingElse"})
+  @FoundBy({"runsAHundredThousandTimeoutsOfOneTick", "aJumpOfHoursRunsDueTimeoutsOnly"})
   static NaiveTimer runsAHundredAtATime(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

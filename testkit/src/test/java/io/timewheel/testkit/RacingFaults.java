@@ -9,7 +9,7 @@ import java.util.List;
 final class RacingFaults {
   private RacingFaults() {}
 
-  @FoundBy({"whatIsStartedWhileTheTimerStopsIsRefusedOrRunsOrIsReturned"})
+  @FoundBy({"aTimeoutStartedWhileTheTimerStopsRunsOrIsRefusedOrReturned"})
   static NaiveTimer losesWhatIsStartedDuringStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -25,7 +25,7 @@ final class RacingFaults {
     };
   }
 
-  @FoundBy({"whatIsCancelledWhileItExpiresHasOneOutcome"})
+  @FoundBy({"aTimeoutCancelledWhileItExpiresHasOneOutcome"})
   static NaiveTimer cancelsWhatItHasJustTaken(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -44,7 +44,7 @@ final class RacingFaults {
     };
   }
 
-  @FoundBy({"theLimitIsExactHoweverManyThreadsStart"})
+  @FoundBy({"theLimitIsExactForAnyNumberOfThreads"})
   static NaiveTimer countsTheLimitWithoutALock(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -59,7 +59,7 @@ final class RacingFaults {
     };
   }
 
-  @FoundBy({"whatIsMovedWhileItExpiresRunsOnce"})
+  @FoundBy({"aTimeoutMovedWhileItExpiresRunsOnce"})
   static NaiveTimer movesWithoutALock(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

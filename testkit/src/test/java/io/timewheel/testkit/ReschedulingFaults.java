@@ -57,7 +57,7 @@ final class ReschedulingFaults {
   @FoundBy({
     "rescheduleIsFalseOnceExpired",
     "rescheduleIsFalseOnceCancelled",
-    "whatIsMovedWhileItExpiresRunsOnce",
+    "aTimeoutMovedWhileItExpiresRunsOnce",
     "afterStopNothingStartsMovesOrRuns"
   })
   static NaiveTimer revivesByReschedule(TimerSettings settings, TimeSource clock) {
@@ -89,8 +89,8 @@ final class ReschedulingFaults {
 
   @FoundBy({
     "rescheduleInsideItsOwnTaskRearmsIt",
-    "whatWasRearmedCanBeMovedAndCancelled",
-    "whatWasRearmedIsReturnedByStopAndNothingIsRearmedAfterIt"
+    "aRearmedTimeoutCanBeMovedAndCancelled",
+    "stopReturnsRearmedTimeoutsAndPreventsRearming"
   })
   static NaiveTimer neverRearms(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -101,7 +101,7 @@ final class ReschedulingFaults {
     };
   }
 
-  @FoundBy({"rearmingIsNotHeldToTheLimit"})
+  @FoundBy({"rearmingIgnoresTheLimit"})
   static NaiveTimer holdsRearmingToTheLimit(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -124,7 +124,7 @@ final class ReschedulingFaults {
     };
   }
 
-  @FoundBy({"whatWasRearmedIsReturnedByStopAndNothingIsRearmedAfterIt"})
+  @FoundBy({"stopReturnsRearmedTimeoutsAndPreventsRearming"})
   static NaiveTimer rearmsAfterStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

@@ -13,7 +13,7 @@ final class StoppingFaults {
   private StoppingFaults() {}
 
   @FoundBy({
-    "stopCancelsAndReturnsWhatIsPendingAndNothingElse",
+    "stopCancelsAndReturnsPendingTimeoutsOnly",
     "aSecondStopFindsNothing",
     "shutdownTimeoutMayBeZero",
     "isUnlimitedWithoutALimit"
@@ -43,7 +43,7 @@ final class StoppingFaults {
     };
   }
 
-  @FoundBy({"stopCancelsAndReturnsWhatIsPendingAndNothingElse", "stopReturnsNothingIfAllHasRun"})
+  @FoundBy({"stopCancelsAndReturnsPendingTimeoutsOnly", "stopReturnsNothingIfAllHasRun"})
   static NaiveTimer returnsWhatHasRunToo(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       private final List<NaiveTimeout> ran = new ArrayList<>();
@@ -65,8 +65,8 @@ final class StoppingFaults {
   @FoundBy({
     "aTimerThatWasNeverUsedCanBeStopped",
     "afterStopNothingStartsMovesOrRuns",
-    "whatIsCancelledByStopCannotStartAnything",
-    "stopCancelsAndReturnsWhatIsPendingAndNothingElse"
+    "aTaskThatStopCancelsCannotStartTimeouts",
+    "stopCancelsAndReturnsPendingTimeoutsOnly"
   })
   static NaiveTimer startsAfterStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {

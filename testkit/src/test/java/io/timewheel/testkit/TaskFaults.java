@@ -11,9 +11,9 @@ final class TaskFaults {
   private TaskFaults() {}
 
   @FoundBy({
-    "aTaskThatThrowsHarmsNobody",
+    "aTaskThatThrowsDoesNotAffectOtherTimeouts",
     "aTaskThatThrowsOnAnExecutorIsHandledToo",
-    "aCancelledThatThrowsHarmsNobody"
+    "anExceptionOfCancelledDoesNotAffectOtherTimeouts"
   })
   static NaiveTimer isSilentAboutErrors(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
@@ -22,7 +22,7 @@ final class TaskFaults {
     };
   }
 
-  @FoundBy({"aHandlerThatThrowsHarmsNobody"})
+  @FoundBy({"aHandlerThatThrowsDoesNotAffectOtherTimeouts"})
   static NaiveTimer survivesNoHandlerThatThrows(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -35,7 +35,7 @@ final class TaskFaults {
   @FoundBy({
     "withAnExecutorTasksRunThereAndNowhereElse",
     "aTaskThatThrowsOnAnExecutorIsHandledToo",
-    "whatWasHandedOffRunsThoughTheTimerIsStopped",
+    "aHandedOffTaskRunsAfterTheTimerIsStopped",
     "aTaskOnAnExecutorCanStopItsTimer"
   })
   static NaiveTimer ignoresTheExecutor(TimerSettings settings, TimeSource clock) {
@@ -47,7 +47,7 @@ final class TaskFaults {
     };
   }
 
-  @FoundBy({"whatAnExecutorRejectsRunsAllTheSame"})
+  @FoundBy({"aTaskThatTheExecutorRejectsStillRuns"})
   static NaiveTimer dropsWhatIsRejected(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -55,7 +55,7 @@ final class TaskFaults {
     };
   }
 
-  @FoundBy({"whatAnExecutorRunsAndThenRejectsRunsOnce"})
+  @FoundBy({"aTaskThatTheExecutorRunsAndRejectsRunsOnce"})
   static NaiveTimer runsAgainWhatIsRejectedAfterAll(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -65,7 +65,7 @@ final class TaskFaults {
     };
   }
 
-  @FoundBy({"whatWasHandedOffRunsThoughTheTimerIsStopped"})
+  @FoundBy({"aHandedOffTaskRunsAfterTheTimerIsStopped"})
   static NaiveTimer cancelsWhatWasHandedOffAtStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -80,10 +80,7 @@ final class TaskFaults {
     };
   }
 
-  @FoundBy({
-    "whatIsDueButWaitsBehindASlowTaskIsStillPending",
-    "whatStopCancelsDoesNotRunThoughItWasDue"
-  })
+  @FoundBy({"aDueTimeoutBehindASlowTaskIsStillPending", "aDueTimeoutThatStopCancelsDoesNotRun"})
   static NaiveTimer takesAllThatIsDueBeforeItRunsAny(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
@@ -97,7 +94,7 @@ final class TaskFaults {
     };
   }
 
-  @FoundBy({"aTaskThatThrowsHarmsNobody"})
+  @FoundBy({"aTaskThatThrowsDoesNotAffectOtherTimeouts"})
   static NaiveTimer givesUpAfterAnError(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override

@@ -60,7 +60,7 @@ class OptionsTest {
         "wheel=round   | wheel: round (expected: hashed, hierarchical)",
         "report=all    | report: all (expected: none, start, exit, compare)",
       })
-  void namesWhatIsWrong(String argument, String message) {
+  void namesTheInvalidValue(String argument, String message) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Options.parse(argument))
         .withMessage(message);

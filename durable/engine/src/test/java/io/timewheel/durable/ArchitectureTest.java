@@ -58,7 +58,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void noPackageKnowsALaterOne() {
+  void noPackageDependsOnALaterOne() {
     for (int i = 0; i < PACKAGES.size() - 1; i++) {
       noClasses()
           .that()

@@ -151,7 +151,7 @@ class FailuresTest {
   }
 
   @Test
-  void retriesWithinAYearWhateverTimeAHandlerSets() {
+  void limitsTheRetryTimeOfAHandlerToAYear() {
     scene.handler =
         firing -> {
           firing.retryNotBefore(Instant.MAX);

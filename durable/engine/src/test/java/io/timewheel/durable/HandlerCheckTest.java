@@ -106,7 +106,7 @@ class HandlerCheckTest {
   }
 
   @Test
-  void aHandlerOfAnyLiveNodeIsKnown() {
+  void aHandlerOfAnyLiveNodeIsFound() {
     InMemoryTimerStore data = InMemoryTimerStore.create(SHARED);
     DurableTimer first =
         kit.start(data.join(), builder -> builder.handler("a", f -> {}).strictHandlers(true));

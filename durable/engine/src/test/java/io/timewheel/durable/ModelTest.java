@@ -50,7 +50,7 @@ class ModelTest {
   }
 
   @Property(tries = 300)
-  void firesWhatTheModelFires(@ForAll("programs") List<Op> program) {
+  void firesTheSameTimersAsTheModel(@ForAll("programs") List<Op> program) {
     new Run().run(program);
   }
 

@@ -50,7 +50,7 @@ class SimulationTest {
 
   /** The store refuses a try as transient after an earlier try that it may have committed. */
   @Test
-  void treatsAnAnswerAsUnknownWhateverItsCause() {
+  void treatsAnAnswerAsUnknownForAnyCause() {
     assertKept(21_869_905_125_100L);
   }
 

@@ -72,7 +72,7 @@ class ApiJsonTest {
   }
 
   @Test
-  void aClientReadsWhatTheServerWrites() {
+  void aClientReadsTheJsonOfTheServer() {
     String json =
         CLIENT.writeValueAsString(TIMER).replace("{\"namespace\"", "{\"new\":1,\"namespace\"");
 

@@ -201,7 +201,7 @@ final class CommandLineTest {
     "200, 0", "201, 0", "400, 1", "401, 1", "403, 1", "404, 3", "409, 4", "412, 4", "422, 1",
     "500, 1", "503, 1"
   })
-  void exitsWithWhatTheStatusMeans(int answered, int exitCode) {
+  void exitsWithTheCodeOfTheStatus(int answered, int exitCode) {
     status = answered;
     answer = "{\"title\":\"t\",\"detail\":\"the reason\"}";
 

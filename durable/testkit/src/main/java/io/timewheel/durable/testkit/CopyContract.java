@@ -209,7 +209,7 @@ abstract class CopyContract extends LeaseContract {
   }
 
   @Test
-  void importedTimersGoOn() {
+  void importedTimersContinue() {
     TimerStore target = restartedWithoutOwner();
     Collected copy = copyOf(fillMemory(target));
     target.beginImport(copy.lastVersion + 100_000, copy.paused);
@@ -233,7 +233,7 @@ abstract class CopyContract extends LeaseContract {
 
   /** A repeated request must not fire a finished timer again. */
   @Test
-  void anImportedFinishedTimerIsKnownByItsPayload() {
+  void anImportedFinishedTimerIsRecognisedByItsPayload() {
     Change.Schedule same =
         new Change.Schedule(
             key("a"),

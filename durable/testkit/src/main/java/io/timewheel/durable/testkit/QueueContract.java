@@ -106,7 +106,7 @@ abstract class QueueContract extends AttemptContract {
   }
 
   @Test
-  void aLeaseEndsAtASizeAndTheNextOneGoesOn() {
+  void aLeaseEndsAtASizeAndTheNextOneContinues() {
     int count = 70;
     TimerDefinition large =
         new TimerDefinition(

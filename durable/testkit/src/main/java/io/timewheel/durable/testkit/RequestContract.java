@@ -36,7 +36,7 @@ abstract class RequestContract extends StoreSteps {
   }
 
   @Test
-  void answersARepeatedRequestHoweverManyFollow() {
+  void answersARepeatedRequestAfterManyOthers() {
     Change.Schedule request =
         schedule(key("a"), NOW, definition(false, ""), Change.Condition.ABSENT, 0, "r-first");
     Outcome first = commit(request);

@@ -315,7 +315,7 @@ class ModulesTest {
     "59, false, Nothing was due, 0",
     "61, true, Nothing was due, 1",
   })
-  void seesAQueueThatNobodyClaims(int seconds, boolean paused, String title, long problems) {
+  void reportsAQueueWithoutConsumers(int seconds, boolean paused, String title, long problems) {
     String script =
         """
         const { verdict, problems } = await import('/console/verdict.js');

@@ -156,7 +156,7 @@ class CronDaylightSavingTest {
     "*/59 59 2 * * *, Europe/Berlin, 2026-10-25T02:59:00+02:00, 2026-10-25T02:59:59+02:00"
         + " 2026-10-26T02:59+01:00",
   })
-  void runsAsTheRuleSays(String text, ZoneId zone, String after, String expected) {
+  void followsTheDaylightSavingRule(String text, ZoneId zone, String after, String expected) {
     Cron cron = Cron.parse(text);
     Instant time = OffsetDateTime.parse(after).toInstant();
     List<String> runs = new ArrayList<>();

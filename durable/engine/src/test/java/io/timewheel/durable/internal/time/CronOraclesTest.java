@@ -127,7 +127,7 @@ class CronOraclesTest {
           45 * * * *         | Australia/Lord_Howe | 2026-04-04T14:45Z | UNIX | 2026-04-04T15:15Z | 2026-04-04T16:15Z | 2026-04-04T15:15Z
           15 1-2 * * *       | Australia/Lord_Howe | 2026-04-04T14:15Z | UNIX | 2026-04-04T15:45Z | 2026-04-04T14:15Z | 2026-04-04T15:45Z
           """)
-  void differsWhereTheDocumentSays(
+  void differsWhereDocumented(
       String text,
       ZoneId zone,
       OffsetDateTime after,

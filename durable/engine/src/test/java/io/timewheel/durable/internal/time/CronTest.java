@@ -132,7 +132,7 @@ class CronTest {
           0 0 0 13 * FRI    | day-of-month '13' and day-of-week 'FRI' are both restricted; with 6 fields, expected * or ?
           ٣ * * * *         | character U+0663 at index 0; expected plain ASCII
           """)
-  void refusesWhatIsNotValidAndSaysWhy(String text, String problem) {
+  void refusesInvalidTextWithAReason(String text, String problem) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Cron.parse(text))
         .withMessageStartingWith("cron ")

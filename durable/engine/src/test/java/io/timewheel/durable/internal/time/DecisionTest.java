@@ -28,7 +28,7 @@ class DecisionTest {
   }
 
   @Example
-  void firesWithinTheGraceWhateverTheRule() {
+  void firesWithinTheGraceUnderAnyRule() {
     for (MissedRuns missed : MissedRuns.values()) {
       assertThat(Decision.of(EVERY_HOUR, missed, GRACE, HOUR, HOUR)).isEqualTo(fire(HOUR, false));
       assertThat(Decision.of(EVERY_HOUR, missed, GRACE, HOUR, HOUR + 1_000))
@@ -148,7 +148,7 @@ class DecisionTest {
 
   /** After a long outage, each run is fired or dropped according to the rule. */
   @Property
-  void treatsEveryRunAsTheRuleSays(
+  void appliesTheRuleToEveryRun(
       @ForAll MissedRuns missed,
       @ForAll @IntRange(min = 1, max = 50) int period,
       @ForAll @IntRange(min = 0, max = 200) int grace,

@@ -109,7 +109,7 @@ class RecurrenceTest {
           jitter PT1M PT0S delay PT5M | jitter: PT1M for delay PT5M (expected
           jitter PT1M PT0S jitter PT1M PT0S every PT5M | jitter: PT1M for jitter PT1M PT0S every PT5M (expected
           """)
-  void refusesWhatIsNotValidAndSaysWhy(String text, String problem) {
+  void refusesInvalidTextWithAReason(String text, String problem) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> Recurrence.parse(text))
         .withMessageContaining(problem);
@@ -218,7 +218,7 @@ class RecurrenceTest {
   }
 
   @Property
-  void previewsWhatNextGives(@ForAll long seed) {
+  void previewsTheRunsThatNextReturns(@ForAll long seed) {
     Random random = new Random(seed);
     Recurrence recurrence = any(random);
     Instant time = Instant.ofEpochMilli(random.nextLong(1L << 42));
