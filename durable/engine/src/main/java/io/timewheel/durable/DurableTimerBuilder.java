@@ -66,8 +66,8 @@ public final class DurableTimerBuilder {
   private int overduePerSecond = 10_000;
   private long maxPending = Long.MAX_VALUE;
   private boolean strictHandlers;
-  private Duration remember = Duration.ofDays(1);
-  private long rememberAtMost = 1_000_000;
+  private Duration retain = Duration.ofDays(1);
+  private long retainAtMost = 1_000_000;
 
   DurableTimerBuilder(TimerStore store, boolean client) {
     this.store = requireNonNull(store, "store");
@@ -378,14 +378,14 @@ public final class DurableTimerBuilder {
    * @param atMost the largest number
    * @return this builder
    */
-  public DurableTimerBuilder remember(Duration time, long atMost) {
+  public DurableTimerBuilder retain(Duration time, long atMost) {
     requireNonNull(time, "time");
     if (time.isNegative() || atMost < 0) {
       throw new IllegalArgumentException(
-          "remember: " + time + ", " + atMost + " (expected: zero or more)");
+          "retain: " + time + ", " + atMost + " (expected: zero or more)");
     }
-    remember = time;
-    rememberAtMost = atMost;
+    retain = time;
+    retainAtMost = atMost;
     return this;
   }
 
@@ -493,8 +493,8 @@ public final class DurableTimerBuilder {
                 refuseWhenFull || !waiting.hasOtherThreads(),
                 maxWindow,
                 overduePerSecond,
-                remember,
-                rememberAtMost,
+                retain,
+                retainAtMost,
                 queueLimits,
                 client,
                 random));

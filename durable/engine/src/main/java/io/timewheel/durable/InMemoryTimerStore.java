@@ -357,8 +357,8 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
-  public int forget(long finishedBefore, long keep, int limit) {
-    return locked(() -> data.tables.forget(finishedBefore, keep, limit));
+  public int purge(long finishedBefore, long keep, int limit) {
+    return locked(() -> data.tables.purge(finishedBefore, keep, limit));
   }
 
   @Override
@@ -393,8 +393,8 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
-  public int forgetAnswers(long answeredBefore, int limit) {
-    return locked(() -> data.tables.forgetAnswers(answeredBefore, limit));
+  public int purgeAnswers(long answeredBefore, int limit) {
+    return locked(() -> data.tables.purgeAnswers(answeredBefore, limit));
   }
 
   @Override

@@ -221,9 +221,9 @@ class BadInputTest {
         bad("perSecond: 0", () -> builder().overdueRate(0)),
         bad("entries: 0", () -> builder().maxWindow(0)),
         bad("timers: 0", () -> builder().maxPendingPerNamespace(0)),
-        bad("time", () -> builder().remember(null, 1)),
-        bad("remember: PT-1S", () -> builder().remember(Duration.ofSeconds(-1), 1)),
-        bad("remember: PT1S, -1", () -> builder().remember(SECOND, -1)));
+        bad("time", () -> builder().retain(null, 1)),
+        bad("retain: PT-1S", () -> builder().retain(Duration.ofSeconds(-1), 1)),
+        bad("retain: PT1S, -1", () -> builder().retain(SECOND, -1)));
   }
 
   @Test

@@ -33,9 +33,9 @@ class ClientTest {
           builder ->
               builder
                   .handler("h", firing -> fired.add(firing.id()))
-                  .remember(Duration.ofDays(7), 1_000));
+                  .retain(Duration.ofDays(7), 1_000));
   private final DurableTimer client =
-      kit.start(DurableTimer.client(data.join()), builder -> builder.remember(Duration.ZERO, 0));
+      kit.start(DurableTimer.client(data.join()), builder -> builder.retain(Duration.ZERO, 0));
 
   ClientTest() {
     session.takeShard(0);

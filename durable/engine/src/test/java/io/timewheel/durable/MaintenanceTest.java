@@ -97,7 +97,7 @@ class MaintenanceTest {
             builder ->
                 builder
                     .handler("h", firing -> fired.add(firing.id()))
-                    .remember(ChronoUnit.FOREVER.getDuration(), Long.MAX_VALUE));
+                    .retain(ChronoUnit.FOREVER.getDuration(), Long.MAX_VALUE));
     timer.pause("ns");
     timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(5));
@@ -113,7 +113,7 @@ class MaintenanceTest {
     ForwardingTimerStore store =
         new ForwardingTimerStore(InMemoryTimerStore.create()) {
           @Override
-          public int forget(long finishedBefore, long keep, int limit) {
+          public int purge(long finishedBefore, long keep, int limit) {
             throw new StoreException(StoreException.Kind.REJECTED, "a bad record", null);
           }
         };

@@ -67,7 +67,7 @@ public final class LimitOptions {
 
   /** Applies the retention and the catch-up rate to a scheduler. */
   public void applyTo(DurableTimerBuilder builder) {
-    builder.remember(retain, retainMax).overdueRate(overdueRate);
+    builder.retain(retain, retainMax).overdueRate(overdueRate);
   }
 
   /** Refuses numbers that are out of range. */

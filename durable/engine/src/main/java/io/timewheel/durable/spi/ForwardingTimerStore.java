@@ -153,13 +153,13 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
-  public int forget(long finishedBefore, long keep, int limit) {
-    return store.forget(finishedBefore, keep, limit);
+  public int purge(long finishedBefore, long keep, int limit) {
+    return store.purge(finishedBefore, keep, limit);
   }
 
   @Override
-  public int forgetAnswers(long answeredBefore, int limit) {
-    return store.forgetAnswers(answeredBefore, limit);
+  public int purgeAnswers(long answeredBefore, int limit) {
+    return store.purgeAnswers(answeredBefore, limit);
   }
 
   @Override

@@ -53,7 +53,7 @@ public interface TimerStore extends AutoCloseable {
    * commits two batches with changes of the same key at the same time.
    *
    * <p>The answer to a change with a {@link Change#request} is stored in the same commit. It is
-   * found until it is {@linkplain #forgetAnswers deleted}, however many requests follow.
+   * found until it is {@linkplain #purgeAnswers deleted}, however many requests follow.
    *
    * @param changes the changes; at least one, at most {@link StoreTraits#maxBatch()}
    * @return an outcome for each, in the same order
@@ -308,7 +308,7 @@ public interface TimerStore extends AutoCloseable {
    * @param limit the largest number of timers to purge in this call
    * @return the number of purged timers; {@code limit} if there may be more
    */
-  int forget(long finishedBefore, long keep, int limit);
+  int purge(long finishedBefore, long keep, int limit);
 
   /**
    * Deletes the answers of requests that were answered before a time.
@@ -317,7 +317,7 @@ public interface TimerStore extends AutoCloseable {
    * @param limit the largest number to delete in this call
    * @return the number of deleted answers; {@code limit} if there may be more
    */
-  int forgetAnswers(long answeredBefore, int limit);
+  int purgeAnswers(long answeredBefore, int limit);
 
   /**
    * Reads all timers as of one moment, while sessions work on. Answers of requests are not part of

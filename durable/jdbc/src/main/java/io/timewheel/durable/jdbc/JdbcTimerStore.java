@@ -557,14 +557,14 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   @Override
-  public int forget(long finishedBefore, long keep, int limit) {
+  public int purge(long finishedBefore, long keep, int limit) {
     writer.compact(); // even after few batches
-    return history.forget(finishedBefore, keep, limit);
+    return history.purge(finishedBefore, keep, limit);
   }
 
   @Override
-  public int forgetAnswers(long answeredBefore, int limit) {
-    return history.forgetAnswers(answeredBefore, limit);
+  public int purgeAnswers(long answeredBefore, int limit) {
+    return history.purgeAnswers(answeredBefore, limit);
   }
 
   @Override

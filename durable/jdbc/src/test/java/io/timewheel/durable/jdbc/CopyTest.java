@@ -124,7 +124,7 @@ class CopyTest {
     Fixture.Node other = target.start();
     other.commit(schedule("gone", NOW));
     other.commit(new Change.Cancel(key("gone"), 0, NOW + 1_000));
-    assertThat(other.store.forget(NOW + 2_000, 0, 9)).isOne();
+    assertThat(other.store.purge(NOW + 2_000, 0, 9)).isOne();
     other.store.close();
     JdbcTimerStore copy = target.open().store;
 
@@ -132,7 +132,7 @@ class CopyTest {
 
     assertThat(copy.get(key("old")).state()).isEqualTo(TimerState.COMPLETED);
     assertThat(copy.verify().texts()).isEmpty();
-    assertThat(copy.forget(NOW + 2_000, 0, 9)).isOne();
+    assertThat(copy.purge(NOW + 2_000, 0, 9)).isOne();
     assertThat(copy.counts()).isEmpty();
   }
 

@@ -48,7 +48,7 @@ class HistoryPartsTest {
   /** Makes the history continue in its next part. */
   private void startNextPart() throws SQLException {
     fixture.execute("UPDATE timewheel_history SET part_since = 0");
-    node.store.forget(NOW - 5, 10, 10);
+    node.store.purge(NOW - 5, 10, 10);
   }
 
   /** Commits changes like {@link TransactionTimers}, in a transaction of the user. */
@@ -76,7 +76,7 @@ class HistoryPartsTest {
     }
     assertThat(rows(0)).isOne();
     assertThat(rows(1)).isEqualTo(2);
-    node.store.forget(NOW + 15, 10, 10);
+    node.store.purge(NOW + 15, 10, 10);
     assertThat(rows(0)).isZero();
   }
 
@@ -84,10 +84,10 @@ class HistoryPartsTest {
   @Test
   void aTimerThatFinishesBehindThePositionIsVisibleUntilTheNextPurge() throws SQLException {
     finish(node, "a", NOW + 100);
-    assertThat(node.store.forget(NOW + 150, 10, 10)).isOne();
+    assertThat(node.store.purge(NOW + 150, 10, 10)).isOne();
     finish(node, "late", NOW);
     assertThat(node.store.get(key("late"))).isNotNull();
-    assertThat(node.store.forget(NOW + 150, 10, 10)).isOne();
+    assertThat(node.store.purge(NOW + 150, 10, 10)).isOne();
     assertThat(node.store.counts()).isEmpty();
   }
 
@@ -109,13 +109,13 @@ class HistoryPartsTest {
               commit(user);
             }
           };
-      assertThat(other.store.forget(NOW + 50, 10, 10)).isEqualTo(2);
+      assertThat(other.store.purge(NOW + 50, 10, 10)).isEqualTo(2);
     }
     assertThat(node.store.get(key("late"))).isNotNull();
     assertThat(rows(0)).isEqualTo(2);
     assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.CANCELLED, 1L)));
     finish(node, "last", NOW + 140);
-    node.store.forget(NOW + 150, 10, 10);
+    node.store.purge(NOW + 150, 10, 10);
     assertThat(rows(0)).isZero();
     assertThat(node.store.counts()).isEmpty();
   }
@@ -139,7 +139,7 @@ class HistoryPartsTest {
       finish(node, "b", NOW + 1);
       startNextPart();
       finish(node, "c", NOW + 40);
-      assertThat(node.store.forget(NOW + 50, 10, 10)).isEqualTo(3);
+      assertThat(node.store.purge(NOW + 50, 10, 10)).isEqualTo(3);
       assertThat(rows(0)).isOne();
       assertThat(rows(1)).isZero();
       user.commit();

@@ -38,7 +38,7 @@ class HistoryTest {
   void purgesWithoutDeletingRows() throws SQLException {
     finish("a", NOW);
     finish("b", NOW + 10);
-    assertThat(node.store.forget(NOW + 5, 10, 10)).isEqualTo(1);
+    assertThat(node.store.purge(NOW + 5, 10, 10)).isEqualTo(1);
     assertThat(node.store.get(key("a"))).isNull();
     assertThat(node.store.get(key("b"))).isNotNull();
     assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.CANCELLED, 1L)));
@@ -49,13 +49,13 @@ class HistoryTest {
   void emptiesAPartWithoutRetainedTimers() throws SQLException {
     finish("a", NOW);
     fixture.execute("UPDATE timewheel_history SET part_since = 0");
-    node.store.forget(NOW - 5, 10, 10);
+    node.store.purge(NOW - 5, 10, 10);
     finish("b", NOW + 10);
     assertThat(rows(0)).isEqualTo(1);
     assertThat(rows(1)).isEqualTo(1);
-    node.store.forget(NOW + 5, 10, 10);
+    node.store.purge(NOW + 5, 10, 10);
     assertThat(rows(0)).as("a row at the position is not yet purged").isEqualTo(1);
-    node.store.forget(NOW + 15, 10, 10);
+    node.store.purge(NOW + 15, 10, 10);
     assertThat(rows(0)).isZero();
     assertThat(rows(1)).isEqualTo(1);
   }
@@ -65,7 +65,7 @@ class HistoryTest {
     for (int day = 0; day < 6; day++) {
       finish("day-" + day, NOW + day);
       fixture.execute("UPDATE timewheel_history SET part_since = 0");
-      node.store.forget(NOW - 5, 10, 10);
+      node.store.purge(NOW - 5, 10, 10);
     }
     assertThat(rows(0)).isEqualTo(1);
     assertThat(rows(3)).isEqualTo(3);

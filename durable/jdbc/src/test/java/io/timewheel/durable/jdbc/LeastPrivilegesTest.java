@@ -91,9 +91,9 @@ class LeastPrivilegesTest extends TimerStoreContract {
   void emptiesAPartOfTheHistory() throws SQLException {
     finish("a", Fixture.NOW);
     owned.execute("UPDATE timewheel_history SET part_since = 0");
-    opened.forget(Fixture.NOW - 5, 10, 10);
+    opened.purge(Fixture.NOW - 5, 10, 10);
     finish("b", Fixture.NOW + 10);
-    opened.forget(Fixture.NOW + 15, 10, 10);
+    opened.purge(Fixture.NOW + 15, 10, 10);
     assertThat(owned.number("SELECT count(*) FROM timewheel_done_0")).isZero();
   }
 

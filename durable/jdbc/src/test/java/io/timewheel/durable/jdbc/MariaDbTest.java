@@ -488,7 +488,7 @@ class MariaDbTest {
     void purgesWithoutDeletingRows() throws SQLException {
       finish("a", NOW);
       finish("b", NOW + 10);
-      assertThat(node.store.forget(NOW + 5, 10, 10)).isEqualTo(1);
+      assertThat(node.store.purge(NOW + 5, 10, 10)).isEqualTo(1);
       assertThat(node.store.get(key("a"))).isNull();
       assertThat(node.store.get(key("b"))).isNotNull();
       assertThat(rows(0)).as("deleted").isOne();
@@ -503,7 +503,7 @@ class MariaDbTest {
     void deletesCommitsThatAreNoLongerNeeded() throws SQLException {
       fixture.execute("UPDATE timewheel_commit SET made_at = made_at - 120001");
       node.commit(schedule("a", NOW));
-      node.store.forget(NOW, 10, 10);
+      node.store.purge(NOW, 10, 10);
       assertThat(fixture.number(OLD_COMMITS)).isZero();
       assertThat(fixture.number("SELECT count(*) FROM timewheel_commit")).isPositive();
     }
@@ -528,20 +528,20 @@ class MariaDbTest {
             "INSERT INTO timewheel_done SELECT version, due_at, created_at, changed_at - 1,"
                 + " revision, attempt, state, flags, namespace, 'c', handler, spec, progress,"
                 + " payload_hash FROM timewheel_done WHERE id = 'a'");
-        assertThat(node.store.forget(NOW + 5, 10, 10)).isEqualTo(1);
+        assertThat(node.store.purge(NOW + 5, 10, 10)).isEqualTo(1);
         assertThat(fixture.number("SELECT count(*) FROM timewheel_count")).as("sums").isEqualTo(2);
         holder.commit();
       }
-      assertThat(node.store.forget(NOW + 5, 10, 10)).as("before the purged position").isZero();
+      assertThat(node.store.purge(NOW + 5, 10, 10)).as("before the purged position").isZero();
       assertThat(node.store.get(key("c"))).isNull();
       finish("d", NOW + 7);
-      assertThat(node.store.forget(NOW + 8, 10, 10)).isEqualTo(1);
+      assertThat(node.store.purge(NOW + 8, 10, 10)).isEqualTo(1);
       assertThat(rows(0)).as("the next purge").isOne();
     }
 
     @Test
     void findsPurgedTimersByTheirFinishTime() throws SQLException {
-      assertThat(explain(fixture, MariaDbHistory.FORGOTTEN, "9", "9", "'shop'", "'a'"))
+      assertThat(explain(fixture, MariaDbHistory.PURGED, "9", "9", "'shop'", "'a'"))
           .hasSize(1)
           .allMatch(table -> table.startsWith("range ") && !table.contains("filesort"));
     }
@@ -551,7 +551,7 @@ class MariaDbTest {
       fixture.execute(
           "INSERT INTO timewheel_count (namespace, state, delta)"
               + " SELECT mod(seq, 1000), 1, 1 FROM seq_1_to_50000");
-      node.store.forget(NOW, 10, 10);
+      node.store.purge(NOW, 10, 10);
       assertThat(fixture.number("SELECT count(*) FROM timewheel_count")).isLessThan(20_000);
       assertThat(fixture.number("SELECT sum(delta) FROM timewheel_count")).isEqualTo(50_000);
     }

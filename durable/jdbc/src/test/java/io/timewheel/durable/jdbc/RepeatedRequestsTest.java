@@ -55,7 +55,7 @@ class RepeatedRequestsTest {
         TimerRecord record = first.get(new TimerKey("shop", "t" + i));
         assertThat(record.revision()).isEqualTo(ROUNDS);
       }
-      assertThat(first.forgetAnswers(Fixture.NOW + 1, 10_000)).isEqualTo(ROUNDS * TIMERS);
+      assertThat(first.purgeAnswers(Fixture.NOW + 1, 10_000)).isEqualTo(ROUNDS * TIMERS);
     }
   }
 

@@ -143,7 +143,7 @@ class UpgradeTest {
     assertRefused(() -> old.commit(begin));
     assertRefused(() -> old.commit(schedule("b", NOW)));
     assertRefused(() -> old.store.pause("shop"));
-    assertRefused(() -> old.store.forget(NOW, 10, 10));
+    assertRefused(() -> old.store.purge(NOW, 10, 10));
     assertRefused(() -> old.ownership().renew());
     assertRefused(() -> old.store.get(key("a")));
     assertThat(old.epochs).hasSize(4);

@@ -49,7 +49,7 @@ class VerifyTest {
     node.store.commit(List.of(schedule("a", NOW), schedule("b", NOW), schedule("c", NOW)));
     node.commit(new Change.Cancel(key("b"), 0, NOW));
     node.commit(new Change.Cancel(key("c"), 0, NOW + 1));
-    assertThat(node.store.forget(NOW + 1, 10, 10)).isOne();
+    assertThat(node.store.purge(NOW + 1, 10, 10)).isOne();
   }
 
   @AfterEach
@@ -100,7 +100,7 @@ class VerifyTest {
           IntStream.range(0, 10)
               .<Change>mapToObj(id -> new Change.Cancel(key("id-%03d".formatted(id)), 0, nowMillis))
               .toList());
-      node.store.forget(nowMillis, 1, 5);
+      node.store.purge(nowMillis, 1, 5);
     }
   }
 
@@ -110,7 +110,7 @@ class VerifyTest {
     node.commit(new Change.Cancel(key("late"), 0, NOW - 1));
     assertClean();
     node.commit(new Change.Cancel(key("next"), 0, NOW + 2));
-    assertThat(node.store.forget(NOW + 5, 10, 10)).isPositive();
+    assertThat(node.store.purge(NOW + 5, 10, 10)).isPositive();
     assertClean();
   }
 

@@ -468,8 +468,8 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
-  public int forgetAnswers(long answeredBefore, int limit) {
-    return using(open -> open.writer().forgetAnswers(answeredBefore, limit));
+  public int purgeAnswers(long answeredBefore, int limit) {
+    return using(open -> open.writer().purgeAnswers(answeredBefore, limit));
   }
 
   @Override
@@ -490,7 +490,7 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
-  public int forget(long finishedBefore, long keep, int limit) {
+  public int purge(long finishedBefore, long keep, int limit) {
     return using(open -> open.purge().run(finishedBefore, keep, limit));
   }
 

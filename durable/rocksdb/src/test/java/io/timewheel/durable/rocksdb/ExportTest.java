@@ -149,7 +149,7 @@ class ExportTest {
     fixture.commit(schedule("gone", NOW));
     long version = fixture.commit(schedule("gone", NOW + 1)).version();
     fixture.commit(new Change.Cancel(key("gone"), 0, NOW));
-    store.forget(Long.MAX_VALUE, 0, 10);
+    store.purge(Long.MAX_VALUE, 0, 10);
     load(other, export(store));
     assertThat(new Fixture(other).commit(schedule("gone", NOW)).version()).isGreaterThan(version);
   }

@@ -148,19 +148,19 @@ class IndexScanTest {
     try (RocksTimerStore store = open()) {
       inBatches(store, DELETED, i -> schedule("gone-" + i, NOW + i));
       cancelAll(store, DELETED);
-      assertThat(store.forget(NOW, Long.MAX_VALUE, BATCH)).isZero();
-      for (int forgotten = 0; forgotten < DELETED - BATCH; forgotten += BATCH) {
-        assertThat(store.forget(Long.MAX_VALUE, 0, BATCH)).isEqualTo(BATCH);
+      assertThat(store.purge(NOW, Long.MAX_VALUE, BATCH)).isZero();
+      for (int purged = 0; purged < DELETED - BATCH; purged += BATCH) {
+        assertThat(store.purge(Long.MAX_VALUE, 0, BATCH)).isEqualTo(BATCH);
       }
       assertThat(
               skippedBy(
-                  store, () -> assertThat(store.forget(Long.MAX_VALUE, 0, BATCH)).isEqualTo(BATCH)))
+                  store, () -> assertThat(store.purge(Long.MAX_VALUE, 0, BATCH)).isEqualTo(BATCH)))
           .isLessThan(FEW);
       // The clock has gone back, so a timer finishes before all others.
       Fixture fixture = new Fixture(store);
       fixture.commit(schedule("early", NOW));
       fixture.commit(new Change.Cancel(key("early"), 0, NOW - 5_000));
-      assertThat(store.forget(NOW - 4_999, Long.MAX_VALUE, BATCH)).isEqualTo(1);
+      assertThat(store.purge(NOW - 4_999, Long.MAX_VALUE, BATCH)).isEqualTo(1);
       assertThat(store.verify().texts()).isEmpty();
     }
   }

@@ -85,7 +85,7 @@ class ModelTest {
         switch (random.nextInt(14)) {
           case 0 -> restart();
           case 1 -> pauseOrResume();
-          case 2 -> forget();
+          case 2 -> purge();
           case 3 -> lease();
           default -> commit();
         }
@@ -112,12 +112,12 @@ class ModelTest {
       }
     }
 
-    private void forget() {
+    private void purge() {
       long before = now - random.nextInt(300);
       int keep = random.nextInt(6);
       int limit = 1 + random.nextInt(4);
-      assertThat(rocks.forget(before, keep, limit)).isEqualTo(memory.forget(before, keep, limit));
-      assertThat(rocks.forgetAnswers(before, limit)).isEqualTo(memory.forgetAnswers(before, limit));
+      assertThat(rocks.purge(before, keep, limit)).isEqualTo(memory.purge(before, keep, limit));
+      assertThat(rocks.purgeAnswers(before, limit)).isEqualTo(memory.purgeAnswers(before, limit));
     }
 
     private void lease() {

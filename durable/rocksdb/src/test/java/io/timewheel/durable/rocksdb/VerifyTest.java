@@ -149,7 +149,7 @@ class VerifyTest {
         .singleElement(STRING)
         .endsWith(": the answer of request request-1 is not in the order of time");
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
-      assertThat(store.forgetAnswers(Long.MAX_VALUE, 10)).isOne();
+      assertThat(store.purgeAnswers(Long.MAX_VALUE, 10)).isOne();
     }
   }
 

@@ -226,8 +226,8 @@ abstract class CopyContract extends LeaseContract {
         Answer.APPLIED, commit(finish(again, Change.Finish.End.SUCCEEDED, NEVER)).answer());
     assertEquals(List.of(key("ready")), lease(9).stream().map(TimerRecord::key).toList());
     commit(new Change.Cancel(key("scheduled"), 0, NOW));
-    assertEquals(0, store.forget(NOW - 1, 1_000, 100));
-    assertTrue(store.forget(NEVER, 0, 100) > 0);
+    assertEquals(0, store.purge(NOW - 1, 1_000, 100));
+    assertTrue(store.purge(NEVER, 0, 100) > 0);
     assertNull(store.counts().getOrDefault("shop", Map.of()).get(COMPLETED));
   }
 
@@ -252,7 +252,7 @@ abstract class CopyContract extends LeaseContract {
     commit(finish(claim, Change.Finish.End.SUCCEEDED, NEVER));
     assertEquals(Answer.UNCHANGED, commit(same).answer());
     Collected copy = copyOf(store);
-    assertEquals(1, store.forget(NEVER, 0, 10));
+    assertEquals(1, store.purge(NEVER, 0, 10));
     TimerStore target = restartedWithoutOwner();
     target.beginImport(copy.lastVersion, copy.paused);
     assertEquals(1, target.importTimers(copy.list()));

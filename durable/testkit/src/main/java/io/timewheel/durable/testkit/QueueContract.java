@@ -263,7 +263,7 @@ abstract class QueueContract extends AttemptContract {
     commit(new Change.Cancel(key("a"), 0, NOW));
     restart();
     assertEquals(Map.of(orders, Map.of(READY, 1L, SCHEDULED, 1L)), store.queueCounts("shop"));
-    store.forget(NEVER, 0, 100);
+    store.purge(NEVER, 0, 100);
     assertEquals(Map.of(orders, Map.of(READY, 1L, SCHEDULED, 1L)), store.queueCounts("shop"));
   }
 

@@ -160,16 +160,16 @@ abstract class RequestContract extends StoreSteps {
       RequestId request = new RequestId("r-" + i, "");
       commit(new Change.Verb(key("a"), Change.Verb.What.RUN, 0, request, NOW + i));
     }
-    assertEquals(0, store.forgetAnswers(NOW, 10));
-    assertEquals(2, store.forgetAnswers(NOW + 4, 2));
-    assertEquals(2, store.forgetAnswers(NOW + 4, 10));
-    assertEquals(0, store.forgetAnswers(NOW + 4, 10));
+    assertEquals(0, store.purgeAnswers(NOW, 10));
+    assertEquals(2, store.purgeAnswers(NOW + 4, 2));
+    assertEquals(2, store.purgeAnswers(NOW + 4, 10));
+    assertEquals(0, store.purgeAnswers(NOW + 4, 10));
     restart();
     long revision = read(key("a")).revision();
     commit(new Change.Verb(key("a"), Change.Verb.What.RUN, 0, new RequestId("r-4", ""), NOW + 9));
     assertEquals(revision, read(key("a")).revision());
     commit(new Change.Verb(key("a"), Change.Verb.What.RUN, 0, new RequestId("r-3", ""), NOW + 9));
     assertEquals(revision + 1, read(key("a")).revision());
-    assertEquals(1, store.forgetAnswers(NOW + 5, 10));
+    assertEquals(1, store.purgeAnswers(NOW + 5, 10));
   }
 }

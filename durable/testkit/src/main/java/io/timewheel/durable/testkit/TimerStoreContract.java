@@ -285,11 +285,11 @@ public abstract class TimerStoreContract extends CopyContract {
       commit(new Change.Cancel(key(id), 0, NOW + id.charAt(0)));
     }
     commit(schedule(key("stays"), NOW));
-    assertEquals(0, store.forget(NOW, 10, 100));
-    assertEquals(1, store.forget(NOW, 2, 100));
+    assertEquals(0, store.purge(NOW, 10, 100));
+    assertEquals(1, store.purge(NOW, 2, 100));
     assertNull(store.get(key("a")));
-    assertEquals(1, store.forget(NEVER, 10, 1));
-    assertEquals(1, store.forget(NEVER, 10, 100));
+    assertEquals(1, store.purge(NEVER, 10, 1));
+    assertEquals(1, store.purge(NEVER, 10, 100));
     assertNotNull(store.get(key("stays")));
     assertTrue(commit(schedule(key("c"), NOW)).version() > version);
   }

@@ -136,8 +136,7 @@ public final class Engine {
                 consumers,
                 leases,
                 releases,
-                new HistoryPurger(
-                    store, tasks, clock, settings.remember(), settings.rememberAtMost()),
+                new HistoryPurger(store, tasks, clock, settings.retain(), settings.retainAtMost()),
                 new UnknownHandlersReport(store, tasks, delays, known),
                 settings.client()));
   }

@@ -26,8 +26,8 @@ public record EngineSettings(
     boolean refuseWhenFull,
     int maxWindow,
     int overduePerSecond,
-    Duration remember,
-    long rememberAtMost,
+    Duration retain,
+    long retainAtMost,
     Function<TimerKey, @Nullable SharedLimit> queueLimits,
     boolean client,
     DoubleSupplier random) {}

@@ -19,21 +19,17 @@ public final class HistoryPurger {
   private final TimerStore store;
   private final StoreTasks tasks;
   private final EngineClock clock;
-  private final Duration remember;
-  private final long rememberAtMost;
+  private final Duration retain;
+  private final long retainAtMost;
   private final AtomicBoolean running = new AtomicBoolean();
 
   public HistoryPurger(
-      TimerStore store,
-      StoreTasks tasks,
-      EngineClock clock,
-      Duration remember,
-      long rememberAtMost) {
+      TimerStore store, StoreTasks tasks, EngineClock clock, Duration retain, long retainAtMost) {
     this.store = store;
     this.tasks = tasks;
     this.clock = clock;
-    this.remember = remember;
-    this.rememberAtMost = rememberAtMost;
+    this.retain = retain;
+    this.retainAtMost = retainAtMost;
   }
 
   /** Starts a pass, unless one is running, because a slow store must not get overlapping passes. */
@@ -45,7 +41,7 @@ public final class HistoryPurger {
 
   private void run() {
     try {
-      forget();
+      purge();
     } catch (RuntimeException | Error e) {
       if (!tasks.isClosed()) {
         LOG.log(System.Logger.Level.WARNING, "cannot purge finished timers; tried again", e);
@@ -55,16 +51,16 @@ public final class HistoryPurger {
     }
   }
 
-  private void forget() {
+  private void purge() {
     long finishedBefore =
-        EpochMillis.saturatedSubtract(clock.nowMillis(), EpochMillis.ceil(remember));
-    while (!tasks.isClosed() && store.forget(finishedBefore, rememberAtMost, PAGE) == PAGE) {
+        EpochMillis.saturatedSubtract(clock.nowMillis(), EpochMillis.ceil(retain));
+    while (!tasks.isClosed() && store.purge(finishedBefore, retainAtMost, PAGE) == PAGE) {
       // There may be more.
     }
     long answeredBefore =
         EpochMillis.saturatedSubtract(
             clock.nowMillis(), TimeUnit.HOURS.toMillis(RequestId.KEPT_HOURS));
-    while (!tasks.isClosed() && store.forgetAnswers(answeredBefore, PAGE) == PAGE) {
+    while (!tasks.isClosed() && store.purgeAnswers(answeredBefore, PAGE) == PAGE) {
       // There may be more.
     }
   }

@@ -410,10 +410,10 @@ public final class MemoryTables implements Transitions.Context {
     paused.remove(scope);
   }
 
-  public int forget(long finishedBefore, long keep, int limit) {
-    int forgotten = 0;
+  public int purge(long finishedBefore, long keep, int limit) {
+    int purged = 0;
     Iterator<DuePosition> oldest = List.copyOf(finished).iterator();
-    while (forgotten < limit && oldest.hasNext()) {
+    while (purged < limit && oldest.hasNext()) {
       DuePosition position = oldest.next();
       TimerRecord record = records.get(position.key());
       if (record == null || (position.fireAt() >= finishedBefore && finished.size() <= keep)) {
@@ -421,12 +421,12 @@ public final class MemoryTables implements Transitions.Context {
       }
       unindex(record);
       records.remove(position.key());
-      forgotten++;
+      purged++;
     }
-    return forgotten;
+    return purged;
   }
 
-  public int forgetAnswers(long answeredBefore, int limit) {
+  public int purgeAnswers(long answeredBefore, int limit) {
     List<RequestAnswer> old =
         answers.values().stream()
             .flatMap(ofTimer -> ofTimer.values().stream())

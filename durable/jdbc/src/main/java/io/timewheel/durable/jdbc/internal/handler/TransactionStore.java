@@ -236,12 +236,12 @@ public final class TransactionStore implements TimerStore {
   }
 
   @Override
-  public int forgetAnswers(long answeredBefore, int limit) {
+  public int purgeAnswers(long answeredBefore, int limit) {
     throw unsupported();
   }
 
   @Override
-  public int forget(long finishedBefore, long keep, int limit) {
+  public int purge(long finishedBefore, long keep, int limit) {
     throw unsupported();
   }
 

@@ -65,28 +65,27 @@ public final class HistoryPurger {
     errors = server.errors();
   }
 
-  public int forget(long finishedBefore, long keep, int limit) {
-    int forgotten =
-        transactions.write(connection -> forget(connection, finishedBefore, keep, limit));
+  public int purge(long finishedBefore, long keep, int limit) {
+    int purged = transactions.write(connection -> purge(connection, finishedBefore, keep, limit));
     HistoryParts parts = history.parts();
-    if (parts != null && forgotten < limit) {
+    if (parts != null && purged < limit) {
       turn(parts);
     }
-    return forgotten;
+    return purged;
   }
 
   /** Deletes answers of requests. Only one node does so at a time. */
-  public int forgetAnswers(long answeredBefore, int limit) {
+  public int purgeAnswers(long answeredBefore, int limit) {
     return transactions.write(
         connection -> {
           sql.begin(connection);
           return history.lock(connection) == null
               ? 0
-              : requests.forget(connection, answeredBefore, limit);
+              : requests.purge(connection, answeredBefore, limit);
         });
   }
 
-  private int forget(Connection connection, long finishedBefore, long keep, int limit)
+  private int purge(Connection connection, long finishedBefore, long keep, int limit)
       throws SQLException {
     sql.begin(connection);
     HistorySql.Position position = history.lock(connection);
@@ -94,20 +93,20 @@ public final class HistoryPurger {
       return 0; // another node is purging
     }
     long surplus = finished(queries.counts(connection)) - keep;
-    List<HistorySql.Past> oldest = history.past(connection, position.forgotten(), limit);
-    int forgotten = 0;
-    while (forgotten < oldest.size()
-        && (forgotten < surplus || oldest.get(forgotten).position().fireAt() < finishedBefore)) {
-      forgotten++;
+    List<HistorySql.Past> oldest = history.past(connection, position.purged(), limit);
+    int purged = 0;
+    while (purged < oldest.size()
+        && (purged < surplus || oldest.get(purged).position().fireAt() < finishedBefore)) {
+      purged++;
     }
-    if (forgotten > 0) {
-      List<HistorySql.Past> uncounted = history.forget(connection, oldest.subList(0, forgotten));
+    if (purged > 0) {
+      List<HistorySql.Past> uncounted = history.purge(connection, oldest.subList(0, purged));
       try (Statements to = new Statements(connection)) {
         shared.count(to, differences(uncounted));
         to.send();
       }
     }
-    return forgotten;
+    return purged;
   }
 
   private static Map<String, Map<TimerState, Long>> differences(List<HistorySql.Past> uncounted) {
@@ -166,7 +165,7 @@ public final class HistoryPurger {
     sql.begin(connection);
     HistorySql.Position position = history.lock(connection);
     if (position != null && position.part() != part) {
-      parts.empty(connection, part, position.forgotten().fireAt());
+      parts.empty(connection, part, position.purged().fireAt());
     }
     return true;
   }

@@ -131,8 +131,8 @@ public final class TimerImport {
       if (newer.isEmpty()) {
         return 0;
       }
-      long forgottenAt = Sql.number(to.connection(), "SELECT forgotten_at FROM timewheel_history");
-      insert(to, newer, forgottenAt);
+      long purgedUntil = Sql.number(to.connection(), "SELECT forgotten_at FROM timewheel_history");
+      insert(to, newer, purgedUntil);
       newer.forEach(timer -> count(counts, timer.record(), 1));
       raiseVersion(
           to.connection(),
@@ -194,13 +194,13 @@ public final class TimerImport {
     }
   }
 
-  private void insert(Statements to, List<CopiedTimer> timers, long forgottenAt)
+  private void insert(Statements to, List<CopiedTimer> timers, long purgedUntil)
       throws SQLException {
     List<TimerRecord> unfinished = new ArrayList<>();
     List<Finished> finished = new ArrayList<>();
     for (CopiedTimer timer : timers) {
       if (timer.record().state().isFinished()) {
-        finished.add(new Finished(remembered(timer.record(), forgottenAt), payloadHash(timer)));
+        finished.add(new Finished(retained(timer.record(), purgedUntil), payloadHash(timer)));
       } else {
         unfinished.add(timer.record());
       }
@@ -239,9 +239,9 @@ public final class TimerImport {
     }
   }
 
-  /** The history has no timer behind the position up to which it is forgotten. */
-  private static TimerRecord remembered(TimerRecord record, long forgottenAt) {
-    return record.changedAt() <= forgottenAt ? Rows.withChangedAt(record, forgottenAt + 1) : record;
+  /** The history has no timer behind the position up to which it is purged. */
+  private static TimerRecord retained(TimerRecord record, long purgedUntil) {
+    return record.changedAt() <= purgedUntil ? Rows.withChangedAt(record, purgedUntil + 1) : record;
   }
 
   private static void count(

@@ -36,7 +36,7 @@ final class TimerRepair {
 
   private static final String PAST =
       "SELECT version, revision, state FROM timewheel_done t WHERE namespace = ? AND id = ? AND "
-          + Rows.NOT_FORGOTTEN
+          + Rows.NOT_PURGED
           + " ORDER BY version %1$s, revision %1$s LIMIT 1";
 
   private static final String OLDEST_PAST = PAST.formatted("ASC");

@@ -56,7 +56,7 @@ final class Verifier {
   private static final String REPEATED =
       "SELECT t.namespace, t.id, count(*), count(u.id) FROM timewheel_done t"
           + " LEFT JOIN timewheel_timer u ON u.namespace = t.namespace AND u.id = t.id WHERE "
-          + Rows.NOT_FORGOTTEN
+          + Rows.NOT_PURGED
           + " GROUP BY t.namespace, t.id HAVING count(*) > 1 OR count(u.id) > 0";
 
   private static final String FINISHED =

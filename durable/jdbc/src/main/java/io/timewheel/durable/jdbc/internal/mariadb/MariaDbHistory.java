@@ -19,7 +19,7 @@ import java.util.List;
  * end the transaction and release the lock that makes it safe.
  */
 public final class MariaDbHistory extends HistorySql {
-  public static final String FORGOTTEN =
+  public static final String PURGED =
       "SELECT namespace, id, version, state, changed_at FROM timewheel_done FORCE INDEX"
           + " (timewheel_done_end) WHERE changed_at <= ? AND (changed_at, namespace, id) <= (?, ?,"
           + " ?) ORDER BY changed_at, namespace, id FOR UPDATE SKIP LOCKED";
@@ -37,11 +37,11 @@ public final class MariaDbHistory extends HistorySql {
    * holds are left to the next purge.
    */
   @Override
-  public List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {
+  public List<Past> purge(Connection connection, List<Past> oldest) throws SQLException {
     DuePosition position = oldest.get(oldest.size() - 1).position();
-    List<Past> unused = super.forget(connection, oldest);
+    List<Past> unused = super.purge(connection, oldest);
     List<Done> deleted = new ArrayList<>();
-    try (PreparedStatement statement = connection.prepareStatement(FORGOTTEN)) {
+    try (PreparedStatement statement = connection.prepareStatement(PURGED)) {
       new Parameters(connection, statement)
           .number(position.fireAt())
           .number(position.fireAt())

@@ -184,7 +184,7 @@ public final class MariaDbRecords implements Records {
         to.connection(),
         "SELECT " + DONE_COLUMNS + ", t.payload_hash FROM timewheel_done t FORCE INDEX (PRIMARY)",
         keys,
-        " AND " + Rows.NOT_FORGOTTEN,
+        " AND " + Rows.NOT_PURGED,
         row -> {
           TimerRecord record = Rows.record(row);
           found.put(record.key(), new Finished(record, row.getBytes(Rows.PAYLOAD_HASH)));

@@ -203,7 +203,7 @@ public final class Ownership {
         transactions.write(
             connection -> {
               sql.begin(connection);
-              rows.forgetOthers(connection);
+              rows.purgeLostNodes(connection);
               try (PreparedStatement statement =
                   connection.prepareStatement(
                       "INSERT INTO timewheel_node"
@@ -289,7 +289,7 @@ public final class Ownership {
     if (!row.server().equals(last.server())) {
       // This server may lack the last commits of the former one, such as the completion of an
       // attempt. Such an attempt would stay open until the epoch changes.
-      rows.forget(connection, last.node());
+      rows.delete(connection, last.node());
       return Optional.empty();
     }
     try (PreparedStatement statement =
@@ -503,7 +503,7 @@ public final class Ownership {
     sql.begin(connection);
     OwnershipRows.Row row = rows.lock(connection, last.node());
     if (row != null && row.nonce() == last.nonce()) {
-      rows.forget(connection, last.node());
+      rows.delete(connection, last.node());
     }
     return true;
   }

@@ -35,7 +35,7 @@ final class OwnershipRows {
   }
 
   /** Removes nodes that have been lost for that time and own no shards. */
-  void forgetOthers(Connection connection) throws SQLException {
+  void purgeLostNodes(Connection connection) throws SQLException {
     try (PreparedStatement statement =
         connection.prepareStatement(
             "DELETE FROM timewheel_node WHERE lease_until < "
@@ -202,7 +202,7 @@ final class OwnershipRows {
   }
 
   /** Removes a node, which frees its shards. */
-  void forget(Connection connection, long node) throws SQLException {
+  void delete(Connection connection, long node) throws SQLException {
     for (String sql :
         List.of(
             "UPDATE timewheel_shard SET owner = NULL WHERE owner = ?",

@@ -62,7 +62,7 @@ public final class PostgreSqlRecords implements Records {
           + KEYS
           + " CROSS JOIN LATERAL (SELECT * FROM timewheel_done d"
           + " WHERE d.namespace = k.namespace AND d.id = k.id OFFSET 0) t WHERE "
-          + Rows.NOT_FORGOTTEN;
+          + Rows.NOT_PURGED;
 
   static final String COLUMNS =
       """

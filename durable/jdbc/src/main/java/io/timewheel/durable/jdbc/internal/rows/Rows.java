@@ -25,7 +25,7 @@ public final class Rows {
   public static final String TIMER_COLUMNS = COLUMNS + ", t.fire_at, t.payload";
 
   /** The condition that a finished timer is still retained. */
-  public static final String NOT_FORGOTTEN =
+  public static final String NOT_PURGED =
       "(t.changed_at, t.namespace, t.id)"
           + " > (SELECT forgotten_at, forgotten_namespace, forgotten_id FROM timewheel_history)";
 

@@ -32,12 +32,12 @@ public abstract class HistorySql {
   /**
    * The single row about the history.
    *
-   * @param forgotten the position up to which the history is purged
+   * @param purged the position up to which the history is purged
    * @param part the part that receives finished timers
    * @param since the time since when it does
    * @param now the time of the database
    */
-  public record Position(DuePosition forgotten, int part, long since, long now) {}
+  public record Position(DuePosition purged, int part, long since, long now) {}
 
   /** {@return the position, locked; null if another transaction has locked it} */
   @Nullable
@@ -91,7 +91,7 @@ public abstract class HistorySql {
    * @param oldest the timers, in the order of the history
    * @return the timers that the counters must no longer include
    */
-  public List<Past> forget(Connection connection, List<Past> oldest) throws SQLException {
+  public List<Past> purge(Connection connection, List<Past> oldest) throws SQLException {
     DuePosition position = oldest.get(oldest.size() - 1).position();
     try (PreparedStatement statement =
         connection.prepareStatement(
@@ -108,7 +108,7 @@ public abstract class HistorySql {
 
   /** {@return the condition for the rows of the history that the counters include} */
   public String counted() {
-    return Rows.NOT_FORGOTTEN;
+    return Rows.NOT_PURGED;
   }
 
   /** Puts timers that finish from now on into another part. */

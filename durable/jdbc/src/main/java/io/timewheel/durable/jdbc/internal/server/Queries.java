@@ -79,7 +79,7 @@ public abstract class Queries {
             "SELECT "
                 + doneColumns
                 + ", t.payload_hash FROM timewheel_done t WHERE "
-                + Rows.NOT_FORGOTTEN);
+                + Rows.NOT_PURGED);
     // One statement reads both tables, so that a timer that moves between them is read once.
     get =
         "SELECT "
@@ -87,7 +87,7 @@ public abstract class Queries {
             + " FROM timewheel_timer t WHERE t.namespace = ? AND t.id = ? UNION ALL SELECT "
             + doneColumns
             + " FROM timewheel_done t WHERE t.namespace = ? AND t.id = ? AND "
-            + Rows.NOT_FORGOTTEN;
+            + Rows.NOT_PURGED;
   }
 
   // Reading

@@ -71,7 +71,7 @@ public abstract class RequestRows {
    *
    * @return the number of answers deleted
    */
-  public int forget(Connection connection, long answeredBefore, int limit) throws SQLException {
+  public int purge(Connection connection, long answeredBefore, int limit) throws SQLException {
     List<Key> old = old(connection, answeredBefore, limit);
     try (PreparedStatement statement =
         connection.prepareStatement(

@@ -120,7 +120,7 @@ public final class TimerPages {
           "(SELECT "
               + doneColumns
               + " FROM timewheel_done t WHERE "
-              + Rows.NOT_FORGOTTEN
+              + Rows.NOT_PURGED
               + " AND "
               + conditions(query, order, after, limit, values));
     }

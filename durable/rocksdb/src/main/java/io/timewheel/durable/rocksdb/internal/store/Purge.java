@@ -60,7 +60,7 @@ public final class Purge {
     }
   }
 
-  /** Implements {@link io.timewheel.durable.spi.TimerStore#forget}. */
+  /** Implements {@link io.timewheel.durable.spi.TimerStore#purge}. */
   public int run(long finishedBeforeMillis, long keep, int limit) {
     int found = 0;
     byte[] from = writer.bounds().finished().from();

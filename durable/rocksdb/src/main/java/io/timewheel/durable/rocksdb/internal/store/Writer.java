@@ -535,8 +535,8 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  /** Implements {@link TimerStore#forgetAnswers}. Not synced to disk. */
-  public synchronized int forgetAnswers(long answeredBefore, int limit) {
+  /** Implements {@link TimerStore#purgeAnswers}. Not synced to disk. */
+  public synchronized int purgeAnswers(long answeredBefore, int limit) {
     checkSound();
     if (answeredBefore <= answersFrom) {
       return 0;

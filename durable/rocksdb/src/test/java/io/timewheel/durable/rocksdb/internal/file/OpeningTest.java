@@ -259,7 +259,7 @@ class OpeningTest {
       assertThat(store.due(0, Long.MAX_VALUE, null, 10)).hasSize(2);
       assertThat(store.histogram(null, new long[] {NOW - 10, NOW + 10})).containsExactly(2);
       assertThat(fixture.all()).hasSize(1);
-      assertThat(store.forget(Long.MAX_VALUE, 0, 10)).isZero();
+      assertThat(store.purge(Long.MAX_VALUE, 0, 10)).isZero();
       assertThatThrownBy(
               () -> store.commit(List.of(schedule("a", NOW + 1), schedule("b", NOW + 1))))
           .isInstanceOfSatisfying(
@@ -306,7 +306,7 @@ class OpeningTest {
             store::counts,
             store::paused,
             () -> store.pause("x"),
-            () -> store.forget(0, 0, 1),
+            () -> store.purge(0, 0, 1),
             store::verify,
             store::figures,
             () -> store.backup(directory.resolve("backup")),
