@@ -212,7 +212,8 @@ class SharedStoreCommandTest {
       try (DurableTimer timer = DurableTimer.builder(node).start()) {
         assertThat(store(database, "import", file.toString())).isEqualTo(1);
         assertThat(err)
-            .contains("nodes use the database: host-1#", "stop them, wait until their node leases end");
+            .contains(
+                "nodes use the database: host-1#", "stop them, wait until their node leases end");
         assertThat(timer.get("shop", "later")).isEmpty();
       }
     }
