@@ -157,7 +157,7 @@ final class Requests {
     Limits.key(key);
     Limits.version(version);
     return new Change.Verb(
-        key, requireNonNull(verb, "verb").what(), version, request, engine.clock.nowMillis());
+        key, requireNonNull(verb, "verb").command(), version, request, engine.clock.nowMillis());
   }
 
   CompletableFuture<VerbResult> move(

@@ -14,7 +14,7 @@ public enum Verb {
   /** Fires a failed or blocked timer. Its attempts are counted from 1 again. */
   RETRY;
 
-  Change.Verb.What what() {
-    return Change.Verb.What.valueOf(name());
+  Change.Verb.Command command() {
+    return Change.Verb.Command.valueOf(name());
   }
 }

@@ -8,7 +8,7 @@ import io.timewheel.durable.internal.time.Recurrence;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Change.Verb.What;
+import io.timewheel.durable.spi.Change.Verb.Command;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.ForwardingTimerStore;
@@ -92,7 +92,7 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatDoesNotPause() {
     assertFound(
-        store -> new NothingIsDone(store, What.PAUSE, TimerState.SCHEDULED, TimerState.RETRYING),
+        store -> new NothingIsDone(store, Command.PAUSE, TimerState.SCHEDULED, TimerState.RETRYING),
         "begun while paused");
   }
 
@@ -114,14 +114,14 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatDoesNotRunNow() {
     assertFound(
-        store -> new NothingIsDone(store, What.RUN, TimerState.SCHEDULED),
+        store -> new NothingIsDone(store, Command.RUN, TimerState.SCHEDULED),
         "run by hand, but has not begun");
   }
 
   @Test
   void findsAStoreThatDoesNotRetry() {
     assertFound(
-        store -> new NothingIsDone(store, What.RETRY, TimerState.FAILED),
+        store -> new NothingIsDone(store, Command.RETRY, TimerState.FAILED),
         "retried, but has not begun");
   }
 
@@ -143,7 +143,8 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatDoesNotReleaseBlockedTimers() {
     assertFound(
-        store -> new NothingIsDone(store, What.RELEASE, TimerState.BLOCKED), "overdue in the end");
+        store -> new NothingIsDone(store, Command.RELEASE, TimerState.BLOCKED),
+        "overdue in the end");
   }
 
   @Test
@@ -307,12 +308,12 @@ class SimulationFaultsTest {
 
   /** Answers a command without applying it. */
   private static final class NothingIsDone extends ForwardingTimerStore {
-    private final What what;
+    private final Command command;
     private final Set<TimerState> states;
 
-    NothingIsDone(TimerStore store, What what, TimerState... states) {
+    NothingIsDone(TimerStore store, Command command, TimerState... states) {
       super(store);
-      this.what = what;
+      this.command = command;
       this.states = Set.of(states);
     }
 
@@ -324,7 +325,7 @@ class SimulationFaultsTest {
     private Outcome commit(Change change) {
       TimerRecord record = get(change.key());
       return change instanceof Change.Verb verb
-              && verb.what() == what
+              && verb.command() == command
               && record != null
               && states.contains(record.state())
           ? new Outcome(Outcome.Answer.APPLIED, record.version(), record)
@@ -504,7 +505,7 @@ class SimulationFaultsTest {
           changes.stream()
               .map(
                   change ->
-                      change instanceof Change.Verb verb && verb.what() == What.RUN
+                      change instanceof Change.Verb verb && verb.command() == Command.RUN
                           ? new Change.Move(verb.key(), verb.version(), verb.now(), verb.now())
                           : change)
               .toList());

@@ -20,7 +20,7 @@ final class EventMessage {
             change.key().id(),
             change.version(),
             Json.name(change.state()),
-            change.what());
+            change.kind());
     return of(id, "timer", Json.bytes(event));
   }
 

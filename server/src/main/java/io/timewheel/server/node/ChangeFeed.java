@@ -30,10 +30,10 @@ public final class ChangeFeed {
    * @param key the timer
    * @param version its version after the change
    * @param state its state after the change
-   * @param what the kind of change
+   * @param kind the kind of change
    */
   public record Change(
-      long number, long atMillis, TimerKey key, long version, TimerState state, String what) {}
+      long number, long atMillis, TimerKey key, long version, TimerState state, String kind) {}
 
   /**
    * Creates an empty feed.
@@ -47,8 +47,8 @@ public final class ChangeFeed {
   }
 
   public synchronized void add(
-      long atMillis, TimerKey key, long version, TimerState state, String what) {
-    ring[(int) (next % ring.length)] = new Change(next, atMillis, key, version, state, what);
+      long atMillis, TimerKey key, long version, TimerState state, String kind) {
+    ring[(int) (next % ring.length)] = new Change(next, atMillis, key, version, state, kind);
     next++;
   }
 

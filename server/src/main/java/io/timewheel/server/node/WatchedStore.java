@@ -131,8 +131,8 @@ public final class WatchedStore extends ForwardingTimerStore {
     if (record == null || outcome.repeated() || record.changedAt() != change.now()) {
       return;
     }
-    String what = what(change, outcome.answer(), record.state());
-    if (what == null || !isNew(record)) {
+    String kind = kind(change, outcome.answer(), record.state());
+    if (kind == null || !isNew(record)) {
       return;
     }
     String namespace = record.key().namespace();
@@ -144,13 +144,13 @@ public final class WatchedStore extends ForwardingTimerStore {
     } else if (change instanceof Change.Finish finish) {
       noteEnd(namespace, finish.end(), record.state());
     } else if (change instanceof Change.Verb verb) {
-      if (verb.what() != Change.Verb.What.PAUSE) {
+      if (verb.command() != Change.Verb.Command.PAUSE) {
         releasedAtMillis = Math.max(releasedAtMillis, change.now());
       }
     } else if (change instanceof Change.MakeReady && outcome.answer() == Answer.APPLIED) {
       noteReady(record);
     }
-    note(record, change.now(), what);
+    note(record, change.now(), kind);
   }
 
   /** {@return false if an answer of the same millisecond contained the record already} */
@@ -166,8 +166,8 @@ public final class WatchedStore extends ForwardingTimerStore {
     }
   }
 
-  private void note(TimerRecord record, long atMillis, String what) {
-    feed.add(atMillis, record.key(), record.version(), record.state(), what);
+  private void note(TimerRecord record, long atMillis, String kind) {
+    feed.add(atMillis, record.key(), record.version(), record.state(), kind);
   }
 
   private void noteEnd(String namespace, Change.Finish.End end, TimerState state) {
@@ -196,7 +196,7 @@ public final class WatchedStore extends ForwardingTimerStore {
   }
 
   /** Returns the kind of a change, for clients; null if clients do not need it. */
-  private static @Nullable String what(Change change, Answer answer, TimerState state) {
+  private static @Nullable String kind(Change change, Answer answer, TimerState state) {
     return switch (answer) {
       case CREATED, REPLACED -> answer.name().toLowerCase(Locale.ROOT);
       case CANCELLED -> change instanceof Change.Cancel ? "cancelled" : null;
@@ -219,7 +219,7 @@ public final class WatchedStore extends ForwardingTimerStore {
     } else if (change instanceof Change.Park) {
       return "blocked";
     } else if (change instanceof Change.Verb verb) {
-      return switch (verb.what()) {
+      return switch (verb.command()) {
         case PAUSE -> "paused";
         case RESUME -> "resumed";
         case RELEASE -> "released";

@@ -55,7 +55,7 @@ class WatchedStoreTest {
 
   private List<String> changes() {
     return node.feed().read(1, Long.MAX_VALUE).stream()
-        .map(change -> change.key().id() + " " + change.what())
+        .map(change -> change.key().id() + " " + change.kind())
         .toList();
   }
 

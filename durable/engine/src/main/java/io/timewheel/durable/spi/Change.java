@@ -122,27 +122,27 @@ public sealed interface Change {
    * Applies a command of an operator.
    *
    * @param key the timer
-   * @param what the command
+   * @param command the command
    * @param version the version that the timer must have; 0 for any
    * @param request recognises a repetition, which gets the first answer; or null
    * @param now the time of the change
    */
-  record Verb(TimerKey key, What what, long version, @Nullable RequestId request, long now)
+  record Verb(TimerKey key, Command command, long version, @Nullable RequestId request, long now)
       implements Change {
     /**
      * Creates a verb without a request ID: a repetition takes effect again.
      *
      * @param key the timer
-     * @param what the command
+     * @param command the command
      * @param version the version that the timer must have; 0 for any
      * @param now the time of the change
      */
-    public Verb(TimerKey key, What what, long version, long now) {
-      this(key, what, version, null, now);
+    public Verb(TimerKey key, Command command, long version, long now) {
+      this(key, command, version, null, now);
     }
 
     /** The commands of an operator. */
-    public enum What {
+    public enum Command {
       /** Pauses the timer: no further attempt begins. */
       PAUSE,
       /** Ends the pause. An overdue timer fires. */
@@ -265,8 +265,8 @@ public sealed interface Change {
    * @param nextAt for {@link End#SUCCEEDED}, {@link End#EXHAUSTED} and {@link End#LOST_EXHAUSTED}
    *     the next run of a recurring timer, {@link TimerRecord#NEVER} if there is none; for the
    *     others the time of the next attempt
-   * @param seriesAt for {@link End#RESCHEDULED}, the run of a recurring timer after the postponed
-   *     one, {@link TimerRecord#NEVER} if there is none; ignored for the others
+   * @param nextScheduledAt for {@link End#RESCHEDULED}, the run of a recurring timer after the
+   *     postponed one, {@link TimerRecord#NEVER} if there is none; ignored for the others
    * @param error the reason for the failure, or null
    * @param claimed the record as the claim left it, if the engine still has it; null otherwise. A
    *     store that writes conditionally need not read the record again
@@ -279,7 +279,7 @@ public sealed interface Change {
       long epoch,
       End end,
       long nextAt,
-      long seriesAt,
+      long nextScheduledAt,
       @Nullable String error,
       @Nullable TimerRecord claimed,
       @Nullable RequestId request,
@@ -314,7 +314,7 @@ public sealed interface Change {
      * @return the end
      */
     public Finish with(@Nullable RequestId id) {
-      return new Finish(key, token, epoch, end, nextAt, seriesAt, error, claimed, id, now);
+      return new Finish(key, token, epoch, end, nextAt, nextScheduledAt, error, claimed, id, now);
     }
 
     /** The ways in which an attempt ends. */

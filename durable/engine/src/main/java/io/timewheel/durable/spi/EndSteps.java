@@ -38,10 +38,10 @@ final class EndSteps {
       case EXHAUSTED, LOST_EXHAUSTED -> exhausted(current, change, next);
       case FAILED, LOST -> again(current, next, RETRYING, change);
       case RESCHEDULED -> {
-        if (!current.isOfSeries()) {
+        if (!current.isScheduledRun()) {
           next.runAt(change.nextAt());
         } else if (current.definition().isRecurring()) {
-          next.runAt(change.nextAt()).dueAt(change.seriesAt());
+          next.runAt(change.nextAt()).dueAt(change.nextScheduledAt());
         } else {
           next.dueAt(change.nextAt());
         }

@@ -149,7 +149,7 @@ public record TimerRecord(
    * {@return whether the present run belongs to the schedule. A run that was retried, or moved to a
    * past time, has a time of its own, so the rule for missed runs does not apply to it}
    */
-  public boolean isOfSeries() {
+  public boolean isScheduledRun() {
     return runAt == NONE || runAt == dueAt;
   }
 

@@ -97,7 +97,7 @@ public final class Transitions {
     } else if (change instanceof Change.Move move) {
       return move(current, move, context);
     } else if (change instanceof Change.Verb verb) {
-      return PersonSteps.apply(current, verb);
+      return VerbSteps.apply(current, verb);
     } else if (change instanceof Change.Extend extend) {
       return EndSteps.extend(current, extend);
     } else if (change instanceof Change.Skip skip) {

@@ -66,7 +66,7 @@ class ExpectedTest {
         plain.epoch(),
         plain.end(),
         plain.nextAt(),
-        plain.seriesAt(),
+        plain.nextScheduledAt(),
         plain.error(),
         claimed.record(),
         null,

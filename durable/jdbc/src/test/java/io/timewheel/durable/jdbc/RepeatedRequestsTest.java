@@ -65,7 +65,7 @@ class RepeatedRequestsTest {
       changes.add(
           new Change.Verb(
               new TimerKey("shop", "t" + i),
-              Change.Verb.What.RUN,
+              Change.Verb.Command.RUN,
               0,
               RequestId.of(request),
               Fixture.NOW));

@@ -131,9 +131,9 @@ class VerifyTest {
   @Test
   void anAnswerThatCannotBeRead() throws SQLException {
     Change.Verb pause =
-        new Change.Verb(key("a"), Change.Verb.What.PAUSE, 0, RequestId.of("r-1"), NOW);
+        new Change.Verb(key("a"), Change.Verb.Command.PAUSE, 0, RequestId.of("r-1"), NOW);
     node.commit(pause);
-    node.commit(new Change.Verb(key("a"), Change.Verb.What.RESUME, 0, RequestId.of("r-2"), NOW));
+    node.commit(new Change.Verb(key("a"), Change.Verb.Command.RESUME, 0, RequestId.of("r-2"), NOW));
     assertClean();
     fixture.execute("UPDATE timewheel_answer SET answer = 99 WHERE request = 'r-1'");
     assertFound("shop/a: the answer of request r-1 cannot be read: Answer 99");

@@ -154,11 +154,11 @@ public final class Fixture implements StoreListener {
     commit(
         new Change.Park(
             blocked.key(), blocked.version(), blocked.revision(), epoch, "unknown handler", NOW));
-    commit(new Change.Verb(key("paused"), Change.Verb.What.PAUSE, 0, NOW));
+    commit(new Change.Verb(key("paused"), Change.Verb.Command.PAUSE, 0, NOW));
     commit(begin("done"));
     commit(finish("done", Change.Finish.End.SUCCEEDED));
     commit(new Change.Cancel(key("cancelled"), 0, NOW));
-    commit(new Change.Verb(key("recurring"), Change.Verb.What.RUN, 0, NOW + 1));
+    commit(new Change.Verb(key("recurring"), Change.Verb.Command.RUN, 0, NOW + 1));
   }
 
   /** Returns a record that no store would create. */

@@ -168,7 +168,7 @@ class ModelTest {
                 ? new Change.Cancel(key, any, request(), now)
                 : new Change.Move(key, any, now + random.nextInt(90), request(), now);
         case 8 ->
-            new Change.Verb(key, one(List.of(Change.Verb.What.values())), any, request(), now);
+            new Change.Verb(key, one(List.of(Change.Verb.Command.values())), any, request(), now);
         default ->
             random.nextBoolean()
                 ? new Change.Park(key, version, revision, owner, "unknown", now)

@@ -83,7 +83,7 @@ abstract class AttemptContract extends SchedulingContract {
     assertEquals(2, record.attempts().size());
     assertEquals("no luck", record.attempts().get(1).error());
     assertTrue(due(NEVER).isEmpty());
-    commit(new Change.Verb(key("a"), Change.Verb.What.RETRY, 0, NOW));
+    commit(new Change.Verb(key("a"), Change.Verb.Command.RETRY, 0, NOW));
     assertEquals(0, read(key("a")).attempt());
     assertEquals(1, due(NEVER).size());
   }
@@ -198,10 +198,10 @@ abstract class AttemptContract extends SchedulingContract {
   @Test
   void pausesATimer() {
     commit(schedule(key("a"), NOW + 5));
-    commit(new Change.Verb(key("a"), Change.Verb.What.PAUSE, 0, NOW));
+    commit(new Change.Verb(key("a"), Change.Verb.Command.PAUSE, 0, NOW));
     assertEquals(PAUSED, read(key("a")).state());
     assertTrue(due(NEVER).isEmpty());
-    commit(new Change.Verb(key("a"), Change.Verb.What.RESUME, 0, NOW + 10));
+    commit(new Change.Verb(key("a"), Change.Verb.Command.RESUME, 0, NOW + 10));
     assertEquals(NOW + 10, due(NEVER).get(0).fireAt());
   }
 
@@ -211,8 +211,8 @@ abstract class AttemptContract extends SchedulingContract {
     TimerDefinition hourly = definition(false, "every PT1H");
     commit(schedule(key, NOW - 9_000, hourly, Change.Condition.NONE, 0, null));
     assertFalse(due(NEVER).get(0).deferred(), "as it was scheduled");
-    commit(new Change.Verb(key, Change.Verb.What.PAUSE, 0, NOW));
-    commit(new Change.Verb(key, Change.Verb.What.RESUME, 0, NOW + 10));
+    commit(new Change.Verb(key, Change.Verb.Command.PAUSE, 0, NOW));
+    commit(new Change.Verb(key, Change.Verb.Command.RESUME, 0, NOW + 10));
     assertTrue(due(NEVER).get(0).deferred(), "after a pause");
     Change.Begin claim = begin(key);
     commit(claim);
@@ -224,7 +224,7 @@ abstract class AttemptContract extends SchedulingContract {
   @Test
   void keepsAPausedTimerOutOfTheDueIndexWhenItIsScheduledAgain() {
     commit(schedule(key("a"), NOW + 5));
-    commit(new Change.Verb(key("a"), Change.Verb.What.PAUSE, 0, NOW));
+    commit(new Change.Verb(key("a"), Change.Verb.Command.PAUSE, 0, NOW));
     assertEquals(NEVER, read(key("a")).fireAt());
     Change again =
         schedule(key("a"), NOW + 5, definition(false, ""), Change.Condition.NONE, 0, "again");
@@ -244,7 +244,7 @@ abstract class AttemptContract extends SchedulingContract {
     assertTrue(read(key("a")).isHeld());
     assertTrue(due(NEVER).isEmpty());
     store.resume("shop");
-    commit(new Change.Verb(key("a"), Change.Verb.What.RELEASE, 0, NOW));
+    commit(new Change.Verb(key("a"), Change.Verb.Command.RELEASE, 0, NOW));
     assertEquals(Answer.APPLIED, commit(begin(key("a"))).answer());
   }
 
@@ -257,7 +257,7 @@ abstract class AttemptContract extends SchedulingContract {
     store.pause("shop");
     assertEquals(Answer.HELD, commit(begin(key("released"))).answer());
     store.resume("shop");
-    commit(new Change.Verb(key("released"), Change.Verb.What.RELEASE, 0, NOW));
+    commit(new Change.Verb(key("released"), Change.Verb.Command.RELEASE, 0, NOW));
     assertEquals(dueAt, read(key("released")).fireAt());
 
     commit(schedule(key("given back"), dueAt));
@@ -276,7 +276,7 @@ abstract class AttemptContract extends SchedulingContract {
             key("a"), read.version(), read.revision(), epoch(key("a")), "unknown", NOW));
     assertEquals(BLOCKED, read(key("a")).state());
     assertEquals("unknown", read(key("a")).note());
-    commit(new Change.Verb(key("a"), Change.Verb.What.RETRY, 0, NOW));
+    commit(new Change.Verb(key("a"), Change.Verb.Command.RETRY, 0, NOW));
     assertEquals(SCHEDULED, read(key("a")).state());
   }
 }

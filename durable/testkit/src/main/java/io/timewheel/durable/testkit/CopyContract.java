@@ -82,7 +82,7 @@ abstract class CopyContract extends LeaseContract {
     commit(
         schedule(
             key("recurring"), NOW, definition(false, "every PT1H"), Change.Condition.NONE, 0, "r"));
-    commit(new Change.Verb(key("paused"), Change.Verb.What.PAUSE, 0, NOW));
+    commit(new Change.Verb(key("paused"), Change.Verb.Command.PAUSE, 0, NOW));
     TimerRecord blocked = read(key("blocked"));
     commit(
         new Change.Park(

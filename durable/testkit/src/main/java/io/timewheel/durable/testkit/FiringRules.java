@@ -49,8 +49,8 @@ final class FiringRules {
         versions.add(began.version());
       }
     }
-    versions.forEach(this::checkSeries);
-    checkNoSeriesEnds();
+    versions.forEach(this::checkSchedule);
+    checkNoScheduleEnds();
     checkRunsNow();
   }
 
@@ -165,7 +165,7 @@ final class FiringRules {
 
   private record Complaint(String what, Began began) {}
 
-  private void checkSeries(long version) {
+  private void checkSchedule(long version) {
     List<Began> begun = timer.begun(version);
     List<Origin> origins = origins(version);
     if (origins.isEmpty()) {
@@ -287,7 +287,7 @@ final class FiringRules {
 
   // Recurring timers and runs by hand
 
-  private void checkNoSeriesEnds() {
+  private void checkNoScheduleEnds() {
     if (timer.left() != null && timer.left() != TimerState.COMPLETED) {
       return;
     }

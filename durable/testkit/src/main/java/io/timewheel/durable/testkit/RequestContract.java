@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 abstract class RequestContract extends StoreSteps {
   private static final RequestId REQUEST = new RequestId("r-1", "content");
 
-  private static Change.Verb verb(TimerKey key, Change.Verb.What what, RequestId request) {
-    return new Change.Verb(key, what, 0, request, NOW);
+  private static Change.Verb verb(TimerKey key, Change.Verb.Command command, RequestId request) {
+    return new Change.Verb(key, command, 0, request, NOW);
   }
 
   private void assertRepeats(Outcome first, Change change) {
@@ -52,7 +52,7 @@ abstract class RequestContract extends StoreSteps {
   @Test
   void appliesARepeatedCommandOnce() {
     commit(schedule(key("a"), NOW + 1_000));
-    Change.Verb run = verb(key("a"), Change.Verb.What.RUN, REQUEST);
+    Change.Verb run = verb(key("a"), Change.Verb.Command.RUN, REQUEST);
     Outcome first = commit(run);
     assertEquals(Answer.APPLIED, first.answer());
     assertRepeats(first, run);
@@ -88,14 +88,14 @@ abstract class RequestContract extends StoreSteps {
   @Test
   void refusesARequestWithTheSameIdAndDifferentContent() {
     commit(schedule(key("a"), NOW + 1_000));
-    commit(verb(key("a"), Change.Verb.What.PAUSE, REQUEST));
+    commit(verb(key("a"), Change.Verb.Command.PAUSE, REQUEST));
     RequestId other = new RequestId(REQUEST.id(), "other content");
     assertEquals(
-        Answer.REQUEST_DIFFERS, commit(verb(key("a"), Change.Verb.What.RESUME, other)).answer());
+        Answer.REQUEST_DIFFERS, commit(verb(key("a"), Change.Verb.Command.RESUME, other)).answer());
     assertEquals(PAUSED, read(key("a")).state());
     commit(schedule(key("b"), NOW + 1_000));
     assertEquals( // of another timer
-        Answer.APPLIED, commit(verb(key("b"), Change.Verb.What.PAUSE, other)).answer());
+        Answer.APPLIED, commit(verb(key("b"), Change.Verb.Command.PAUSE, other)).answer());
   }
 
   @Test
@@ -103,7 +103,7 @@ abstract class RequestContract extends StoreSteps {
     Change.Cancel cancel = new Change.Cancel(key("a"), 0, REQUEST, NOW);
     assertEquals(Answer.NOT_FOUND, commit(cancel).answer());
     commit(schedule(key("a"), NOW + 1_000));
-    Change.Verb retry = verb(key("a"), Change.Verb.What.RETRY, new RequestId("r-2", ""));
+    Change.Verb retry = verb(key("a"), Change.Verb.Command.RETRY, new RequestId("r-2", ""));
     assertEquals(Answer.WRONG_STATE, commit(retry).answer());
     restart();
     assertEquals(Answer.NOT_FOUND, commit(cancel).answer());
@@ -126,7 +126,7 @@ abstract class RequestContract extends StoreSteps {
     Change.Schedule request =
         schedule(key("a"), NOW, definition(false, ""), Change.Condition.ABSENT, 0, "r-1");
     commit(schedule(key("b"), NOW + 1_000));
-    Change.Verb run = verb(key("b"), Change.Verb.What.PAUSE, REQUEST);
+    Change.Verb run = verb(key("b"), Change.Verb.Command.PAUSE, REQUEST);
     List<Outcome> outcomes = store.commit(List.of(request, run, request, run));
     assertEquals(Answer.CREATED, outcomes.get(0).answer());
     assertEquals(Answer.APPLIED, outcomes.get(1).answer());
@@ -158,7 +158,7 @@ abstract class RequestContract extends StoreSteps {
     commit(schedule(key("a"), NOW + 1_000));
     for (int i = 0; i < 5; i++) {
       RequestId request = new RequestId("r-" + i, "");
-      commit(new Change.Verb(key("a"), Change.Verb.What.RUN, 0, request, NOW + i));
+      commit(new Change.Verb(key("a"), Change.Verb.Command.RUN, 0, request, NOW + i));
     }
     assertEquals(0, store.purgeAnswers(NOW, 10));
     assertEquals(2, store.purgeAnswers(NOW + 4, 2));
@@ -166,9 +166,11 @@ abstract class RequestContract extends StoreSteps {
     assertEquals(0, store.purgeAnswers(NOW + 4, 10));
     restart();
     long revision = read(key("a")).revision();
-    commit(new Change.Verb(key("a"), Change.Verb.What.RUN, 0, new RequestId("r-4", ""), NOW + 9));
+    commit(
+        new Change.Verb(key("a"), Change.Verb.Command.RUN, 0, new RequestId("r-4", ""), NOW + 9));
     assertEquals(revision, read(key("a")).revision());
-    commit(new Change.Verb(key("a"), Change.Verb.What.RUN, 0, new RequestId("r-3", ""), NOW + 9));
+    commit(
+        new Change.Verb(key("a"), Change.Verb.Command.RUN, 0, new RequestId("r-3", ""), NOW + 9));
     assertEquals(revision + 1, read(key("a")).revision());
     assertEquals(1, store.purgeAnswers(NOW + 5, 10));
   }

@@ -230,7 +230,7 @@ public abstract class TimerStoreContract extends CopyContract {
     for (String id : List.of("by-hand", "scheduled")) {
       commit(schedule(new TimerKey("held", id), NOW));
     }
-    commit(new Change.Verb(new TimerKey("held", "by-hand"), Change.Verb.What.PAUSE, 0, NOW));
+    commit(new Change.Verb(new TimerKey("held", "by-hand"), Change.Verb.Command.PAUSE, 0, NOW));
     HandlerNames handlers = new HandlerNames(Set.of("known", "other", "none"), Set.of("pre."));
     Set<String> namespaces = Set.of("held", "nothing");
     for (int limit : new int[] {1, 3, 100}) {

@@ -71,7 +71,7 @@ public final class AttemptEndRecorder {
         end.epoch(),
         end.end(),
         end.nextAt(),
-        end.seriesAt(),
+        end.nextScheduledAt(),
         PLAIN_ERROR,
         end.claimed(),
         end.request(),

@@ -99,7 +99,7 @@ public final class AttemptFiring implements Firing {
         success.token(),
         success.epoch(),
         Change.Finish.End.RESCHEDULED,
-        besideSeries(millis(at), success.nextAt()),
+        offSchedule(millis(at), success.nextAt()),
         success.nextAt(),
         null,
         success.claimed(),
@@ -120,13 +120,13 @@ public final class AttemptFiring implements Firing {
    * Adds a millisecond if the time is one of the schedule. The time is part of the identity of a
    * run, and the schedule has its own run at that time.
    */
-  private long besideSeries(long millis, long seriesMillis) {
-    boolean mayBe = record.definition().isRecurring() && millis >= seriesMillis;
+  private long offSchedule(long millis, long nextScheduledMillis) {
+    boolean mayBe = record.definition().isRecurring() && millis >= nextScheduledMillis;
     if (!mayBe) {
       return millis;
     }
     Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
-    boolean meets = recurrence.fromEnd(1, seriesMillis, millis + 1) == millis;
+    boolean meets = recurrence.fromEnd(1, nextScheduledMillis, millis + 1) == millis;
     return meets ? millis + 1 : millis;
   }
 

@@ -338,9 +338,10 @@ public final class AttemptRun implements Runnable {
    * counted when the schedule drops them, not each time the run is postponed.
    */
   private void postpone(AttemptFiring firing, Instant again) {
-    NextRun series = context.policy().nextRun(record, claim);
-    Change.Finish end = firing.rescheduled(end(succeeded(), series, null).change(), again);
-    context.ends().record(holder, new AttemptEnd(end, record.isOfSeries() ? series.dropped() : 0));
+    NextRun next = context.policy().nextRun(record, claim);
+    Change.Finish end = firing.rescheduled(end(succeeded(), next, null).change(), again);
+    long dropped = record.isScheduledRun() ? next.dropped() : 0;
+    context.ends().record(holder, new AttemptEnd(end, dropped));
   }
 
   /** Logs a failure with its stack trace, which the history does not contain. */

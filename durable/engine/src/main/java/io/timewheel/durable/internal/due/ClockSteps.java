@@ -80,7 +80,7 @@ public final class ClockSteps {
    * {@return the change that corrects the next run of a recurring timer; null if none is needed}
    */
   private Change.@Nullable Retime continued(TimerRecord record, Shard shard) {
-    if (!record.definition().isRecurring() || !record.isOfSeries()) {
+    if (!record.definition().isRecurring() || !record.isScheduledRun()) {
       return null;
     }
     long nowMillis = clock.nowMillis();

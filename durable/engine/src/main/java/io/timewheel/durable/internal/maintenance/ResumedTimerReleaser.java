@@ -199,7 +199,7 @@ public final class ResumedTimerReleaser {
       for (DueTimer timer : found) {
         committer.submitOwn(
             new Change.Verb(
-                timer.key(), Change.Verb.What.RELEASE, timer.version(), clock.nowMillis()),
+                timer.key(), Change.Verb.Command.RELEASE, timer.version(), clock.nowMillis()),
             outcome -> {
               if (unanswered.decrementAndGet() == 0) {
                 next();

@@ -81,7 +81,7 @@ public record Decision(boolean fires, long atMillis, boolean late, boolean catch
    * @param record the timer, while the run is claimed
    */
   static boolean isCatchUp(TimerRecord record, long graceMillis) {
-    if (!record.definition().isRecurring() || !record.isOfSeries()) {
+    if (!record.definition().isRecurring() || !record.isScheduledRun()) {
       return false;
     }
     long beganMillis = firstBeganMillis(record);

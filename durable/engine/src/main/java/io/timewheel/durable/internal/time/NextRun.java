@@ -23,8 +23,8 @@ public record NextRun(long atMillis, long dropped) {
     }
     Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
     // A run by hand, or one that its handler has postponed, does not change the schedule.
-    boolean ofSeries = record.isOfSeries();
-    long nextMillis = ofSeries ? recurrence.next(claim.scheduledAt(), nowMillis) : record.dueAt();
+    boolean scheduled = record.isScheduledRun();
+    long nextMillis = scheduled ? recurrence.next(claim.scheduledAt(), nowMillis) : record.dueAt();
     Decision decision =
         Decision.of(recurrence, record.definition().missed(), graceMillis, nextMillis, nowMillis);
     return new NextRun(decision.atMillis(), decision.dropped(recurrence, nextMillis));

@@ -19,8 +19,8 @@ import io.timewheel.durable.spi.Outcome.Answer;
  * Applies the commands of operators (pause, resume, run by hand, retry) and the releases of
  * engines.
  */
-final class PersonSteps {
-  private PersonSteps() {}
+final class VerbSteps {
+  private VerbSteps() {}
 
   static Outcome apply(TimerRecord current, Change.Verb change) {
     if (differs(current, change.version())) {
@@ -29,7 +29,7 @@ final class PersonSteps {
     if (current.state().isFinished()) {
       return answer(Answer.WRONG_STATE, current);
     }
-    return switch (change.what()) {
+    return switch (change.command()) {
       case PAUSE -> pause(current, change.now());
       case RESUME -> resume(current, change.now());
       case RELEASE ->
