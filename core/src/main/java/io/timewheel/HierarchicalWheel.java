@@ -68,10 +68,10 @@ import org.jspecify.annotations.Nullable;
  * turn. One added later goes to the lower level at once. So timeouts of one tick are handed out in
  * the order in which they were added.
  *
- * <p>{@link #openAhead} opens a slot of {@link #MANY} or more timeouts ahead of time, from {@link
- * #LEAD_NANOS} before its start. For this, {@code nextTick} is earlier than the earliest deadline.
- * Opening a smaller slot delays no timeout by more than a millisecond. At level 0, large numbers of
- * timeouts are kept in arrays; see {@link Slot}.
+ * <p>{@link #openAhead} opens a slot of {@link #LARGE_SLOT} or more timeouts ahead of time, from
+ * {@link #LEAD_NANOS} before its start. For this, {@code nextTick} is earlier than the earliest
+ * deadline. Opening a smaller slot delays no timeout by more than a millisecond. At level 0, large
+ * numbers of timeouts are kept in arrays; see {@link Slot}.
  *
  * <h2>Sleeping past slots</h2>
  *
@@ -121,8 +121,8 @@ final class HierarchicalWheel extends Wheel {
   private static final int WORDS_OF_TURN = SLOTS / Long.SIZE;
   private static final int WORDS_OF_LEVEL = PLACES / Long.SIZE;
 
-  /** The number of timeouts that the wheel moves down one level in about a millisecond. */
-  static final int MANY = 1 << 14;
+  /** The size of a large slot. Moving it down one level takes about a millisecond. */
+  static final int LARGE_SLOT = 1 << 14;
 
   /**
    * How early the wheel starts to open a large slot. The time suffices to move many millions of
@@ -145,7 +145,7 @@ final class HierarchicalWheel extends Wheel {
   final Ticks ticks;
 
   private final SlotFactory factory;
-  final int many;
+  final int largeSlot;
 
   /** The number of slots that remain to be reused after a failed allocation. */
   private int reuses;
@@ -195,13 +195,13 @@ final class HierarchicalWheel extends Wheel {
   Object t00, t01, t02, t03, t04, t05, t06, t07, t10, t11, t12, t13, t14, t15, t16, t17;
 
   HierarchicalWheel(Ticks ticks) {
-    this(ticks, MANY, Slot::new);
+    this(ticks, LARGE_SLOT, Slot::new);
   }
 
   /** For tests, which use fewer timeouts. */
-  HierarchicalWheel(Ticks ticks, int many, SlotFactory factory) {
+  HierarchicalWheel(Ticks ticks, int largeSlot, SlotFactory factory) {
     this.ticks = ticks;
-    this.many = many;
+    this.largeSlot = largeSlot;
     this.factory = factory;
     this.leadTicks = ticks.tickAt(LEAD_NANOS);
   }
@@ -294,7 +294,7 @@ final class HierarchicalWheel extends Wheel {
       mark(slot);
     }
     slot.add(timeout, deadlineTick);
-    return slot.size() == many;
+    return slot.size() == largeSlot;
   }
 
   private void mark(Slot slot) {
@@ -393,7 +393,9 @@ final class HierarchicalWheel extends Wheel {
    * worthwhile.
    */
   private long openingTick(Slot slot, int level) {
-    return slot.size() < many ? Ticks.NEVER : slot.startTick - Math.min(leadTicks, length(level));
+    return slot.size() < largeSlot
+        ? Ticks.NEVER
+        : slot.startTick - Math.min(leadTicks, length(level));
   }
 
   /**
@@ -407,7 +409,7 @@ final class HierarchicalWheel extends Wheel {
       Node timeout = slot.first();
       long tick = ticks.deadlineTick(timeout.deadlineNanos());
       Slot lower = slotAt(level - 1, tick);
-      boolean inArray = level == 1 && (slot.size() >= many || lower.hasArray());
+      boolean inArray = level == 1 && (slot.size() >= largeSlot || lower.hasArray());
       slot.remove(timeout);
       if (lower.isEmpty()) {
         mark(lower);

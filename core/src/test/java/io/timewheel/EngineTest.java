@@ -184,7 +184,7 @@ class EngineTest {
             settings,
             2,
             false,
-            ticks -> new HierarchicalWheel(ticks, HierarchicalWheel.MANY, factory));
+            ticks -> new HierarchicalWheel(ticks, HierarchicalWheel.LARGE_SLOT, factory));
     Runnable needsSlots = () -> start(engine, 300 * 10);
     Runnable needsNone = () -> start(engine, 200 * 10);
     onBothStripes(first ? List.of(needsSlots, needsNone) : List.of(needsNone, needsSlots));

@@ -467,15 +467,15 @@ class HierarchicalWheelTest {
 
   // Opening a slot ahead of time
 
-  private static final int MANY = 4 * BUDGET;
+  private static final int LARGE = 4 * BUDGET;
 
-  /** A wheel that opens slots ahead of time at a tenth of MANY. */
+  /** A wheel that opens slots of LARGE or more timeouts ahead of time. */
   private final WheelModel crowded =
-      new WheelModel(0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, Slot::new));
+      new WheelModel(0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, LARGE, Slot::new));
 
   @Test
   void opensALargeSlotTwoSecondsAhead() {
-    List<Node> timeouts = crowded.startAt(65_536 + 5 * SECOND, MANY - 1);
+    List<Node> timeouts = crowded.startAt(65_536 + 5 * SECOND, LARGE - 1);
     assertThat(crowded.wheel.nextTick()).isEqualTo(65_536 + 5 * SECOND);
     timeouts.add(crowded.startAt(65_536 + 5 * SECOND));
     assertThat(crowded.wheel.nextTick()).isEqualTo(65_536 - 2 * SECOND);
@@ -483,13 +483,13 @@ class HierarchicalWheelTest {
     assertThat(crowded.runTo(65_536 - 2 * SECOND - 1)).isEmpty();
     assertThat(crowded.wheel.nextTick()).isEqualTo(65_536 - 2 * SECOND);
     crowded.openAhead();
-    assertThat(crowded.slotMates(timeouts.get(0))).as("too early").hasSize(MANY);
+    assertThat(crowded.slotMates(timeouts.get(0))).as("too early").hasSize(LARGE);
 
     assertThat(crowded.runTo(65_536 - 2 * SECOND)).isEmpty();
-    for (int left = MANY - BUDGET; left > 0; left -= BUDGET) {
+    for (int left = LARGE - BUDGET; left > 0; left -= BUDGET) {
       assertThat(crowded.wheel.nextTick()).isEqualTo(crowded.wheel.nowTick);
       crowded.openAhead();
-      assertThat(crowded.slotMates(timeouts.get(MANY - 1))).hasSize(left);
+      assertThat(crowded.slotMates(timeouts.get(LARGE - 1))).hasSize(left);
     }
     crowded.openAhead();
     assertThat(WheelChecks.slotOf(crowded.wheel, timeouts.get(0)).startTick)
@@ -500,7 +500,7 @@ class HierarchicalWheelTest {
   /** Time goes on: the opening does not delay timeouts that are due before the slot. */
   @Test
   void openingDoesNotDelayEarlierTimeouts() {
-    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    List<Node> timeouts = crowded.startAt(65_536 + 5, LARGE);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     for (int i = 1; i < 100; i++) {
       Node due = crowded.startAt(65_536 - 200 + i);
@@ -513,7 +513,7 @@ class HierarchicalWheelTest {
 
   @Test
   void additionsToAnOpenedSlotKeepTheirOrder() {
-    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    List<Node> timeouts = crowded.startAt(65_536 + 5, LARGE);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     timeouts.add(crowded.startAt(65_536 + 5));
     openAllAhead();
@@ -529,7 +529,7 @@ class HierarchicalWheelTest {
 
   @Test
   void slotOpenedAheadIsCancelledAndRefilled() {
-    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    List<Node> timeouts = crowded.startAt(65_536 + 5, LARGE);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     crowded.openAhead();
     timeouts.forEach(crowded::stop);
@@ -540,7 +540,7 @@ class HierarchicalWheelTest {
   /** The slot is half open when it is due. The polls open the rest. */
   @Test
   void pollsOpenTheRestOfASlotOnTime() {
-    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
+    List<Node> timeouts = crowded.startAt(65_536 + 5, LARGE);
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     crowded.openAhead();
     assertThat(crowded.runTo(65_536 + 4)).isEmpty();
@@ -549,8 +549,8 @@ class HierarchicalWheelTest {
 
   @Test
   void aStallOverAnOpenedSlotLosesNothing() {
-    List<Node> timeouts = crowded.startAt(65_536 + 5, MANY);
-    timeouts.addAll(crowded.startAt(3 * 65_536 + 7, MANY));
+    List<Node> timeouts = crowded.startAt(65_536 + 5, LARGE);
+    timeouts.addAll(crowded.startAt(3 * 65_536 + 7, LARGE));
     timeouts.add(crowded.startAt(HOUR));
     assertThat(crowded.runTo(65_536 - 200)).isEmpty();
     openAllAhead();
@@ -567,20 +567,20 @@ class HierarchicalWheelTest {
 
   @Test
   void cancelsFromTheArrayThatKeepsManyOfOneTick() {
-    List<Node> timeouts = crowded.startAt(2 * 256 + 5, MANY);
+    List<Node> timeouts = crowded.startAt(2 * 256 + 5, LARGE);
     assertThat(crowded.runTo(256 + 10)).isEmpty();
     openAllAhead();
     Slot slot = WheelChecks.slotOf(crowded.wheel, timeouts.get(0));
     assertThat(slot.array).startsWith(timeouts.toArray(new Node[0]));
 
     Node added = crowded.startAt(2 * 256 + 5);
-    for (int i : new int[] {0, 100, MANY - 1}) {
+    for (int i : new int[] {0, 100, LARGE - 1}) {
       crowded.stop(timeouts.get(i));
       assertThat(slot.array).doesNotContain(timeouts.get(i));
     }
     crowded.moveTo(timeouts.get(50), 2 * 256 + 6);
     Node moved = timeouts.get(50);
-    timeouts.removeAll(List.of(timeouts.get(0), moved, timeouts.get(100), timeouts.get(MANY - 1)));
+    timeouts.removeAll(List.of(timeouts.get(0), moved, timeouts.get(100), timeouts.get(LARGE - 1)));
     timeouts.add(added);
     assertThat(crowded.runTo(2 * 256 + 5)).containsExactlyElementsOf(timeouts);
     assertThat(crowded.runTo(2 * 256 + 6)).containsExactly(moved);
@@ -588,7 +588,7 @@ class HierarchicalWheelTest {
 
   @Test
   void dropsAnArrayThatIsAllCancelled() {
-    List<Node> timeouts = crowded.startAt(2 * 256 + 5, MANY);
+    List<Node> timeouts = crowded.startAt(2 * 256 + 5, LARGE);
     crowded.runTo(256 + 10);
     openAllAhead();
     Slot slot = WheelChecks.slotOf(crowded.wheel, timeouts.get(0));
@@ -625,9 +625,9 @@ class HierarchicalWheelTest {
   void openingResumesOnceThereIsMemory() {
     WheelModel model =
         new WheelModel(
-            0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, this::makeSometimes));
+            0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, LARGE, this::makeSometimes));
     List<Node> timeouts = new ArrayList<>();
-    for (int i = 0; i < 2 * MANY; i++) {
+    for (int i = 0; i < 2 * LARGE; i++) {
       timeouts.add(retried(() -> model.startAt(65_536 + 300 + timeouts.size())));
     }
     model.advanceTo(65_536 + 100_000);
@@ -647,7 +647,7 @@ class HierarchicalWheelTest {
   void reusesSlotsOfEarlierTurnsWithoutMemory() {
     WheelModel model =
         new WheelModel(
-            0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, MANY, this::makeSometimes));
+            0, TICK_NANOS, ticks -> new HierarchicalWheel(ticks, LARGE, this::makeSometimes));
     Node timeout = model.startAt(5);
     Slot slot = WheelChecks.slotOf(model.wheel, timeout);
     assertThat(model.runTo(512)).containsExactly(timeout);
@@ -671,7 +671,7 @@ class HierarchicalWheelTest {
             ticks ->
                 new HierarchicalWheel(
                     ticks,
-                    MANY,
+                    LARGE,
                     (index, startTick) -> {
                       asked[0]++;
                       if (full[0]) {

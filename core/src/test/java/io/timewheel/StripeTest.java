@@ -133,7 +133,7 @@ class StripeTest {
             engine,
             new HierarchicalWheel(
                 ticks,
-                HierarchicalWheel.MANY,
+                HierarchicalWheel.LARGE_SLOT,
                 (index, startTick) -> {
                   if (lacksMemory.get()) {
                     throw new OutOfMemoryError("injected");

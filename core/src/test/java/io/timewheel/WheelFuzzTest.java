@@ -35,10 +35,10 @@ class WheelFuzzTest {
   /** Runs a program, and then expires all remaining timeouts. */
   private static long run(List<FuzzOp> program) {
     int slots = (int) FuzzOp.setting(program, "slots", 0); // none means hierarchical
-    int many = (int) FuzzOp.setting(program, "many", HierarchicalWheel.MANY);
+    int largeSlot = (int) FuzzOp.setting(program, "many", HierarchicalWheel.LARGE_SLOT);
     Function<Ticks, Wheel> wheels =
         slots <= 0
-            ? ticks -> new HierarchicalWheel(ticks, many, Slot::new)
+            ? ticks -> new HierarchicalWheel(ticks, largeSlot, Slot::new)
             : ticks -> new HashedWheel(ticks, Integer.highestOneBit(slots));
     WheelModel model =
         new WheelModel(

@@ -356,7 +356,8 @@ final class WheelModel {
   /** Returns whether a slot is to be opened ahead of time. */
   private boolean isCrowded(Set<Slot> slots) {
     return wheel instanceof HierarchicalWheel hierarchical
-        && slots.stream().anyMatch(slot -> slot.index >= 512 && slot.size() >= hierarchical.many);
+        && slots.stream()
+            .anyMatch(slot -> slot.index >= 512 && slot.size() >= hierarchical.largeSlot);
   }
 
   private boolean mayBeInexact(Slot slot) {

@@ -32,9 +32,9 @@ class WheelPropertyTest {
   void hierarchicalWheelMatchesItsModel(
       @ForAll @From("origins") long originNanos,
       @ForAll @From("tickLengths") long tickNanos,
-      @ForAll @From("crowds") int many,
+      @ForAll @From("crowds") int largeSlot,
       @ForAll @From("scripts") List<Operation> script) {
-    Function<Ticks, Wheel> wheels = ticks -> new HierarchicalWheel(ticks, many, Slot::new);
+    Function<Ticks, Wheel> wheels = ticks -> new HierarchicalWheel(ticks, largeSlot, Slot::new);
     run(new WheelModel(originNanos, tickNanos, wheels), script);
   }
 
@@ -219,7 +219,7 @@ class WheelPropertyTest {
   /** Returns the number of timeouts from which a slot is opened ahead of time. */
   @Provide
   Arbitrary<Integer> crowds() {
-    return Arbitraries.of(1, 5, 70, HierarchicalWheel.MANY);
+    return Arbitraries.of(1, 5, 70, HierarchicalWheel.LARGE_SLOT);
   }
 
   @Provide

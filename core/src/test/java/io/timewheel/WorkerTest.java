@@ -88,7 +88,7 @@ class WorkerTest {
     timer.newTimeout(task, due);
     clock.awaitSleepUntil(due);
 
-    for (int i = 1; i < HierarchicalWheel.MANY; i++) {
+    for (int i = 1; i < HierarchicalWheel.LARGE_SLOT; i++) {
       timer.newTimeout(task, due.plusMillis(i));
     }
     clock.awaitSleepUntil(millis(65_536 - 2_000));

@@ -29,7 +29,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
    * The maximum count of offers that have not begun. Above it, the count continues from half of
    * this number.
    */
-  private static final int MANY = 0x80;
+  private static final int MAX_COUNT = 0x80;
 
   private static final VarHandle READ_NANOS;
   private static final VarHandle WRITTEN_NANOS;
@@ -213,7 +213,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
   private int countOffer(Heartbeats.Alarm<K> alarm) {
     int before = state(alarm);
     while (before != RUNNING
-        && !change(alarm, before, before == MANY ? MANY / 2 + 1 : before + 1)) {
+        && !change(alarm, before, before == MAX_COUNT ? MAX_COUNT / 2 + 1 : before + 1)) {
       before = state(alarm);
     }
     return before;

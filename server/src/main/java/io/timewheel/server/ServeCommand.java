@@ -63,7 +63,7 @@ final class ServeCommand implements Callable<Integer> {
    * The longest time for the close of the store. Each connection to a database that does not answer
    * can block for longer.
    */
-  private static final Duration LAST_MOMENT = Duration.ofSeconds(18);
+  private static final Duration STORE_CLOSE_TIMEOUT = Duration.ofSeconds(18);
 
   @Spec private @Nullable CommandSpec spec;
 
@@ -213,7 +213,7 @@ final class ServeCommand implements Callable<Integer> {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt(); // the server then drains at once
     }
-    new Thread(ServeCommand::haltAtTheLastMoment, "timewheel-last-moment").start();
+    new Thread(ServeCommand::haltAfterStoreCloseTimeout, "timewheel-close-timeout").start();
     int status = 0;
     try {
       server.close(HTTP_TIMEOUT);
@@ -228,9 +228,9 @@ final class ServeCommand implements Callable<Integer> {
     Runtime.getRuntime().halt(status);
   }
 
-  private static void haltAtTheLastMoment() {
+  private static void haltAfterStoreCloseTimeout() {
     try {
-      Thread.sleep(LAST_MOMENT.toMillis());
+      Thread.sleep(STORE_CLOSE_TIMEOUT.toMillis());
     } catch (InterruptedException e) {
       return;
     }

@@ -45,7 +45,7 @@ class ClusterLimitsTest {
   private static final String SHOP = "/v1/namespaces/shop";
   private static final String LATER =
       "{\"at\":\"2099-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}}";
-  private static final int MANY = 20;
+  private static final int TIMERS = 20;
 
   private final Database database = TestDatabases.postgresql().createDatabase();
   private final HttpClient client =
@@ -161,7 +161,7 @@ class ClusterLimitsTest {
   private void schedule(String queue) {
     List<CompletableFuture<HttpResponse<String>>> puts = new ArrayList<>();
     String due = "{\"after\":\"PT0S\",\"target\":{\"queue\":\"" + queue + "\"}}";
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < TIMERS; i++) {
       puts.add((i % 2 == 0 ? first : second).put(SHOP + "/timers/" + queue + i, due, admin));
     }
     puts.forEach(put -> assertThat(put.join().statusCode()).isEqualTo(201));
@@ -217,7 +217,7 @@ class ClusterLimitsTest {
   /** {@return the number of timers that both nodes create in turn} */
   private int created(String namespace, String token) {
     int created = 0;
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < TIMERS; i++) {
       String path = "/v1/namespaces/" + namespace + "/timers/" + i;
       HttpResponse<String> answer = (i % 2 == 0 ? first : second).put(path, LATER, token).join();
       assertThat(answer.statusCode()).isIn(200, 201, 429);
@@ -229,7 +229,7 @@ class ClusterLimitsTest {
   @Test
   void thePendingTimersOfATokenAndOfANamespaceAreThoseOfAllNodes() {
     assertThat(created("aside", small)).isEqualTo(4);
-    assertThat(created("aside", admin)).isEqualTo(MANY - 4);
+    assertThat(created("aside", admin)).isEqualTo(TIMERS - 4);
     assertThat(created("quota", admin)).isEqualTo(5);
   }
 

@@ -45,8 +45,8 @@ public final class Guards {
   /** With more threads than this, the tests meet their race less often; see {@link Jcstress}. */
   private static final int FEW_THREADS = 2;
 
-  private static final String FEW = "-iters 3 -time 400";
-  private static final String MANY = "-iters 6 -time 500";
+  private static final String SHORT = "-iters 3 -time 400";
+  private static final String LONG = "-iters 6 -time 500";
 
   private static final Pattern TEST =
       Pattern.compile("^\\.* \\[\\w+] " + Pattern.quote(Guard.PACKAGE) + "(\\S+)$");
@@ -100,8 +100,8 @@ public final class Guards {
           (threads <= FEW_THREADS ? few : many).add(test);
         }
       }
-      verdicts.putAll(run(few, FEW, guard.vmOptions, classes, directory.resolve("few-" + run)));
-      verdicts.putAll(run(many, MANY, guard.vmOptions, classes, directory.resolve("many-" + run)));
+      verdicts.putAll(run(few, SHORT, guard.vmOptions, classes, directory.resolve("few-" + run)));
+      verdicts.putAll(run(many, LONG, guard.vmOptions, classes, directory.resolve("many-" + run)));
     }
     String name = guard.name;
     String mutation = guard.mutation();

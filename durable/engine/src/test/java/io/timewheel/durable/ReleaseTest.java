@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Verifies that held and blocked timers are released in bounded memory. */
 class ReleaseTest {
-  private static final int MANY = 30_000;
+  private static final int TIMERS = 30_000;
   private static final int PAGE = 1_000;
 
   private final DurableTestkit kit = DurableTestkit.create();
@@ -65,7 +65,7 @@ class ReleaseTest {
           }
         },
         builder ->
-            builder.handler(handler, firing -> fired.add(firing.id())).queueCapacity(MANY, true));
+            builder.handler(handler, firing -> fired.add(firing.id())).queueCapacity(TIMERS, true));
   }
 
   private void schedule(DurableTimer timer, String namespace, int count) {
@@ -88,29 +88,29 @@ class ReleaseTest {
   void releasesHeldTimersAPageAtATime() {
     DurableTimer timer = start("h");
     timer.pause("shop");
-    schedule(timer, "shop", MANY);
+    schedule(timer, "shop", TIMERS);
     kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(count(timer, "shop", TimerState.PAUSED)).isEqualTo(MANY);
+    assertThat(count(timer, "shop", TimerState.PAUSED)).isEqualTo(TIMERS);
     assertThat(fired).isEmpty();
 
     timer.resume("shop");
     kit.settle();
-    assertThat(fired).hasSize(MANY);
-    assertThat(releases).isEqualTo(MANY);
+    assertThat(fired).hasSize(TIMERS);
+    assertThat(releases).isEqualTo(TIMERS);
     assertThat(mostUnderWay).isEqualTo(PAGE);
   }
 
   @Test
   void releasesBlockedTimersAPageAtATime() {
     DurableTimer timer = start("another");
-    schedule(timer, "shop", MANY);
+    schedule(timer, "shop", TIMERS);
     kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(count(timer, "shop", TimerState.BLOCKED)).isEqualTo(MANY);
+    assertThat(count(timer, "shop", TimerState.BLOCKED)).isEqualTo(TIMERS);
     kit.kill(timer);
 
     start("h");
     kit.settle();
-    assertThat(fired).hasSize(MANY);
+    assertThat(fired).hasSize(TIMERS);
     assertThat(mostUnderWay).isEqualTo(PAGE);
   }
 

@@ -9,7 +9,7 @@ import java.util.Map;
  * unused limit is dropped after a while.
  */
 public final class LocalLimits {
-  private static final int MANY = 10_000;
+  private static final int CLEANUP_SIZE = 10_000;
 
   private final Map<String, Use> uses = new HashMap<>();
 
@@ -25,7 +25,7 @@ public final class LocalLimits {
   private Use refilled(String name, SharedLimit limit, long nowMillis) {
     Use use = uses.get(name);
     if (use == null) {
-      if (uses.size() >= MANY) {
+      if (uses.size() >= CLEANUP_SIZE) {
         uses.values().removeIf(old -> old.holders.isEmpty() && old.atMillis < nowMillis - 1_000);
       }
       use = new Use();

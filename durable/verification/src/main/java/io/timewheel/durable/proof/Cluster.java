@@ -19,7 +19,7 @@ import java.util.function.Consumer;
 /**
  * Injects faults into a cluster on one database. Nodes are killed, suspended and disconnected, and
  * have wrong clocks. The database server is restarted and killed. Then every timer must fire.
- * {@link Story} judges the results and observations of all nodes.
+ * {@link LogChecker} judges the results and observations of all nodes.
  */
 public final class Cluster {
   private static final String USAGE =
@@ -176,21 +176,21 @@ public final class Cluster {
       Directories.delete(directory);
       Files.createDirectories(directory);
       Report life = new Report();
-      Story story = new Story();
+      LogChecker checker = new LogChecker();
       try (ClusterLife nodes = new ClusterLife(plan, server, directory, random.nextLong(), life)) {
         nodes.run();
-        story.read(nodes.log());
+        checker.read(nodes.log());
       }
-      life.violations.addAll(story.judge(ClusterLife.CLOCK_ERROR_MILLIS));
+      life.violations.addAll(checker.judge(ClusterLife.CLOCK_ERROR_MILLIS));
       all.violations.addAll(life.violations);
       life.faults.forEach((fault, times) -> all.faults.merge(fault, times, Integer::sum));
       all.addTakeOvers(life.takeOverMillis);
       all.nodes += life.nodes;
-      all.acknowledged += story.acknowledged();
-      all.begun += story.begun();
-      all.completed += story.completed();
-      all.effects += story.effects();
-      all.overtaken += story.overtaken();
+      all.acknowledged += checker.acknowledged();
+      all.begun += checker.begun();
+      all.completed += checker.completed();
+      all.effects += checker.effects();
+      all.overtaken += checker.overtaken();
       progress.accept("life " + (all.lives - 1) + ", so far " + all);
       life.violations.stream().limit(20).forEach(progress);
       if (life.violations.isEmpty()) {

@@ -91,7 +91,7 @@ public final class Cuts {
     int minutes = (int) options.number("minutes", 0);
     Report report =
         new Cuts(
-                (int) options.number("cuts", minutes == 0 ? 20 : TimeLimit.MANY),
+                (int) options.number("cuts", minutes == 0 ? 20 : TimeLimit.MAX_STEPS),
                 minutes,
                 (int) options.number("per-copy", 10),
                 options.number("seed", System.nanoTime()),

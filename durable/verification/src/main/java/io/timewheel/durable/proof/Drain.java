@@ -79,7 +79,7 @@ final class Drain {
           if (info.state() == TimerState.PAUSED) {
             timer.resume(key.namespace(), key.id());
           }
-          if (key.id().startsWith(Story.RATE) && handler.hasBegun(key)) {
+          if (key.id().startsWith(LogChecker.RATE) && handler.hasBegun(key)) {
             load.cancel(key); // it has continued after the last kill
           }
         });

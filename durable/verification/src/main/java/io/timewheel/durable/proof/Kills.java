@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Kills a JVM with durable timers many times while it starts, works, recovers and closes. Then
- * every timer must fire. {@link Story} judges the results and observations of the children.
+ * every timer must fire. {@link LogChecker} judges the results and observations of the children.
  */
 public final class Kills {
   private static final String USAGE =
@@ -131,7 +131,7 @@ public final class Kills {
     int minutes = (int) options.number("minutes", 0);
     Plan plan =
         new Plan(
-            (int) options.number("rounds", minutes == 0 ? 10 : TimeLimit.MANY),
+            (int) options.number("rounds", minutes == 0 ? 10 : TimeLimit.MAX_STEPS),
             minutes,
             (int) options.number("life", 50),
             (int) options.number("parallel", 2),
@@ -204,15 +204,15 @@ public final class Kills {
       if (start(rounds + 1, true, true).awaitExit() != 0) {
         report.violations.add("the last child failed: see " + errors);
       }
-      Story story = new Story();
-      story.read(log);
-      report.violations.addAll(story.judge(plan.skewMillis));
-      if (story.overtaken() > 0) {
-        report.violations.add("attempts started out of order: " + story.overtaken());
+      LogChecker checker = new LogChecker();
+      checker.read(log);
+      report.violations.addAll(checker.judge(plan.skewMillis));
+      if (checker.overtaken() > 0) {
+        report.violations.add("attempts started out of order: " + checker.overtaken());
       }
-      report.acknowledged = story.acknowledged();
-      report.begun = story.begun();
-      report.completed = story.completed();
+      report.acknowledged = checker.acknowledged();
+      report.begun = checker.begun();
+      report.completed = checker.completed();
       if (report.violations.isEmpty()) {
         Directories.delete(directory);
       } else {

@@ -38,8 +38,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code k}: any caller may change the timer.
  *   <li>{@code m}: one caller owns the timer and may move it.
  *   <li>{@code q}: a queue receives the timer.
- *   <li>{@link Story#EFFECT}: the handler of the timer runs in a transaction.
- *   <li>{@link Story#RATE}: the timer recurs.
+ *   <li>{@link LogChecker#EFFECT}: the handler of the timer runs in a transaction.
+ *   <li>{@link LogChecker#RATE}: the timer recurs.
  * </ul>
  */
 final class Load {
@@ -163,7 +163,7 @@ final class Load {
 
   private void call(int caller, Random random) {
     if (manners.inTransaction && random.nextInt(4) == 0) {
-      TimerKey key = new TimerKey(NAMESPACE, Story.EFFECT + id(random));
+      TimerKey key = new TimerKey(NAMESPACE, LogChecker.EFFECT + id(random));
       if (random.nextInt(5) == 0) {
         cancel(key);
       } else {
@@ -186,12 +186,12 @@ final class Load {
       }
       case 18 -> {
         if (random.nextInt(20) == 0) {
-          schedule(new TimerKey(NAMESPACE, Story.RATE + random.nextInt(RATES)), random);
+          schedule(new TimerKey(NAMESPACE, LogChecker.RATE + random.nextInt(RATES)), random);
         }
       }
       default -> {
         if (random.nextInt(20) == 0) {
-          cancel(new TimerKey(NAMESPACE, Story.RATE + random.nextInt(RATES)));
+          cancel(new TimerKey(NAMESPACE, LogChecker.RATE + random.nextInt(RATES)));
         }
       }
     }
@@ -254,11 +254,11 @@ final class Load {
     if (key.id().startsWith("q")) {
       spec.queue(QUEUE);
     } else {
-      spec.handler(key.id().startsWith(Story.EFFECT) ? IN_TRANSACTION : HANDLER);
+      spec.handler(key.id().startsWith(LogChecker.EFFECT) ? IN_TRANSACTION : HANDLER);
     }
     long dueMillis = nowMillis + delayMillis;
     String requestId = Log.NONE;
-    if (key.id().startsWith(Story.RATE)) {
+    if (key.id().startsWith(LogChecker.RATE)) {
       spec.every(Duration.ofMillis(RATE_MILLIS))
           .at(Instant.ofEpochMilli(nowMillis + delayMillis))
           .missed(MissedRuns.FIRE_ALL);

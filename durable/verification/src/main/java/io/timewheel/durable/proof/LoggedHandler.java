@@ -52,7 +52,7 @@ final class LoggedHandler implements Handler {
       case 0, 1, 2, 3 -> throw new IllegalStateException("no luck");
       case 4 -> Thread.sleep(random.nextInt(50));
       case 5 -> {
-        if (!firing.id().startsWith(Story.RATE)) {
+        if (!firing.id().startsWith(LogChecker.RATE)) {
           // Never to an earlier time, even if the clock has jumped back.
           long fromMillis = Math.max(firing.scheduledAt().toEpochMilli(), clock.millis());
           firing.reschedule(Instant.ofEpochMilli(fromMillis + 1 + random.nextInt(500)));

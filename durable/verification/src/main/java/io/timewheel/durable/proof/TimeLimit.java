@@ -6,7 +6,7 @@ import java.time.Duration;
 /** The time within which a test starts new work. */
 final class TimeLimit {
   /** The largest number of steps of a test that is limited only by time. */
-  static final int MANY = 1_000_000;
+  static final int MAX_STEPS = 1_000_000;
 
   private final long beganNanos = System.nanoTime();
   private final long limitNanos;

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class InFlightLimitTest {
-  private static final int MANY = 100_000;
+  private static final int TIMERS = 100_000;
   private static final Executor HERE = Runnable::run;
 
   private final Timer timer = HierarchicalWheelTimer.builder().build();
@@ -57,16 +57,16 @@ class InFlightLimitTest {
   /** As in a closing engine, each entry leaves as soon as it is handled. */
   @Test
   void admitsEntriesThatLeaveAtOnceInALoop() {
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < TIMERS; i++) {
       DueTimer due =
           new DueTimer(
               new TimerKey("ns", "t" + i), 0, 1, 0, TimerState.SCHEDULED, "q", true, false, false);
       gate.enter(new DueEntry(window, shard, due));
     }
-    assertThat(handled).isLessThan(MANY);
+    assertThat(handled).isLessThan(TIMERS);
     leavesAtOnce = true;
     gate.leave();
-    assertThat(handled).isEqualTo(MANY);
+    assertThat(handled).isEqualTo(TIMERS);
   }
 
   private static final class NoSink implements DueSink {

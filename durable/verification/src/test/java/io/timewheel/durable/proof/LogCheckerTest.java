@@ -11,10 +11,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests {@link Story} with a log for each fault that it must find in addition to those of the
+ * Tests {@link LogChecker} with a log for each fault that it must find in addition to those of the
  * history checker.
  */
-class StoryTest {
+class LogCheckerTest {
   @TempDir Path directory;
 
   private static final String SCHEDULED = "I 1 ns a SCHEDULE 100 7 -\nA 1 ns a CREATED 5\n";
@@ -25,10 +25,10 @@ class StoryTest {
   private static final String DONE = "L ns t1 COMPLETED\nE\n";
 
   private List<String> judge(String log) throws IOException {
-    Story story = new Story();
+    LogChecker checker = new LogChecker();
     String lines = log.replace("\n", Log.END + "\n");
-    story.read(Files.writeString(directory.resolve("log"), lines));
-    return story.judge(0);
+    checker.read(Files.writeString(directory.resolve("log"), lines));
+    return checker.judge(0);
   }
 
   private void assertFound(String violation, String log) throws IOException {
@@ -91,10 +91,10 @@ class StoryTest {
     try (Log next = new Log(log)) {
       next.end();
     }
-    Story story = new Story();
-    story.read(log);
-    assertThat(story.judge(0)).isEmpty();
-    assertThat(story.begun()).isZero();
+    LogChecker checker = new LogChecker();
+    checker.read(log);
+    assertThat(checker.judge(0)).isEmpty();
+    assertThat(checker.begun()).isZero();
   }
 
   /** The node stalled between the claim and the call, and another one took over. */

@@ -19,8 +19,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * Reads and judges the logs of one life: by {@link HistoryChecker}, and by further rules that the
- * calls of {@link Load} permit.
+ * Checks the logs of one life: by {@link HistoryChecker}, and by further rules that the calls of
+ * {@link Load} permit.
  *
  * <ul>
  *   <li>Each firing has the payload of the call that made its version, and is not before its due
@@ -33,7 +33,7 @@ import java.util.TreeSet;
  *       it claimed before. The node never completes an attempt that another node has taken over.
  * </ul>
  */
-final class Story {
+final class LogChecker {
   /** The prefix of the IDs of timers at a fixed rate. */
   static final String RATE = "rate-";
 
@@ -65,7 +65,7 @@ final class Story {
   /** A run, which has attempts. */
   private record Run(TimerKey key, long version, long scheduledAtMillis) {
     static Run of(String[] words) {
-      return new Run(Story.key(words, 1), Long.parseLong(words[3]), Long.parseLong(words[4]));
+      return new Run(LogChecker.key(words, 1), Long.parseLong(words[3]), Long.parseLong(words[4]));
     }
   }
 

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Verifies the schedule of a recurring timer: its start, and operations that do not change it. */
-class SeriesTest {
+class ScheduleTest {
   private static final Instant START = DurableTestkit.START; // at midnight
   private static final Duration HOUR = Duration.ofHours(1);
 
@@ -234,7 +234,7 @@ class SeriesTest {
   }
 
   @Test
-  void aRunThatIsMovedBeforeTheStartOfItsSeriesIsFollowedByTheFirstRunOfTheSeries() {
+  void aRunMovedBeforeTheStartOfItsScheduleIsFollowedByTheFirstScheduledRun() {
     timer.schedule(spec().cron("0 * * * *", ZoneOffset.UTC).at(START.plus(Duration.ofHours(5))));
     timer.move("ns", "a", START.plus(Duration.ofMinutes(30)));
     advance(7 * 60);
