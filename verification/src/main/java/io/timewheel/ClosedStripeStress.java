@@ -215,7 +215,7 @@ public final class ClosedStripeStress {
   @Outcome(id = "1", expect = ACCEPTABLE, desc = "Refused, with the cause.")
   @Outcome(expect = FORBIDDEN, desc = "Refused as if stopped.")
   @State
-  public static class FailTellsCause {
+  public static class FailReportsCause {
     private final Throwable cause = new OutOfMemoryError("for the test");
     private final Rig rig = new Rig();
 

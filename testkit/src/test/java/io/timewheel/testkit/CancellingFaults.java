@@ -67,7 +67,7 @@ final class CancellingFaults {
     "cancelByATaskOfTheSameTickIsDecidedOnce",
     "manyCancelsDelayNothing"
   })
-  static NaiveTimer runsWhatWasCancelled(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer runsCancelledTimeouts(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected boolean cancel(NaiveTimeout timeout) {
@@ -99,7 +99,7 @@ final class CancellingFaults {
     "withAnExecutorTasksRunThereAndNowhereElse",
     "aTaskThatThrowsDoesNotAffectOtherTimeouts"
   })
-  static NaiveTimer cancelsWhatHasExpired(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer cancelsExpiredTimeouts(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected boolean cancel(NaiveTimeout timeout) {
@@ -126,7 +126,7 @@ final class CancellingFaults {
     "aCancelledTimeoutIsNotCountedFromThatMoment",
     "cancelledIsCalledOnceByTheThreadThatCancelsAfterTheTimeoutHasLeft"
   })
-  static NaiveTimer countsTheCancelledUntilTheirTick(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer countsCancelledTimeoutsUntilDue(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       private final List<NaiveTimeout> gone = new ArrayList<>();
 
@@ -173,7 +173,7 @@ final class CancellingFaults {
   }
 
   @FoundBy({"aCancelledTimeoutIsNotReferredToFromThatMoment"})
-  static NaiveTimer holdsWhatWasCancelled(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer retainsCancelledTimeouts(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       private final List<NaiveTimeout> gone = new ArrayList<>();
 
@@ -192,10 +192,10 @@ final class CancellingFaults {
     "anExceptionOfCancelledDoesNotAffectOtherTimeouts",
     "aTaskThatStopCancelsCannotStartTimeouts"
   })
-  static NaiveTimer tellsNobodyOfCancels(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer reportsNoCancellation(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
-      protected void tellCancelled(NaiveTimeout timeout) {}
+      protected void notifyCancelled(NaiveTimeout timeout) {}
     };
   }
 
@@ -203,11 +203,11 @@ final class CancellingFaults {
     "cancelledIsCalledOnceByTheThreadThatCancelsAfterTheTimeoutHasLeft",
     "stopCallsCancelledOnItsOwnThreadBeforeItReturns"
   })
-  static NaiveTimer tellsOfCancelsOnItsOwnThread(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer reportsCancellationsOnItsOwnThread(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
-      protected void tellCancelled(NaiveTimeout timeout) {
-        FutureTask<?> telling = new FutureTask<Void>(() -> super.tellCancelled(timeout), null);
+      protected void notifyCancelled(NaiveTimeout timeout) {
+        FutureTask<?> telling = new FutureTask<Void>(() -> super.notifyCancelled(timeout), null);
         new Thread(telling).start();
         try {
           telling.get();
@@ -219,12 +219,12 @@ final class CancellingFaults {
   }
 
   @FoundBy({"cancelledIsNotCalledForExpiredTimeouts"})
-  static NaiveTimer tellsOfCancelsWhenATaskExpires(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer reportsACancellationWhenATaskExpires(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected void run(NaiveTimeout timeout) {
         super.run(timeout);
-        tellCancelled(timeout);
+        notifyCancelled(timeout);
       }
     };
   }
@@ -233,7 +233,7 @@ final class CancellingFaults {
   static NaiveTimer letsCancelledThrow(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
-      protected void tellCancelled(NaiveTimeout timeout) {
+      protected void notifyCancelled(NaiveTimeout timeout) {
         timeout.task().cancelled(timeout);
       }
     };

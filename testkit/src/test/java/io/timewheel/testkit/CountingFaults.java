@@ -30,7 +30,7 @@ final class CountingFaults {
   }
 
   @FoundBy({"acceptsOneMoreAfterAnExpiryEvenInsideTheTask"})
-  static NaiveTimer givesBackNoPlaceBeforeTheTaskHasRun(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer releasesNoPermitBeforeTheTaskHasRun(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected void refuseIfFull(long pending, long limit) {
@@ -96,7 +96,7 @@ final class CountingFaults {
   }
 
   @FoundBy({"acceptsOneMoreAfterACancel", "theLimitIsNeverExceededAndAlwaysGivenBack"})
-  static NaiveTimer givesNoPlaceBackAfterACancel(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer releasesNoPermitAfterACancel(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected void refuseIfFull(long pending, long limit) {

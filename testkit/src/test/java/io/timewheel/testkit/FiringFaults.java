@@ -176,7 +176,7 @@ final class FiringFaults {
     "delaysOfATaskCountFromItsTick",
     "rescheduledByAnotherTask"
   })
-  static NaiveTimer runsWhatTasksStartAtOnce(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer runsTimeoutsThatTasksStartAtOnce(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected void schedule(NaiveTimeout timeout, long delayNanos) {

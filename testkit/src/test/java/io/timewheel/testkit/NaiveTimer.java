@@ -122,11 +122,11 @@ class NaiveTimer implements Timer {
       timeout.cancelled = true;
       cancelled++;
     }
-    tellCancelled(timeout);
+    notifyCancelled(timeout);
     return true;
   }
 
-  protected void tellCancelled(NaiveTimeout timeout) {
+  protected void notifyCancelled(NaiveTimeout timeout) {
     try {
       timeout.task().cancelled(timeout);
     } catch (Throwable e) {
@@ -280,7 +280,7 @@ class NaiveTimer implements Timer {
       return Set.of();
     }
     awaitTask(shutdownTimeout);
-    drained.forEach(this::tellCancelled);
+    drained.forEach(this::notifyCancelled);
     return new LinkedHashSet<>(drained);
   }
 

@@ -10,7 +10,7 @@ final class RacingFaults {
   private RacingFaults() {}
 
   @FoundBy({"aTimeoutStartedWhileTheTimerStopsRunsOrIsRefusedOrReturned"})
-  static NaiveTimer losesWhatIsStartedDuringStop(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer losesTimeoutsStartedDuringStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected List<NaiveTimeout> shutDown() {
@@ -26,7 +26,7 @@ final class RacingFaults {
   }
 
   @FoundBy({"aTimeoutCancelledWhileItExpiresHasOneOutcome"})
-  static NaiveTimer cancelsWhatItHasJustTaken(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer cancelsTimeoutsThatItHasJustTaken(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected boolean cancel(NaiveTimeout timeout) {
@@ -38,7 +38,7 @@ final class RacingFaults {
         synchronized (this) {
           heap.remove(timeout);
         }
-        tellCancelled(timeout);
+        notifyCancelled(timeout);
         return true;
       }
     };

@@ -102,7 +102,7 @@ final class ReschedulingFaults {
   }
 
   @FoundBy({"rearmingIgnoresTheLimit"})
-  static NaiveTimer holdsRearmingToTheLimit(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer appliesTheLimitToRearming(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected boolean rearm(NaiveTimeout timeout, long delayNanos) {

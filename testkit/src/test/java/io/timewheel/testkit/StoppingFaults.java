@@ -18,7 +18,7 @@ final class StoppingFaults {
     "shutdownTimeoutMayBeZero",
     "isUnlimitedWithoutALimit"
   })
-  static NaiveTimer losesWhatIsPendingAtStop(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer losesPendingTimeoutsAtStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected synchronized List<NaiveTimeout> shutDown() {
@@ -44,7 +44,7 @@ final class StoppingFaults {
   }
 
   @FoundBy({"stopCancelsAndReturnsPendingTimeoutsOnly", "stopReturnsNothingIfAllHasRun"})
-  static NaiveTimer returnsWhatHasRunToo(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer returnsExpiredTimeoutsToo(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       private final List<NaiveTimeout> ran = new ArrayList<>();
 

@@ -23,7 +23,7 @@ final class TaskFaults {
   }
 
   @FoundBy({"aHandlerThatThrowsDoesNotAffectOtherTimeouts"})
-  static NaiveTimer survivesNoHandlerThatThrows(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer stopsWhenAHandlerThrows(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected void handle(Timeout timeout, Throwable error) {
@@ -48,7 +48,7 @@ final class TaskFaults {
   }
 
   @FoundBy({"aTaskThatTheExecutorRejectsStillRuns"})
-  static NaiveTimer dropsWhatIsRejected(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer dropsRejectedTasks(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected void onRejected(Runnable work) {}
@@ -56,7 +56,7 @@ final class TaskFaults {
   }
 
   @FoundBy({"aTaskThatTheExecutorRunsAndRejectsRunsOnce"})
-  static NaiveTimer runsAgainWhatIsRejectedAfterAll(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer repeatsTasksThatRanAndWereRejected(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected Runnable workOf(NaiveTimeout timeout) {
@@ -66,7 +66,7 @@ final class TaskFaults {
   }
 
   @FoundBy({"aHandedOffTaskRunsAfterTheTimerIsStopped"})
-  static NaiveTimer cancelsWhatWasHandedOffAtStop(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer cancelsHandedOffTasksAtStop(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected Runnable workOf(NaiveTimeout timeout) {
@@ -81,7 +81,7 @@ final class TaskFaults {
   }
 
   @FoundBy({"aDueTimeoutBehindASlowTaskIsStillPending", "aDueTimeoutThatStopCancelsDoesNotRun"})
-  static NaiveTimer takesAllThatIsDueBeforeItRunsAny(TimerSettings settings, TimeSource clock) {
+  static NaiveTimer takesAllDueTimeoutsBeforeItRunsAny(TimerSettings settings, TimeSource clock) {
     return new NaiveTimer(settings, clock) {
       @Override
       protected void runAllDue() {

@@ -185,7 +185,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void doesNotFireAgainForACallerWhoLostTheRaceAgainstTheFiring() {
+  void doesNotFireAgainForACallerThatLostTheRaceAgainstTheFiring() {
     long version = scene.timer.schedule(spec("a").at(START.plusSeconds(5))).version();
     scene.advance(5_000);
     TimerSpec later = spec("a").after(Duration.ofHours(1)).onlyIfVersion(version);

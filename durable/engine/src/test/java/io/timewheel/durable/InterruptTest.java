@@ -46,7 +46,7 @@ class InterruptTest {
     return TimerSpec.of("ns", id).handler("h").after(Duration.ofHours(1));
   }
 
-  private void scheduleAndSay(String id) {
+  private void scheduleAndRecordFailure(String id) {
     try {
       timer.schedule(spec(id));
     } catch (DurableTimerException e) {
@@ -58,7 +58,7 @@ class InterruptTest {
   @Test
   void aCallThatWaitsForItsAnswerIsUnknown() throws InterruptedException {
     holdCommits();
-    Thread caller = Threads.startAndAwaitWaiting(() -> scheduleAndSay("a"));
+    Thread caller = Threads.startAndAwaitWaiting(() -> scheduleAndRecordFailure("a"));
     Threads.await(committing);
     caller.interrupt();
     caller.join();
@@ -76,7 +76,7 @@ class InterruptTest {
     timer.scheduleAsync(spec("committing"));
     Threads.await(committing);
     timer.scheduleAsync(spec("waiting"));
-    Thread caller = Threads.startAndAwaitWaiting(() -> scheduleAndSay("a"));
+    Thread caller = Threads.startAndAwaitWaiting(() -> scheduleAndRecordFailure("a"));
     caller.interrupt();
     caller.join();
     assertThat(failure.get().reason()).isEqualTo(Reason.BUSY);

@@ -51,7 +51,7 @@ class SimulationFaultsTest {
   }
 
   @Test
-  void findsAStoreThatLetsStaleOwnersBegin() {
+  void findsAStoreThatAllowsStaleOwnersToBegin() {
     assertFound(EveryoneMayBegin::new, "begun");
   }
 

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * of any change that it contains.
  *
  * <pre>
- * S number id what     a change was requested: schedule, move, cancel, done
+ * S number id kind     a change was requested: schedule, move, cancel, done
  * K number             the change was committed
  * </pre>
  *
@@ -32,7 +32,7 @@ final class Changes {
   private int position;
 
   /** The kind of a change. */
-  enum What {
+  enum Kind {
     SCHEDULE,
     MOVE,
     CANCEL,
@@ -43,20 +43,20 @@ final class Changes {
   private static final class Change {
     final int number;
     final String id;
-    final What what;
+    final Kind kind;
     final int askedAt;
     int acknowledgedAt = NEVER;
 
-    Change(int number, String id, What what, int askedAt) {
+    Change(int number, String id, Kind kind, int askedAt) {
       this.number = number;
       this.id = id;
-      this.what = what;
+      this.kind = kind;
       this.askedAt = askedAt;
     }
 
     @Override
     public String toString() {
-      return what + " " + number + " of " + id;
+      return kind + " " + number + " of " + id;
     }
   }
 
@@ -76,7 +76,7 @@ final class Changes {
     String[] words = line.split(" ", -1);
     int number = Integer.parseInt(words[1]);
     if (words[0].equals("S")) {
-      Change change = new Change(number, words[2], What.valueOf(words[3]), position);
+      Change change = new Change(number, words[2], Kind.valueOf(words[3]), position);
       byNumber.put(number, change);
       byId.computeIfAbsent(change.id, id -> new ArrayList<>()).add(change);
     } else {
@@ -139,7 +139,7 @@ final class Changes {
   private static boolean isLast(List<Change> changes, int at, Found found) {
     Change change = changes.get(at);
     boolean near = changes.get(0).id.startsWith(CutChild.NEAR);
-    return switch (change.what) {
+    return switch (change.kind) {
       case SCHEDULE, MOVE ->
           found.state != TimerState.CANCELLED
               && found.state != TimerState.COMPLETED

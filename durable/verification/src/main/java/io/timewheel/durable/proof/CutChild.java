@@ -5,7 +5,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.proof.Changes.What;
+import io.timewheel.durable.proof.Changes.Kind;
 import io.timewheel.durable.testkit.RecordingStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -65,7 +65,7 @@ public final class CutChild {
                 new RecordingStore(Stores.open(directory, Log.NONE), done -> ended(done.key())))
             .handler(
                 HANDLER,
-                firing -> numbersOfEnds.computeIfAbsent(firing.id(), id -> ask(id, What.DONE)))
+                firing -> numbersOfEnds.computeIfAbsent(firing.id(), id -> ask(id, Kind.DONE)))
             .start();
     for (int i = 0; i < CALLERS; i++) {
       String prefix = "s" + session + "-" + i + "-";
@@ -89,9 +89,9 @@ public final class CutChild {
     }
   }
 
-  private int ask(String id, What what) {
+  private int ask(String id, Kind kind) {
     int number = numbers.incrementAndGet();
-    add("S " + number + " " + id + " " + what);
+    add("S " + number + " " + id + " " + kind);
     return number;
   }
 
@@ -111,7 +111,7 @@ public final class CutChild {
     private final DurableTimer timer;
     private final Random random = new Random();
     private final BlockingQueue<String> free = new LinkedBlockingQueue<>();
-    private final Map<String, What> latest = new ConcurrentHashMap<>();
+    private final Map<String, Kind> latest = new ConcurrentHashMap<>();
 
     Caller(DurableTimer timer, String prefix) {
       this.timer = timer;
@@ -131,30 +131,30 @@ public final class CutChild {
     }
 
     private void change(String id) {
-      What before = latest.getOrDefault(id, What.CANCEL);
-      int kind = before == What.CANCEL ? 0 : random.nextInt(6);
-      switch (kind) {
+      Kind before = latest.getOrDefault(id, Kind.CANCEL);
+      int choice = before == Kind.CANCEL ? 0 : random.nextInt(6);
+      switch (choice) {
         case 1, 2 -> {
-          int number = ask(id, What.MOVE);
+          int number = ask(id, Kind.MOVE);
           Instant at = Instant.ofEpochMilli(Changes.dueMillis(number));
           VerbResult moved = timer.move(new TimerKey(NAMESPACE, id), at, 0);
           if (moved != VerbResult.DONE) {
             throw new IllegalStateException(id + ": " + moved);
           }
-          acknowledged(id, number, What.MOVE);
+          acknowledged(id, number, Kind.MOVE);
         }
         case 3 -> {
-          int number = ask(id, What.CANCEL);
-          timer.cancelAsync(NAMESPACE, id).thenRun(() -> acknowledged(id, number, What.CANCEL));
+          int number = ask(id, Kind.CANCEL);
+          timer.cancelAsync(NAMESPACE, id).thenRun(() -> acknowledged(id, number, Kind.CANCEL));
         }
         default -> {
-          int number = ask(id, What.SCHEDULE);
+          int number = ask(id, Kind.SCHEDULE);
           TimerSpec spec =
               TimerSpec.of(NAMESPACE, id)
                   .handler(HANDLER)
                   .payload(new byte[random.nextInt(MAX_PAYLOAD_BYTES)])
                   .at(Instant.ofEpochMilli(Changes.dueMillis(number)));
-          timer.scheduleAsync(spec).thenRun(() -> acknowledged(id, number, What.SCHEDULE));
+          timer.scheduleAsync(spec).thenRun(() -> acknowledged(id, number, Kind.SCHEDULE));
         }
       }
       if (random.nextInt(5) == 0) {
@@ -165,7 +165,7 @@ public final class CutChild {
     /** Schedules a timer of this thread that fires at once. */
     private void fireSoon(String id) {
       String near = NEAR + numbers.incrementAndGet() + id;
-      int number = ask(near, What.SCHEDULE);
+      int number = ask(near, Kind.SCHEDULE);
       timer
           .scheduleAsync(
               TimerSpec.of(NAMESPACE, near)
@@ -174,9 +174,9 @@ public final class CutChild {
           .thenRun(() -> acknowledge(number));
     }
 
-    private void acknowledged(String id, int number, What what) {
+    private void acknowledged(String id, int number, Kind kind) {
       acknowledge(number);
-      latest.put(id, what);
+      latest.put(id, kind);
       free.add(id);
     }
   }

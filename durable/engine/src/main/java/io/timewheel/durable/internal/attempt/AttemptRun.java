@@ -38,7 +38,7 @@ public final class AttemptRun implements Runnable {
   private static final long NOT_LIVE_WAIT_MILLIS = 1_000;
 
   /** The wait for a thread after which the executor may have dropped the attempt. */
-  private static final long FORGOTTEN_MILLIS = 60_000;
+  private static final long DROPPED_MILLIS = 60_000;
 
   private final AttemptContext context;
   private final HandlerQueue queue;
@@ -140,8 +140,8 @@ public final class AttemptRun implements Runnable {
   }
 
   /** Returns whether no thread has begun it for a long time. */
-  synchronized boolean isForgotten(long nowMillis) {
-    return handedAtMillis != NOT_HANDED && nowMillis - handedAtMillis > FORGOTTEN_MILLIS;
+  synchronized boolean mayBeDropped(long nowMillis) {
+    return handedAtMillis != NOT_HANDED && nowMillis - handedAtMillis > DROPPED_MILLIS;
   }
 
   @Override

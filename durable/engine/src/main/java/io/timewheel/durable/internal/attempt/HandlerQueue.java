@@ -474,14 +474,14 @@ public final class HandlerQueue {
       onUnused.run();
     }
     long nowMillis = context.nowMillis();
-    long forgotten = now.stream().filter(run -> run.isForgotten(nowMillis)).count();
+    long dropped = now.stream().filter(run -> run.mayBeDropped(nowMillis)).count();
     now.forEach(AttemptRun::look);
-    if (forgotten > 0) {
+    if (dropped > 0) {
       LOG.log(
           System.Logger.Level.WARNING,
           "{0} attempts of the handler {1} have waited for a thread for over a minute: is the"
               + " executor full, or does it drop tasks?",
-          forgotten,
+          dropped,
           config.name());
     }
   }

@@ -257,7 +257,7 @@ final class ChangeQueue {
   }
 
   /** Removes failed changes; they are not repeated. */
-  void forget(FailedChanges failed) {
+  void remove(FailedChanges failed) {
     if (aside.remove(failed)) {
       repeated -= failed.callers();
       callersBytes -= bytesOf(failed.changes);

@@ -548,7 +548,7 @@ public final class CommitLane {
     // Halved until the failing change is alone, because the others must not wait for it.
     int half = unknown ? again.size() / 2 : 0;
     if (half > 0) {
-      again.stream().filter(PendingChange::isOwn).forEach(PendingChange::forgetTries); // and soon
+      again.stream().filter(PendingChange::isOwn).forEach(PendingChange::resetTries); // and soon
     }
     repeatLater(new FailedChanges(List.copyOf(again.subList(0, half)), unknown), failure);
     repeatLater(
@@ -574,7 +574,7 @@ public final class CommitLane {
       settings.delays.start(() -> makeDue(again), Duration.ofMillis(again.waitMillis()));
     } catch (IllegalStateException e) {
       synchronized (this) {
-        queue.forget(again);
+        queue.remove(again);
       }
       giveUp(again.changes, failure); // the wheel was stopped, so no retry can be timed
     }

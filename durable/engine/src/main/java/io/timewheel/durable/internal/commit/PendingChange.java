@@ -69,7 +69,7 @@ final class PendingChange {
    * Resets the count of tries, so that the next try is soon. The change failed only together with
    * many others.
    */
-  void forgetTries() {
+  void resetTries() {
     tries = 0;
   }
 
