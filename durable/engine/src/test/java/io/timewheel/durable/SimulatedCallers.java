@@ -159,13 +159,13 @@ final class SimulatedCallers {
     return random.nextInt(12) == 0 ? latestVersions.getOrDefault(key, 0L) : 0;
   }
 
-  private Made<TimerKey> asks(Call what, TimerKey key, long dueAtMillis) {
-    return asks(what, key, dueAtMillis, 0);
+  private Made<TimerKey> asks(Call kind, TimerKey key, long dueAtMillis) {
+    return asks(kind, key, dueAtMillis, 0);
   }
 
-  private Made<TimerKey> asks(Call what, TimerKey key, long dueAtMillis, long version) {
+  private Made<TimerKey> asks(Call kind, TimerKey key, long dueAtMillis, long version) {
     int call = ++calls;
-    history.add(new History.Invoked(call, key, what, dueAtMillis, 0, null, version));
+    history.add(new History.Invoked(call, key, kind, dueAtMillis, 0, null, version));
     return new Made<>(call, key, key);
   }
 
@@ -221,20 +221,20 @@ final class SimulatedCallers {
         this::done);
   }
 
-  private void verb(Call what, TimerKey key) {
-    verb(what, key, perhapsVersion(key));
+  private void verb(Call kind, TimerKey key) {
+    verb(kind, key, perhapsVersion(key));
   }
 
-  private void verb(Call what, TimerKey key, long version) {
-    Made<TimerKey> made = asks(what, key, nowMillis(), version);
-    note(made, any.get().verbAsync(key, Verb.valueOf(what.name()), version), this::done);
+  private void verb(Call kind, TimerKey key, long version) {
+    Made<TimerKey> made = asks(kind, key, nowMillis(), version);
+    note(made, any.get().verbAsync(key, Verb.valueOf(kind.name()), version), this::done);
   }
 
-  private void verbAll(Call what) {
-    List<Made<TimerKey>> made = keys().stream().map(key -> asks(what, key, nowMillis())).toList();
+  private void verbAll(Call kind) {
+    List<Made<TimerKey>> made = keys().stream().map(key -> asks(kind, key, nowMillis())).toList();
     noteAll(
         made,
-        any.get().verbAllAsync(made.stream().map(Made::key).toList(), Verb.valueOf(what.name())),
+        any.get().verbAllAsync(made.stream().map(Made::key).toList(), Verb.valueOf(kind.name())),
         this::done);
   }
 

@@ -61,7 +61,7 @@ final class FiringRules {
     Map<List<Long>, Integer> completed = new HashMap<>();
     int retried = 0;
     for (Event event : timer.events()) {
-      if (event instanceof Invoked call && call.what() == Call.RETRY && timer.mayBeDone(call)) {
+      if (event instanceof Invoked call && call.kind() == Call.RETRY && timer.mayBeDone(call)) {
         retried++;
       } else if (event instanceof Completed done) {
         completed.merge(List.of(done.version(), done.scheduledAtMillis()), 1, Integer::sum);
@@ -163,7 +163,7 @@ final class FiringRules {
     }
   }
 
-  private record Complaint(String what, Began began) {}
+  private record Complaint(String text, Began began) {}
 
   private void checkSchedule(long version) {
     List<Began> begun = timer.begun(version);
@@ -176,7 +176,7 @@ final class FiringRules {
     origins.stream()
         .map(origin -> complaints(origin, begun, byHand))
         .min(Comparator.comparingInt(List::size))
-        .ifPresent(least -> least.forEach(c -> timer.violation(c.what(), c.began())));
+        .ifPresent(least -> least.forEach(c -> timer.violation(c.text(), c.began())));
   }
 
   private List<Complaint> complaints(Origin origin, List<Began> begun, Set<Began> byHand) {
@@ -320,14 +320,14 @@ final class FiringRules {
   }
 
   /** Returns the answers to calls after which no matching attempt has begun. */
-  private Stream<Answered> answersWithoutAttempt(Call what, Predicate<Began> expected) {
+  private Stream<Answered> answersWithoutAttempt(Call kind, Predicate<Began> expected) {
     List<Event> events = timer.events();
-    return timer.calls(what).stream()
+    return timer.calls(kind).stream()
         .filter(
             call ->
                 events.subList(timer.invokedAt(call), events.size()).stream()
                     .noneMatch(e -> e instanceof Began began && expected.test(began)))
         .map(timer::answer)
-        .filter(answer -> answer != null && timer.isDone(answer, what));
+        .filter(answer -> answer != null && timer.isDone(answer, kind));
   }
 }

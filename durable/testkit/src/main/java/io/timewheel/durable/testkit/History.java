@@ -37,7 +37,7 @@ public final class History {
    *
    * @param call its number
    * @param key the timer
-   * @param what the kind of the call
+   * @param kind the kind of the call
    * @param dueAtMillis the first due time of a schedule or a move; the correct time of the call for
    *     a run by hand; otherwise any value
    * @param periodMillis the period of a fixed rate; otherwise 0
@@ -48,7 +48,7 @@ public final class History {
   public record Invoked(
       int call,
       TimerKey key,
-      Call what,
+      Call kind,
       long dueAtMillis,
       long periodMillis,
       @Nullable String requestId,
@@ -62,7 +62,7 @@ public final class History {
      *
      * @param call its number
      * @param key the timer
-     * @param what the kind of the call
+     * @param kind the kind of the call
      * @param dueAtMillis as above
      * @param periodMillis as above
      * @param requestId the request id, or null
@@ -70,11 +70,11 @@ public final class History {
     public Invoked(
         int call,
         TimerKey key,
-        Call what,
+        Call kind,
         long dueAtMillis,
         long periodMillis,
         @Nullable String requestId) {
-      this(call, key, what, dueAtMillis, periodMillis, requestId, 0);
+      this(call, key, kind, dueAtMillis, periodMillis, requestId, 0);
     }
 
     /**
@@ -82,13 +82,13 @@ public final class History {
      *
      * @param call its number
      * @param key the timer
-     * @param what the kind of the call
+     * @param kind the kind of the call
      * @param dueAtMillis as above
      * @param requestId the request id, or null
      */
     public Invoked(
-        int call, TimerKey key, Call what, long dueAtMillis, @Nullable String requestId) {
-      this(call, key, what, dueAtMillis, 0, requestId);
+        int call, TimerKey key, Call kind, long dueAtMillis, @Nullable String requestId) {
+      this(call, key, kind, dueAtMillis, 0, requestId);
     }
   }
 

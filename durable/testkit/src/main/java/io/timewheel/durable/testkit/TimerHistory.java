@@ -42,7 +42,7 @@ final class TimerHistory {
     for (int i = 0; i < events.size(); i++) {
       if (events.get(i) instanceof Invoked call) {
         calls.put(call.call(), call);
-        callsOf.computeIfAbsent(call.what(), what -> new ArrayList<>()).add(call);
+        callsOf.computeIfAbsent(call.kind(), kind -> new ArrayList<>()).add(call);
         invokedAt.put(call.call(), i);
         if (call.requestId() != null) {
           requests.computeIfAbsent(call.requestId(), id -> new ArrayList<>()).add(call);
@@ -53,8 +53,8 @@ final class TimerHistory {
     }
   }
 
-  void violation(String what, Event event) {
-    violations.add(key + ": " + what + ": " + event);
+  void violation(String text, Event event) {
+    violations.add(key + ": " + text + ": " + event);
   }
 
   List<Event> events() {
@@ -83,8 +83,8 @@ final class TimerHistory {
     return calls.values();
   }
 
-  List<Invoked> calls(Call what) {
-    return callsOf.getOrDefault(what, List.of());
+  List<Invoked> calls(Call kind) {
+    return callsOf.getOrDefault(kind, List.of());
   }
 
   /** Returns the call of an answer; null if there is none. */
@@ -108,9 +108,9 @@ final class TimerHistory {
     return isUnknown(call) || (answer != null && answer.answer() == Answer.DONE);
   }
 
-  boolean isDone(Answered answer, Call what) {
+  boolean isDone(Answered answer, Call kind) {
     Invoked call = call(answer);
-    return answer.answer() == Answer.DONE && call != null && call.what() == what;
+    return answer.answer() == Answer.DONE && call != null && call.kind() == kind;
   }
 
   /**
@@ -185,7 +185,7 @@ final class TimerHistory {
 
   private boolean supersedes(Invoked call, Answered made) {
     boolean ends =
-        call.what() == Call.SCHEDULE || call.what() == Call.CANCEL || call.what() == Call.MOVE;
+        call.kind() == Call.SCHEDULE || call.kind() == Call.CANCEL || call.kind() == Call.MOVE;
     Answered answer = answer(call);
     if (answer == null || isUnknown(call)) {
       return ends;
@@ -195,7 +195,7 @@ final class TimerHistory {
       case CREATED -> isRepeated(call) && answer.version() > made.version();
       case REPLACED -> answer.version() > made.version();
       case CANCELLED, RUNNING -> answer.version() >= made.version();
-      case DONE -> call.what() == Call.MOVE;
+      case DONE -> call.kind() == Call.MOVE;
       default -> false;
     };
   }

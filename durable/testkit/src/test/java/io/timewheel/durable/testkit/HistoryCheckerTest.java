@@ -55,8 +55,8 @@ class HistoryCheckerTest {
     assertThat(new HistoryChecker(5).check(history, left)).isEmpty();
   }
 
-  private void ifVersion(Call what, long wanted, Answer answer, long answered) {
-    history.add(new History.Invoked(++calls, KEY, what, 100, 0, null, wanted));
+  private void ifVersion(Call kind, long wanted, Answer answer, long answered) {
+    history.add(new History.Invoked(++calls, KEY, kind, 100, 0, null, wanted));
     history.add(new History.Answered(calls, KEY, answer, answered));
   }
 
@@ -69,13 +69,13 @@ class HistoryCheckerTest {
     schedule(Answer.CREATED, 2);
     ifVersion(Call.SCHEDULE, 1, Answer.CREATED, 3);
     assertFound(violation);
-    for (Call what : List.of(Call.MOVE, Call.PAUSE)) {
+    for (Call kind : List.of(Call.MOVE, Call.PAUSE)) {
       history = new History();
       schedule(Answer.CREATED, 1);
       schedule(Answer.REPLACED, 2);
-      ifVersion(what, 2, Answer.DONE, 0);
+      ifVersion(kind, 2, Answer.DONE, 0);
       assertFine();
-      ifVersion(what, 1, Answer.DONE, 0);
+      ifVersion(kind, 1, Answer.DONE, 0);
       assertFound(violation);
     }
     history = new History();
@@ -335,8 +335,8 @@ class HistoryCheckerTest {
 
   // Moves, pauses, recurring timers
 
-  private void verb(Call what, Answer answer, long dueAt) {
-    history.add(new History.Invoked(++calls, KEY, what, dueAt, null));
+  private void verb(Call kind, Answer answer, long dueAt) {
+    history.add(new History.Invoked(++calls, KEY, kind, dueAt, null));
     history.add(new History.Answered(calls, KEY, answer, 0));
   }
 

@@ -20,7 +20,7 @@ import java.nio.file.StandardOpenOption;
  * begins with a line break, so that it is complete.
  *
  * <pre>
- * I call namespace id what dueAt content requestId     a call was made
+ * I call namespace id kind dueAt content requestId     a call was made
  * A call namespace id answer version                   the call returned
  * B namespace id version scheduledAt attempt at content   a handler or consumer has started
  * C namespace id version scheduledAt                   its success is in the store
@@ -60,8 +60,8 @@ final class Log implements AutoCloseable {
    * @param content identifies the request, and is the payload; 0 if unknown
    */
   void invoked(
-      int call, TimerKey key, History.Call what, long dueAtMillis, int content, String requestId) {
-    add(line("I", call, text(key), what, dueAtMillis, content, requestId));
+      int call, TimerKey key, History.Call kind, long dueAtMillis, int content, String requestId) {
+    add(line("I", call, text(key), kind, dueAtMillis, content, requestId));
   }
 
   void answered(int call, TimerKey key, History.Answer answer, long version) {
@@ -93,8 +93,8 @@ final class Log implements AutoCloseable {
     add("E");
   }
 
-  void violation(String what) {
-    add(line("V", what.replace('\n', ' ')));
+  void violation(String text) {
+    add(line("V", text.replace('\n', ' ')));
   }
 
   private static String text(TimerKey key) {
