@@ -41,7 +41,7 @@ import org.postgresql.PGConnection;
 final class PostgreSqlDirectInserts implements DirectInserts {
   private static final String LOCK_LIMIT = "100ms";
   private static final String UNIQUE_VIOLATION = "23505";
-  private static final String INVALID_TEXT = "22P02"; // of IN_HISTORY
+  private static final String INVALID_TEXT = "22P02"; // the history contains the timer
 
   private static final String READ_COMMITTED =
       "current_setting('transaction_isolation') = 'read committed'";
@@ -68,16 +68,6 @@ final class PostgreSqlDirectInserts implements DirectInserts {
 
   private static final int STATE = Codes.STATES.of(TimerState.SCHEDULED);
 
-  private final Formats formats;
-  private volatile boolean knowsSessions;
-  private final String insertOne;
-  private final String insertOneOfQueue;
-  private final String insertAll;
-
-  /** The server logs this text if a timer is in the history, and rolls the insert back. */
-  private static final String IN_HISTORY =
-      "no error: the timer is in the history, and Timewheel will insert it in a transaction";
-
   private static final String LOOK_FOR_ONE =
       look("timewheel_done d WHERE d.namespace = ?::text AND d.id = ?::text");
 
@@ -95,6 +85,12 @@ final class PostgreSqlDirectInserts implements DirectInserts {
           + " UNION ALL "
           + find("timewheel_done")
           + ") t ON true";
+
+  private final Formats formats;
+  private volatile boolean knowsSessions;
+  private final String insertOne;
+  private final String insertOneOfQueue;
+  private final String insertAll;
 
   PostgreSqlDirectInserts(Formats formats) {
     this.formats = formats;
@@ -154,11 +150,15 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         + " FROM f";
   }
 
-  /** Returns a query that fails if a timer is in the history. This costs less than a removal. */
+  /**
+   * Returns a query that fails if a timer is in the history, since the text is no number. This
+   * costs less than a removal of the new row.
+   */
   private static String look(String history) {
-    return "SELECT CASE WHEN EXISTS (SELECT FROM "
+    return "SELECT (SELECT 'no error: the timer is in the history, and Timewheel will insert it in"
+        + " a transaction' FROM "
         + history
-        + ") THEN ?::text::integer ELSE 0 END, "
+        + " LIMIT 1)::integer, "
         + SAME;
   }
 
@@ -274,7 +274,6 @@ final class PostgreSqlDirectInserts implements DirectInserts {
     } else {
       keys(to, records.stream().map(TimerRecord::key).toList());
     }
-    to.text(IN_HISTORY);
   }
 
   private static void bind(
