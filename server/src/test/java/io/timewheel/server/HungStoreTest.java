@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
@@ -15,15 +17,21 @@ import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.server.settings.WorkLimits;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.InputStreamReader;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +83,12 @@ class HungStoreTest {
     public List<Outcome> commit(List<Change> changes) {
       hang();
       return super.commit(changes);
+    }
+
+    @Override
+    public Map<String, Map<TimerState, Long>> counts() {
+      hang();
+      return super.counts();
     }
   }
 
@@ -139,6 +153,29 @@ class HungStoreTest {
     assertThat(callers).allSatisfy(call -> assertThat(call.join().status()).isLessThan(500));
     while (get("/readyz").join().status() != 200) {
       Thread.onSpinWait(); // the next read of the probe succeeds
+    }
+  }
+
+  @Test
+  void anyNumberOfStreamsOpensAtOnceAndReceivesTheFiguresOfOneCount() throws Exception {
+    start(Duration.ofMinutes(5));
+    HttpRequest events =
+        HttpRequest.newBuilder(
+                URI.create("http://127.0.0.1:" + server.port() + "/v1/events?types=stats"))
+            .build();
+    List<CompletableFuture<HttpResponse<InputStream>>> streams = new ArrayList<>();
+    for (int i = 0; i < 2 * WorkLimits.standard().maxWaiting(); i++) {
+      streams.add(client.sendAsync(events, BodyHandlers.ofInputStream()));
+    }
+    for (CompletableFuture<HttpResponse<InputStream>> stream : streams) {
+      assertThat(stream.join().statusCode()).isEqualTo(200);
+    }
+    goOn.countDown();
+    for (CompletableFuture<HttpResponse<InputStream>> stream : streams) {
+      try (BufferedReader reader =
+          new BufferedReader(new InputStreamReader(stream.join().body(), UTF_8))) {
+        assertThat(reader.lines().anyMatch("event: stats"::equals)).isTrue();
+      }
     }
   }
 

@@ -13,6 +13,7 @@ import io.timewheel.server.http.HangupWatch;
 import io.timewheel.server.http.Query;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.http.Work;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.problem.Problem;
@@ -27,7 +28,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.util.Callback;
@@ -35,7 +36,11 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Serves streams of server-sent events. No stream holds a thread: one pulse writes them all. */
+/**
+ * Serves streams of server-sent events. No stream holds a thread: one pulse writes them all. A
+ * stream opens without figures, and one count serves all streams that wait for them, so that any
+ * number of clients may connect at once.
+ */
 public final class EventResource {
   private static final Logger LOG = LoggerFactory.getLogger(EventResource.class);
   private static final String MEDIA_TYPE = "text/event-stream";
@@ -46,7 +51,12 @@ public final class EventResource {
   private final ClusterView cluster;
   private final FairLimit limit;
   private final Set<Connected> streams = ConcurrentHashMap.newKeySet();
-  private final AtomicBoolean counting = new AtomicBoolean();
+
+  /** The requests for figures that no count has served. One thread at a time counts. */
+  private final AtomicInteger requested = new AtomicInteger();
+
+  /** True if the next count also compares the state of the cluster. */
+  private volatile boolean clusterDue;
 
   /** The last cluster state that was sent. Only the thread that counts uses it. */
   private byte[] lastCluster = {};
@@ -63,7 +73,7 @@ public final class EventResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/v1/events", Role.READ), this::open);
+    router.add(Route.of("GET", "/v1/events", Role.READ).with(Work.PROMPT), this::open);
   }
 
   public int open() {
@@ -129,6 +139,9 @@ public final class EventResource {
     private final Runnable place;
     private boolean ended;
 
+    /** True if the next count sends figures to this stream. */
+    private volatile boolean statsDue;
+
     Connected(Exchange exchange, Scope scope, Set<Topic> types, Runnable place) {
       this.exchange = exchange;
       this.place = place;
@@ -141,29 +154,18 @@ public final class EventResource {
     }
 
     void begin() {
-      if (!open()) {
+      exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
+      if (!exchange.begin(200)) { // already answered
         place.run();
         return;
       }
       streams.add(this);
       hangup.watch();
       stream.begin();
+      statsDue = true;
+      requestFigures(exchange.request().getComponents().getExecutor());
       if (draining) {
         stream.end();
-      }
-    }
-
-    /** {@return false if the request was already answered, such as after the store timeout} */
-    private boolean open() {
-      try {
-        if (stream.tells(Topic.STATS)) {
-          stream.stats(figures(stream.scope()));
-        }
-        exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
-        return exchange.begin(200);
-      } catch (RuntimeException e) {
-        exchange.problem(Problem.of(e));
-        return false;
       }
     }
 
@@ -214,25 +216,44 @@ public final class EventResource {
     streams.stream()
         .filter(each -> !each.exchange.isStillAdmitted())
         .forEach(each -> each.stream.end());
-    if (!streams.isEmpty() && counting.compareAndSet(false, true)) {
-      executor.execute(this::count);
+    if (!streams.isEmpty()) {
+      streams.forEach(each -> each.statsDue = true);
+      clusterDue = true;
+      requestFigures(executor);
     }
+  }
+
+  private void requestFigures(Executor executor) {
+    if (requested.getAndIncrement() == 0) {
+      executor.execute(this::countUntilServed);
+    }
+  }
+
+  /** Counts once for all streams that were opened during the previous count. */
+  private void countUntilServed() {
+    int served;
+    do {
+      served = requested.get();
+      count();
+    } while (!requested.compareAndSet(served, 0));
   }
 
   private void count() {
     try {
-      tellCluster();
+      if (clusterDue) {
+        clusterDue = false;
+        tellCluster();
+      }
       Map<Scope, byte[]> figures = new HashMap<>();
       for (Connected each : streams) {
         EventStream stream = each.stream;
-        if (stream.tells(Topic.STATS)) {
+        if (each.statsDue && stream.tells(Topic.STATS)) {
+          each.statsDue = false;
           stream.stats(figures.computeIfAbsent(stream.scope(), this::figures));
         }
       }
     } catch (RuntimeException e) {
       LOG.warn("the figures for event streams cannot be read", e);
-    } finally {
-      counting.set(false);
     }
   }
 

@@ -94,7 +94,7 @@ final class Crowd implements AutoCloseable {
     SocketChannel channel = (SocketChannel) key.channel();
     Member member = (Member) key.attachment();
     if (channel.read(buffer.clear()) < 0) {
-      throw new EOFException("the server closed a connection");
+      throw new EOFException("the server closed a connection, after: " + member.text);
     }
     if (!member.waits) {
       return;
