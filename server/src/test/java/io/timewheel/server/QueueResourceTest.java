@@ -498,6 +498,7 @@ class QueueResourceTest {
       Answer other = small.post(CLAIM, NOW, "Authorization", second);
 
       assertThat(refused.status()).isEqualTo(429);
+      assertThat(refused.text("detail")).contains("(limit of one client: 7)");
       assertThat(other.status()).isEqualTo(200);
       small.server.close();
       assertThat(waiting).allSatisfy(each -> assertThat(each.join().status()).isEqualTo(200));

@@ -43,7 +43,10 @@ public final class Connections implements Connection.Listener {
   /** The state of a connection's next request at the last sweep. */
   private static final class Head {
     private final @Nullable String client;
-    private final boolean surplus;
+
+    /** The limit that was reached when the connection was opened; null if none was. */
+    private final @Nullable String reached;
+
     private long requests = -1;
     private long bytes;
     private long seenNanos;
@@ -51,9 +54,9 @@ public final class Connections implements Connection.Listener {
     private boolean begun;
     private boolean shaking;
 
-    Head(@Nullable String client, boolean surplus) {
+    Head(@Nullable String client, @Nullable String reached) {
       this.client = client;
-      this.surplus = surplus;
+      this.reached = reached;
     }
 
     /** {@return whether the next request has taken too long to arrive} */
@@ -106,13 +109,15 @@ public final class Connections implements Connection.Listener {
       return; // it wraps another connection, which counts
     }
     String client = addresses.networkOf(connection.getEndPoint().getRemoteSocketAddress());
-    if (limit.take(client)) {
-      heads.put(connection, new Head(client, false));
-    } else if (refused.take(client)) {
-      heads.put(connection, new Head(client, true));
-      connection.getEndPoint().setIdleTimeout(SURPLUS_IDLE_MILLIS);
+    String reached = limit.take(client);
+    if (reached == null || refused.take(client) == null) {
+      heads.put(connection, new Head(client, reached));
     } else {
       transport(connection).close();
+      return;
+    }
+    if (reached != null) {
+      connection.getEndPoint().setIdleTimeout(SURPLUS_IDLE_MILLIS);
     }
   }
 
@@ -127,7 +132,7 @@ public final class Connections implements Connection.Listener {
   public void onClosed(Connection connection) {
     Head head = heads.remove(connection);
     if (head != null) {
-      (head.surplus ? refused : limit).release(head.client);
+      (head.reached == null ? limit : refused).release(head.client);
     }
   }
 
@@ -138,8 +143,9 @@ public final class Connections implements Connection.Listener {
   /** Refuses requests of a connection that was opened above the limit. */
   void check(Connection connection) {
     Head head = heads.get(connection);
-    if (head != null && head.surplus) {
-      throw Problem.of(429, "too_many_connections", "too many connections (" + limit + ")")
+    if (head != null && head.reached != null) {
+      throw Problem.of(
+              429, "too_many_connections", "too many connections (" + head.reached + ")")
           .header("Retry-After", "1")
           .header("Connection", "close")
           .failure();

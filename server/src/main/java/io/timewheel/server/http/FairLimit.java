@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the number of claims, streams or connections. One client alone leaves an eighth of them to
- * the other clients. Thread-safe.
+ * Limits the number of claims, streams or connections. One client alone leaves an eighth of them, at
+ * least one, to the other clients, unless the limit is 1. Thread-safe.
  */
 public final class FairLimit {
   private final int max;
@@ -22,7 +22,7 @@ public final class FairLimit {
    */
   public FairLimit(int max) {
     this.max = max;
-    this.maxOfClient = max - max / 8;
+    this.maxOfClient = max < 2 ? max : max - Math.max(1, max / 8);
   }
 
   /**
@@ -30,22 +30,20 @@ public final class FairLimit {
    *
    * @param client the name of the client, such as {@link Exchange#client}; null for a client that
    *     need not leave any to the others
-   * @return false if the limit is reached; then nothing is counted
+   * @return null if it was counted; otherwise the limit that is reached, for a message
    */
-  public synchronized boolean take(@Nullable String client) {
-    if (total >= max || (client != null && byClient.getOrDefault(client, 0) >= maxOfClient)) {
-      return false;
+  public synchronized @Nullable String take(@Nullable String client) {
+    if (total >= max) {
+      return "limit: " + max;
+    }
+    if (client != null && byClient.getOrDefault(client, 0) >= maxOfClient) {
+      return "limit of one client: " + maxOfClient;
     }
     if (client != null) {
       byClient.merge(client, 1, Integer::sum);
     }
     total++;
-    return true;
-  }
-
-  @Override
-  public String toString() {
-    return "limit: " + max + ", of one client: " + maxOfClient;
+    return null;
   }
 
   /** Counts one less, for a client that took one. */

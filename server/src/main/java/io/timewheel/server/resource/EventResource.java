@@ -92,15 +92,16 @@ public final class EventResource {
     if (exchange.request().getMethod().equals("HEAD")) {
       exchange.send(200, MEDIA_TYPE, new byte[0]);
     } else {
-      new Connected(exchange, scope, types, place(exchange, query.text("namespace"))).begin();
+      new Connected(exchange, scope, types).begin(query.text("namespace"));
     }
   }
 
   /** {@return the end of a stream, to run once; refuses a stream over the limit or a quota} */
   private Runnable place(Exchange exchange, @Nullable String namespace) {
     String client = exchange.client();
-    if (!limit.take(client)) {
-      throw Problem.of(429, "too_many_streams", "too many open streams (" + limit + ")")
+    String reached = limit.take(client);
+    if (reached != null) {
+      throw Problem.of(429, "too_many_streams", "too many open streams (" + reached + ")")
           .header("Retry-After", "5")
           .failure();
     }
@@ -136,15 +137,14 @@ public final class EventResource {
     private final Exchange exchange;
     private final EventStream stream;
     private final HangupWatch hangup;
-    private final Runnable place;
+    private Runnable place = () -> {};
     private boolean ended;
 
     /** True if the next count sends figures to this stream. */
     private volatile boolean statsDue;
 
-    Connected(Exchange exchange, Scope scope, Set<Topic> types, Runnable place) {
+    Connected(Exchange exchange, Scope scope, Set<Topic> types) {
       this.exchange = exchange;
-      this.place = place;
       stream = new EventStream(scope, types, node.feed(), this, exchange.header("Last-Event-ID"));
       // Asynchronous, because HangupWatch must not wait for a stream that waits for it.
       Executor executor = exchange.request().getComponents().getExecutor();
@@ -153,12 +153,22 @@ public final class EventResource {
           new HangupWatch(exchange.request(), () -> executor.execute(() -> stream.abort(left)));
     }
 
-    void begin() {
+    /** Begins the stream; throws if it is over the limit or a quota. */
+    void begin(@Nullable String namespace) {
       exchange.response().getHeaders().put(HttpHeader.CONTENT_TYPE, MEDIA_TYPE);
-      if (!exchange.begin(200)) { // already answered
-        place.run();
-        return;
+      place = place(exchange, namespace); // the end of the stream returns it, even after a failure
+      try {
+        if (exchange.begin(200)) {
+          open();
+        } else { // already answered
+          place.run();
+        }
+      } catch (RuntimeException | Error e) {
+        stream.abort(e);
       }
+    }
+
+    private void open() {
       streams.add(this);
       hangup.watch();
       stream.begin();

@@ -84,13 +84,16 @@ public final class QueueResource {
 
     void begin() {
       waiting.add(this);
-      if (!firings.isDone()) {
-        hangup.watch();
+      try {
+        if (!firings.isDone()) {
+          hangup.watch();
+        }
+        if (draining) {
+          callOff();
+        }
+      } finally {
+        var unused = firings.whenComplete(this::answer); // releases the limit, even after a failure
       }
-      if (draining) {
-        callOff();
-      }
-      var unused = firings.whenComplete(this::answer);
     }
 
     /** Ends the claim. Firings that were claimed meanwhile are released. */
@@ -160,12 +163,13 @@ public final class QueueResource {
           Duration lease =
               between("leaseDuration", request.leaseDuration(), LEASE, MIN_LEASE, MAX_LEASE);
           Duration wait = between("wait", request.maxWait(), WAIT, Duration.ZERO, MAX_WAIT);
-          if (!limit.take(exchange.client())) {
-            throw Problem.of(429, "too_many_claims", "too many waiting claims (" + limit + ")")
+          exchange.expectAnswer(wait);
+          String reached = limit.take(exchange.client());
+          if (reached != null) {
+            throw Problem.of(429, "too_many_claims", "too many waiting claims (" + reached + ")")
                 .header("Retry-After", "1")
                 .failure();
           }
-          exchange.expectAnswer(wait);
           CompletableFuture<List<QueueFiring>> firings;
           try {
             firings =
@@ -178,7 +182,7 @@ public final class QueueResource {
                         List.of(),
                         left -> timer.claim(namespace, queue, max, lease, left),
                         timer::giveBack);
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) {
             limit.release(exchange.client());
             throw e;
           }
