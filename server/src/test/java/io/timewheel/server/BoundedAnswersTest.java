@@ -17,6 +17,8 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.json.JsonPage;
+import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
 import java.io.IOException;
@@ -409,7 +411,7 @@ class BoundedAnswersTest {
   @Test
   void bodiesThatHaveArrivedTakeALimitedMemory() throws Exception {
     try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofHours(1)))) {
-      String part = "{\"timers\":[" + " ".repeat(700 << 10);
+      String part = "{\"timers\":[" + " ".repeat(400 << 10);
       String body = part + "{\"id\":\"a\"," + SPEC.substring(1) + "]}";
       List<Socket> sockets = new ArrayList<>();
       Answer refused;
@@ -425,6 +427,38 @@ class BoundedAnswersTest {
       }
       while (running.post(LIST + ":batch", body).status() != 200) { // not detected yet
         Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void oneAddressLeavesHalfOfTheBodiesToTheOthersWithoutTokens() {
+    Ingress proxy = new Ingress("", List.of(Cidr.parse("127.0.0.1/32")), null);
+    UnaryOperator<ServerConfig> limits = limits(1 << 20, 10 << 20, Duration.ofHours(1));
+    try (Running running =
+        new Running(
+            c -> {
+              ServerConfig limited = limits.apply(c);
+              return new ServerConfig(
+                  c.listen(),
+                  c.port(),
+                  c.hosts(),
+                  proxy,
+                  c.maxConnections(),
+                  c.maxWaitingClaims(),
+                  c.maxStreams(),
+                  limited.maxBodyBytes(),
+                  c.maxBodyTime(),
+                  limited.work());
+            })) {
+      String half = "{\"timers\":[{\"id\":\"a\"," + SPEC.substring(1) + "]}";
+      half += " ".repeat((1 << 19) - half.length());
+      for (String address : List.of("192.0.2.1", "192.0.2.2")) {
+        Answer more = running.post(LIST + ":batch", half + " ", "X-Forwarded-For", address);
+        assertThat(more.status()).isEqualTo(503);
+        assertThat(more.text("detail")).contains("too many bytes of bodies");
+        Answer most = running.post(LIST + ":batch", half, "X-Forwarded-For", address);
+        assertThat(most.status()).isEqualTo(200);
       }
     }
   }

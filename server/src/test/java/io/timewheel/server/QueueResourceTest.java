@@ -442,6 +442,38 @@ class QueueResourceTest {
   }
 
   @Test
+  void aClaimOfMoreThan4KbIs413() {
+    String padded = NOW + " ".repeat(4_096 - NOW.length());
+    assertThat(running.post(CLAIM, padded).status()).isEqualTo(200);
+    Answer larger = running.post(CLAIM, padded + " ");
+    assertThat(larger.status()).isEqualTo(413);
+    assertThat(larger.text("detail")).contains("4096");
+  }
+
+  @Test
+  void waitingClaimsHoldNoMemoryOfBodies() {
+    try (Running small =
+        new Running(c -> BoundedAnswersTest.with(c, 8_192, c.work()))) { // one client may use half
+      String padded = LONG + " ".repeat(3_000);
+      List<CompletableFuture<Answer>> claims = new ArrayList<>();
+      for (int i = 1; i <= 4; i++) {
+        CompletableFuture<Answer> claim =
+            CompletableFuture.supplyAsync(
+                () -> small.post(CLAIM, padded), task -> new Thread(task).start());
+        claims.add(claim);
+        while (small.server.waitingClaims() < i && !claim.isDone()) {
+          Thread.onSpinWait();
+        }
+        assertThat(claim).isNotDone();
+      }
+      String spec = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}" + " ".repeat(3_000);
+      assertThat(small.put("/v1/namespaces/shop/timers/a", spec).status()).isEqualTo(201);
+      small.server.close();
+      assertThat(claims).allSatisfy(claim -> assertThat(claim.join().status()).isEqualTo(200));
+    }
+  }
+
+  @Test
   void claimsBeyondTheLimitAre429() {
     try (Running small =
         new Running(

@@ -114,7 +114,7 @@ class WorkQueueTest {
 
   @Test
   void lookupsAboveTheLimitAreRefusedAndProbesClaimsAndWritesAreServed() throws IOException {
-    start(3, Duration.ofHours(1));
+    start(6, Duration.ofHours(1)); // one client may use half
     var sent = lists(AT_A_TIME);
     awaitListing();
     sent.addAll(lists(4));
@@ -123,6 +123,7 @@ class WorkQueueTest {
     assertThat(refused).hasSize(1);
     assertThat(refused.get(0).join().statusCode()).isEqualTo(503);
     assertThat(refused.get(0).join().headers().firstValue("Retry-After")).hasValue("1");
+    assertThat(refused.get(0).join().body()).contains("(limit of one client: 3)");
 
     for (String path : List.of("/healthz", "/readyz", "/metrics", "/", "/openapi.json")) {
       assertThat(send("GET", path, null).join().statusCode()).as(path).isEqualTo(200);

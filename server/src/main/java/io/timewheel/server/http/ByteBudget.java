@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.http;
 
-import io.timewheel.server.security.Caller;
 import java.util.HashMap;
 import java.util.Map;
 
-/**
- * Limits the memory of bodies or of answers. If there are tokens, each caller may use half of it.
- * Thread-safe.
- */
+/** Limits the memory of bodies or of answers. One client may use half of it. Thread-safe. */
 final class ByteBudget {
   private final long maxBytes;
-  private final Map<String, Long> byCaller = new HashMap<>();
+  private final Map<String, Long> byClient = new HashMap<>();
   private long total;
 
   ByteBudget(long maxBytes) {
@@ -22,46 +18,50 @@ final class ByteBudget {
     return maxBytes;
   }
 
-  Reservation of(Caller caller) {
-    return new Reservation(caller);
+  /**
+   * Makes an empty reservation.
+   *
+   * @param client the name of the client: {@link Exchange#client}
+   */
+  Reservation of(String client) {
+    return new Reservation(client);
   }
 
-  private synchronized boolean add(Caller caller, long bytes) {
-    long ofCaller = byCaller.getOrDefault(caller.name(), 0L) + bytes;
-    long limit = caller.equals(Caller.LOCAL) ? maxBytes : maxBytes / 2;
-    if (total + bytes > maxBytes || ofCaller > limit) {
+  private synchronized boolean add(String client, long bytes) {
+    long ofClient = byClient.getOrDefault(client, 0L) + bytes;
+    if (total + bytes > maxBytes || ofClient > maxBytes / 2) {
       return false;
     }
-    put(caller, ofCaller);
+    put(client, ofClient);
     total += bytes;
     return true;
   }
 
-  private synchronized void subtract(Caller caller, long bytes) {
-    put(caller, byCaller.getOrDefault(caller.name(), 0L) - bytes);
+  private synchronized void subtract(String client, long bytes) {
+    put(client, byClient.getOrDefault(client, 0L) - bytes);
     total -= bytes;
   }
 
-  private void put(Caller caller, long bytes) {
+  private void put(String client, long bytes) {
     if (bytes == 0) {
-      byCaller.remove(caller.name());
+      byClient.remove(client);
     } else {
-      byCaller.put(caller.name(), bytes);
+      byClient.put(client, bytes);
     }
   }
 
   /** The bytes of one body or one answer. Thread-safe. */
   final class Reservation {
-    private final Caller caller;
+    private final String client;
     private long bytes;
 
-    private Reservation(Caller caller) {
-      this.caller = caller;
+    private Reservation(String client) {
+      this.client = client;
     }
 
     /** {@return false if there is no memory for the additional bytes; then nothing is reserved} */
     synchronized boolean reserve(long more) {
-      boolean reserved = add(caller, more);
+      boolean reserved = add(client, more);
       bytes += reserved ? more : 0;
       return reserved;
     }
@@ -71,7 +71,7 @@ final class ByteBudget {
       long released = Math.min(some, bytes);
       bytes -= released;
       if (released > 0) {
-        subtract(caller, released);
+        subtract(client, released);
       }
     }
 

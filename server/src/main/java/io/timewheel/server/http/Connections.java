@@ -144,8 +144,7 @@ public final class Connections implements Connection.Listener {
   void check(Connection connection) {
     Head head = heads.get(connection);
     if (head != null && head.reached != null) {
-      throw Problem.of(
-              429, "too_many_connections", "too many connections (" + head.reached + ")")
+      throw Problem.of(429, "too_many_connections", "too many connections (" + head.reached + ")")
           .header("Retry-After", "1")
           .header("Connection", "close")
           .failure();

@@ -57,6 +57,7 @@ public final class Exchange {
   private Map<String, String> variables = Map.of();
   private @Nullable Route route;
   private Caller caller = Caller.NOBODY;
+  private volatile @Nullable String client;
   private final String id;
   private final Map<String, Object> notes = new ConcurrentHashMap<>();
   private volatile boolean uneventful;
@@ -120,6 +121,7 @@ public final class Exchange {
 
   void caller(Caller by) {
     caller = by;
+    client = null;
   }
 
   /** {@return the ID of this request in the logs: from its client, or generated} */
@@ -148,9 +150,16 @@ public final class Exchange {
 
   /** {@return the token of the client; without tokens, the network that it is in} */
   public String client() {
-    if (!caller.equals(Caller.LOCAL)) {
-      return caller.name();
+    String known = client;
+    if (known == null) {
+      boolean hasToken = !caller.equals(Caller.LOCAL) && !caller.equals(Caller.NOBODY);
+      known = hasToken ? caller.name() : network();
+      client = known;
     }
+    return known;
+  }
+
+  private String network() {
     InetAddress address = Cidr.address(clientAddress);
     return address == null ? clientAddress : ClientAddress.network(address);
   }
@@ -226,7 +235,7 @@ public final class Exchange {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
     stopDeadline(); // a separate limit holds for the time to send the body
-    body = shared.bodies.of(caller);
+    body = shared.bodies.of(client());
     on(
         BodyReader.read(request, maxBytes, shared.maxBodyTime, body),
         content -> {
@@ -247,6 +256,15 @@ public final class Exchange {
         bodyInUse = false;
       }
       releaseBody();
+    }
+  }
+
+  /** Releases the memory of the body, for a request that waits without it. */
+  public void discardBody() {
+    synchronized (bodyLock) {
+      if (body != null) {
+        body.release();
+      }
     }
   }
 
@@ -454,7 +472,7 @@ public final class Exchange {
       Map<String, String> headers,
       Callback written) {
     long length = content.stream().mapToLong(ByteBuffer::remaining).sum();
-    ByteBudget.Reservation reserved = shared.answers.of(caller);
+    ByteBudget.Reservation reserved = shared.answers.of(client());
     if (length > SMALL_BYTES && !reserved.reserve(length)) {
       written.failed(new EofException("there is no memory for the answer"));
       problem(
@@ -478,7 +496,7 @@ public final class Exchange {
 
   /** Writes a part of a streamed answer, if there is memory for it. */
   public void write(byte[] part, Callback written) {
-    ByteBudget.Reservation reserved = shared.answers.of(caller);
+    ByteBudget.Reservation reserved = shared.answers.of(client());
     if (reserved.reserve(part.length)) {
       Callback end = Callback.from(reserved::release);
       response.write(false, ByteBuffer.wrap(part), Callback.combine(end, written));

@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits the number of claims, streams or connections. One client alone leaves an eighth of them, at
- * least one, to the other clients, unless the limit is 1. Thread-safe.
+ * Limits the number of claims, streams or connections. One client alone leaves an eighth of them,
+ * at least one, to the other clients, unless the limit is 1. Thread-safe.
  */
 public final class FairLimit {
   private final int max;

@@ -2,7 +2,6 @@
 package io.timewheel.server.http;
 
 import io.timewheel.server.problem.Problem;
-import io.timewheel.server.security.Caller;
 import java.time.Duration;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,9 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the steps of requests that may block, a limited number at a time, on the threads of their
- * requests. Other steps wait without a thread, and callers take turns. A request is answered 503 if
- * the queue is full, or if it waits too long. If there are tokens, each caller may fill half of the
- * queue. Thread-safe.
+ * requests. Other steps wait without a thread, and clients take turns. A request is answered 503 if
+ * the queue is full, or if it waits too long. One client may fill half of the queue. Thread-safe.
  *
  * <p>A request occupies a slot only while a step runs, so a client that reads its answer slowly
  * blocks nobody.
@@ -57,12 +55,15 @@ final class WorkQueue {
   }
 
   private void await(Waiting step) {
-    Caller caller = step.exchange.caller();
-    int limit = caller.equals(Caller.LOCAL) ? maxWaiting : maxWaiting / 2;
-    if (waiting.size() >= maxWaiting || waiting.size(caller.name()) >= limit) {
-      throw Problem.busy("too many requests of this kind wait (limit: " + limit + ")").failure();
+    String client = step.exchange.client();
+    if (waiting.size() >= maxWaiting) {
+      throw full("limit: " + maxWaiting);
     }
-    waiting.add(caller.name(), step);
+    int half = (maxWaiting + 1) / 2;
+    if (waiting.size(client) >= half) {
+      throw full("limit of one client: " + half);
+    }
+    waiting.add(client, step);
     step.timeout =
         step.exchange
             .request()
@@ -72,10 +73,14 @@ final class WorkQueue {
             .schedule(() -> expire(step), maxWait.toMillis(), TimeUnit.MILLISECONDS);
   }
 
+  private static Problem.Failure full(String limit) {
+    return Problem.busy("too many requests of this kind wait (" + limit + ")").failure();
+  }
+
   private void expire(Waiting step) {
     boolean expired;
     synchronized (this) {
-      expired = waiting.remove(step.exchange.caller().name(), step);
+      expired = waiting.remove(step.exchange.client(), step);
     }
     if (expired) {
       step.exchange.problem(Problem.busy("the request waited longer than " + maxWait));

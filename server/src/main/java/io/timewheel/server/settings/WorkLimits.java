@@ -10,7 +10,8 @@ import java.time.Duration;
  *
  * @param longAtATime the number of requests that may read many timers at a time
  * @param shortAtATime the number of requests that may read or change a few timers at a time
- * @param maxWaiting the number of requests that may wait to read or change many timers
+ * @param maxWaiting the number of requests that may wait to read or change many timers; half of
+ *     them of one client
  * @param maxWait the longest wait of a request for its turn
  * @param maxAnswerBytes the number of bytes of answers that may wait for their clients
  * @param maxStall the longest time in which a client accepts no part of a large answer
@@ -55,7 +56,7 @@ public record WorkLimits(
     return new WorkLimits(
         Math.max(4, Runtime.getRuntime().availableProcessors()),
         32,
-        128,
+        256,
         Duration.ofSeconds(10),
         Math.max(LEAST_ANSWER_BYTES, Runtime.getRuntime().maxMemory() / 8),
         Duration.ofSeconds(10),
