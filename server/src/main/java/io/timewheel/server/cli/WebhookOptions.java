@@ -81,8 +81,8 @@ public final class WebhookOptions {
               Map.of(),
               WebhookTarget.DEFAULT_TIMEOUT);
     } catch (IllegalArgumentException e) {
-      throw new IOException(
-          String.valueOf(e.getMessage()).replace("target.url", "--failed-webhook"), e);
+      throw CommandException.wrongUsage(
+          String.valueOf(e.getMessage()).replace("target.url", "--failed-webhook"));
     }
     ConfiguredSecret secret = secrets.find(failedSecret);
     if (secret == null

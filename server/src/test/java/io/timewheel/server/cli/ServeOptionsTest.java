@@ -59,7 +59,6 @@ class ServeOptionsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "--failed-webhook ftp://alerts.example --failed-secret ops, --failed-webhook (expected",
     "--failed-webhook https://alerts.example --failed-secret none, --failed-secret: no secret",
     "--failed-webhook https://alerts.example --failed-secret header, --failed-secret: no secret",
     "--failed-webhook https://alerts.example --failed-secret shop, --failed-secret: no secret"
@@ -68,6 +67,16 @@ class ServeOptionsTest {
     assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(message);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ftp://alerts.example", "alerts", "https://a:b"})
+  void aMalformedUrlIsWrongUsage(String url) {
+    String line = "--failed-webhook " + url + " --failed-secret ops";
+    assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
+        .isInstanceOfSatisfying(
+            CommandException.class, refusal -> assertThat(refusal.exitCode()).isEqualTo(2))
+        .hasMessageContaining("--failed-webhook");
   }
 
   @ParameterizedTest
