@@ -8,6 +8,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
@@ -21,9 +22,12 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -196,11 +200,46 @@ class ExportTest {
     assertThat(load(other, ready)).isEqualTo(1);
     assertThat(load(other, ready)).isZero();
 
-    assertThat(there.read("a").state()).isEqualTo(TimerState.RETRYING);
+    assertThat(there.read("a").state()).isEqualTo(TimerState.SCHEDULED);
     assertThat(there.read("a").fireAt()).isEqualTo(NOW);
     assertThat(other.verify().texts()).isEmpty();
     there.commit(there.begin("a"));
     assertThat(there.read("a").attempt()).isEqualTo(1);
+  }
+
+  @Test
+  void aReadyTimerOfAHandlerIsRetriedHereAfterAnAttempt() {
+    new Fixture(store).commit(schedule("a", NOW));
+    String ready =
+        export(store)
+            .replace("\"SCHEDULED\"", "\"READY\"")
+            .replaceFirst("\"fireAt\":\\d+,", "\"attempt\":1,");
+
+    assertThat(load(other, ready)).isEqualTo(1);
+
+    assertThat(new Fixture(other).read("a").state()).isEqualTo(TimerState.RETRYING);
+  }
+
+  /** The node that made it ready has decided that it fires. */
+  @Test
+  void aReadyTimerOfAHandlerIsNoMissedRunHere() throws Exception {
+    long past = 1_500_000_000_000L;
+    new Fixture(store)
+        .commit(schedule(key("a"), past, Fixture.definition(false, "orders", 3, true)));
+    String ready =
+        export(store).replace("\"SCHEDULED\"", "\"READY\"").replaceFirst("\"fireAt\":\\d+,", "");
+    assertThat(load(other, ready)).isEqualTo(1);
+
+    CompletableFuture<Instant> fired = new CompletableFuture<>();
+    DurableTimer timer =
+        DurableTimer.builder(other)
+            .handler("orders", firing -> fired.complete(firing.scheduledAt()))
+            .start();
+    try {
+      assertThat(fired.get(1, TimeUnit.MINUTES)).isEqualTo(Instant.ofEpochMilli(past));
+    } finally {
+      timer.close();
+    }
   }
 
   @Test

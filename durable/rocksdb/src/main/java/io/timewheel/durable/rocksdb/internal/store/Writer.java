@@ -609,20 +609,25 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  /** A store of one owner makes no timer of a handler ready: such a timer is due instead. */
+  /**
+   * A store of one owner makes no timer of a handler ready: such a timer is due instead. The engine
+   * has decided about missed runs before it was ready. A run with a time of its own is not decided
+   * about again.
+   */
   private static TimerRecord ofOneOwner(TimerRecord record) {
     if (record.state() != TimerState.READY || record.definition().queue()) {
       return record;
     }
+    boolean isFirst = record.attempt() == 0;
     return new TimerRecord(
         record.key(),
         record.version(),
         record.revision(),
-        TimerState.RETRYING,
+        isFirst ? TimerState.SCHEDULED : TimerState.RETRYING,
         record.definition(),
         record.dueAt(),
         record.scheduledAt(),
-        record.runAt(),
+        isFirst && record.definition().isRecurring() ? record.scheduledAt() : record.runAt(),
         record.attempt(),
         null,
         record.former(),
