@@ -114,6 +114,11 @@ class CopyCommandTest {
     return database;
   }
 
+  private void checkIsUnfinished(Database database) throws Exception {
+    assertThat(store(database, "verify")).isEqualTo(1);
+    assertThat(out).contains("an import into the database has not ended", "1 problems");
+  }
+
   private void copyAgain(Database database) throws Exception {
     database.execute("DROP TRIGGER second_batch ON timewheel_timer");
     assertThat(execute(passwords(database), copyTo(database))).as(err).isZero();
@@ -133,11 +138,11 @@ class CopyCommandTest {
     assertThat(err)
         .contains(
             "no space left on device",
-            database.url() + " lacks timers: copy again before starting a server on it",
-            "(1,000 timers were copied)")
+            database.url() + " lacks timers: repeat the command before starting a server on it",
+            "(1,000 timers were written)")
         .hasLineCount(1);
     assertThat(database.number("SELECT count(*) FROM timewheel_timer")).isEqualTo(1_000);
-    assertThat(store(database, "verify")).as(out).isZero();
+    checkIsUnfinished(database);
     copyAgain(database);
   }
 
@@ -154,7 +159,32 @@ class CopyCommandTest {
     copy.destroyForcibly().waitFor();
     database.execute("SELECT pg_terminate_backend(pid)" + sleeper);
 
+    checkIsUnfinished(database);
     copyAgain(database);
+  }
+
+  @Test
+  void aKilledImportLeavesNoDirectoryThatAServerAccepts() throws Exception {
+    fill();
+    String all = Files.readString(directory.resolve("lines"));
+    Path data = directory.resolve("new");
+    Process killed = programs.run(Map.of(), "store", "import", "--data", data.toString(), "-");
+    killed.getOutputStream().write(all.substring(0, all.length() / 2).getBytes(UTF_8));
+    killed.getOutputStream().flush();
+    while (Files.notExists(directory.resolve("new.part/CURRENT"))) {
+      assertThat(killed.isAlive()).isTrue();
+      Thread.sleep(50);
+    }
+    killed.destroyForcibly().waitFor();
+
+    assertThat(data).doesNotExist();
+    String lines = directory.resolve("lines").toString();
+    assertThat(execute(Map.of(), "store", "import", "--data", data.toString(), lines))
+        .as(err)
+        .isZero();
+    assertThat(execute(Map.of(), "store", "verify", "--data", data.toString())).isZero();
+    assertThat(out).startsWith("1,500 timers, 0 problems");
+    assertThat(directory.resolve("new.part")).doesNotExist();
   }
 
   @Test
@@ -188,6 +218,10 @@ class CopyCommandTest {
     assertThat(execute(Map.of(), "store", "verify", "--data", copy)).as(out).isZero();
 
     assertThat(execute(Map.of(), "store", "copy", "--data", copy, "--to-data", data()))
+        .isEqualTo(4);
+    assertThat(err).contains(data() + " already exists");
+    Path lines = Files.writeString(directory.resolve("more"), "");
+    assertThat(execute(Map.of(), "store", "import", "--data", data(), lines.toString()))
         .isEqualTo(1);
     assertThat(err).contains(data(), "is in use");
   }

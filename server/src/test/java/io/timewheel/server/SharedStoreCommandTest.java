@@ -157,8 +157,10 @@ class SharedStoreCommandTest {
     assertThat(copyTo(first, "--data", data)).as(err).isZero();
     assertThat(out).isEqualTo("3 timers copied to " + first.url() + System.lineSeparator());
     assertThat(store(first, "verify")).as(out).isZero();
-    assertThat(copyTo(first, "--data", data)).as("again: %s", err).isZero();
-    assertThat(out).startsWith("0 timers copied");
+    assertThat(copyTo(first, "--data", data)).isEqualTo(4);
+    assertThat(err).contains(first.url() + " contains 3 timers (expected: none, ");
+    assertThat(store(first, "import", original.toString())).as("again: %s", err).isZero();
+    assertThat(out).startsWith("0 timers imported");
 
     Path export = directory.resolve("export");
     assertThat(store(first, "export", export.toString())).as(err).isZero();
@@ -191,8 +193,8 @@ class SharedStoreCommandTest {
     try (Stream<Path> files = Files.list(directory.resolve("copies"))) {
       assertThat(files).as("no unfinished part").containsExactly(Path.of(copy));
     }
-    assertThat(store(second, "copy", "--to-data", copy)).as(err).isZero();
-    assertThat(out).startsWith("0 timers copied to ");
+    assertThat(store(second, "copy", "--to-data", copy)).isEqualTo(4);
+    assertThat(err).contains(copy + " already exists (expected: a new directory; ");
     assertThat(execute("store", "verify", "--data", copy)).as(out).isZero();
     Path last = directory.resolve("last");
     assertThat(execute("store", "export", "--data", copy, last.toString())).as(err).isZero();
@@ -221,6 +223,35 @@ class SharedStoreCommandTest {
     assertThat(out).startsWith("1 timers imported from ");
   }
 
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aFailedImportDescribesTheTargetAndBlocksItsStart(boolean mariaDb) throws Exception {
+    Database database = migrated(mariaDb);
+    Path cut =
+        Files.writeString(directory.resolve("cut"), lines(LATER).replace("{\"timers\":1}\n", ""));
+
+    assertThat(store(database, "import", cut.toString())).isEqualTo(1);
+
+    assertThat(err)
+        .contains(
+            "the export ends here",
+            database.url() + " lacks timers: repeat the command before starting a server on it");
+    assertThat(store(database, "verify")).isEqualTo(1);
+    assertThat(out).contains("an import into the database has not ended");
+    Path password = passwordOf(database);
+    assertThat(
+            execute(
+                "serve",
+                "--port=0",
+                "--store=" + database.url(),
+                "--store-user=" + database.user(),
+                "--store-password-file=" + password))
+        .isEqualTo(1);
+    Path whole = Files.writeString(directory.resolve("whole"), lines(LATER));
+    assertThat(store(database, "import", whole.toString())).as(err).isZero();
+    assertThat(store(database, "verify")).as(out).isZero();
+  }
+
   @Test
   void aCopyNeedsOneTargetThatIsNotItsSource() throws IOException {
     String data = directory.resolve("data").toString();
@@ -233,6 +264,11 @@ class SharedStoreCommandTest {
     assertThat(execute("store", "copy", "--store", url, "--to-store", url)).isEqualTo(2);
     assertThat(err).contains("is the source, too");
     assertThat(execute("store", "copy", "--to-store", url + "?password=secret")).isEqualTo(2);
+    for (String option : List.of("--to-store-user", "--to-store-password-file")) {
+      assertThat(execute("store", "copy", "--data", data, "--to-data", data + "2", option, "x"))
+          .isEqualTo(2);
+      assertThat(err).contains(option, "not used by --to-data");
+    }
     assertThat(execute("store", "copy", "--data", data, "--to-data", data + "2")).isEqualTo(1);
     assertThat(Path.of(data + "2")).as("a missing source makes no target").doesNotExist();
   }

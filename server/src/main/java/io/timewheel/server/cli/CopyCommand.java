@@ -3,13 +3,14 @@ package io.timewheel.server.cli;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.rocksdb.RocksTimerStore;
-import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.server.cli.StoreCommand.Written;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.store.SharedDatabase;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +22,7 @@ import picocli.CommandLine.ParentCommand;
 @Command(
     name = "copy",
     description = {
-      "Copy all timers into another directory or database; the newer version wins.",
+      "Copy all timers into a new directory, or into a database without timers.",
       "After a failure, copy again. Stored answers of Idempotency-Key are not copied.",
       "Stop the servers of both first; otherwise both stores fire the timers."
     },
@@ -34,10 +35,7 @@ import picocli.CommandLine.ParentCommand;
 final class CopyCommand implements Callable<Integer> {
   @ParentCommand private @Nullable StoreCommand parent;
 
-  @Option(
-      names = "--to-data",
-      paramLabel = "DIR",
-      description = "Copy into this directory; create it if it is missing.")
+  @Option(names = "--to-data", paramLabel = "DIR", description = "Copy into this new directory.")
   private @Nullable Path toData;
 
   @Option(
@@ -63,61 +61,68 @@ final class CopyCommand implements Callable<Integer> {
   public Integer call() throws IOException {
     StoreCommand from = requireNonNull(parent);
     String target = target(from);
-    return from.reading(source -> copy(from, source, target));
+    // The target is opened first: a running server makes no copy for a target that fails.
+    Written copied =
+        toData == null
+            ? DatabaseOptions.using(
+                new SharedDatabase(target, toStoreUser, this::password),
+                store -> copy(from, store, target))
+            : from.filling(toData, store -> from.reading(source -> from.copy(source, store, null)));
+    from.done(
+        ApiClient.JSON.createObjectNode().put("timers", copied.timers()).put("target", target),
+        "%,d timers copied to %s".formatted(copied.timers(), target));
+    return copied.exitCode();
   }
 
   /** {@return the target for messages} */
-  private String target(StoreCommand from) {
+  private String target(StoreCommand from) throws IOException {
     if ((toData == null) == (toStore == null)) {
-      throw new CommandException(ExitCode.USAGE, "--to-data, --to-store: (expected: one of them)");
+      throw CommandException.wrongUsage("--to-data, --to-store: (expected: one of them)");
     }
-    DatabaseOptions database = from.database();
-    boolean isSource =
-        toData != null
-            ? from.isSource(toData)
-            : database != null && requireNonNull(toStore).equals(database.url());
-    String target = toData == null ? requireNonNull(toStore) : toData.toString();
-    if (isSource) {
+    if (toStore != null) {
+      DatabaseOptions database = from.database();
+      checkIsNotSource(database != null && toStore.equals(database.url()), toStore);
+      return toStore;
+    }
+    if (toStoreUser != null || toStorePasswordFile != null) {
+      throw CommandException.wrongUsage(
+          "--to-store-user, --to-store-password-file: not used by --to-data (expected:"
+              + " --to-store)");
+    }
+    Path directory = requireNonNull(toData);
+    checkIsNotSource(from.isSource(directory), directory.toString());
+    if (Files.exists(directory, LinkOption.NOFOLLOW_LINKS)) {
       throw new CommandException(
-          ExitCode.USAGE, target + " is the source, too (expected: another target)");
+          ExitCode.CONFLICT,
+          directory
+              + " already exists (expected: a new directory; `store export` and `store import` add"
+              + " timers to a store)");
     }
-    return target;
+    return directory.toString();
   }
 
-  private int copy(StoreCommand from, TimerStore source, String target) throws IOException {
-    if (toData != null) {
-      try (RocksTimerStore store = StoreCommand.open(toData)) {
-        return copy(from, source, store, target);
-      }
+  private static void checkIsNotSource(boolean isSource, String target) {
+    if (isSource) {
+      throw CommandException.wrongUsage(target + " is the source, too (expected: another target)");
     }
-    SharedDatabase database =
-        new SharedDatabase(requireNonNull(toStore), toStoreUser, this::password);
-    return DatabaseOptions.using(database, store -> copy(from, source, store, target));
+  }
+
+  private static Written copy(StoreCommand from, JdbcTimerStore store, String target)
+      throws IOException {
+    long present = StoreCommand.timers(store);
+    // A repeated copy must not bring back timers that the target has fired and purged.
+    if (present > 0 && !store.hasUnfinishedImport()) {
+      throw new CommandException(
+          ExitCode.CONFLICT,
+          "%s contains %,d timers (expected: none, or those of an unfinished copy; drop its tables, or add timers with `store export` and `store import`)"
+              .formatted(target, present));
+    }
+    return from.reading(source -> from.copy(source, store, target));
   }
 
   private @Nullable String password() throws IOException {
     return toStorePasswordFile == null
         ? System.getenv(Settings.TO_STORE_PASSWORD)
         : new SecretFile(toStorePasswordFile).read().strip();
-  }
-
-  private static int copy(StoreCommand from, TimerStore source, TimerStore to, String target) {
-    TransferProgress progress = from.progress(source);
-    Written copied;
-    try {
-      copied = from.copy(source, to, progress);
-    } catch (RuntimeException e) {
-      if (progress.timers() == 0) {
-        throw e;
-      }
-      throw new CommandException(
-          ExitCode.FAILED,
-          "%s; %s lacks timers: copy again before starting a server on it (%,d timers were copied)"
-              .formatted(Timewheel.reason(e), target, progress.timers()));
-    }
-    from.done(
-        ApiClient.JSON.createObjectNode().put("timers", copied.timers()).put("target", target),
-        "%,d timers copied to %s".formatted(copied.timers(), target));
-    return copied.exitCode();
   }
 }

@@ -187,16 +187,15 @@ final class StoreCommand {
   int backup(
       @Parameters(paramLabel = "DIRECTORY", description = "New directory of the copy.") Path target)
       throws IOException {
-    DatabaseOptions database = database();
     int exitCode = ExitCode.DONE;
-    if (database == null) {
+    if (database() == null) {
       try (Data existing = existing()) {
         existing.copyTo(target);
       }
     } else if (Files.exists(target, LinkOption.NOFOLLOW_LINKS)) {
       throw new CommandException(ExitCode.FAILED, target + " already exists");
     } else {
-      exitCode = database.using(store -> copyTo(target.toAbsolutePath(), store));
+      exitCode = filling(target, copy -> reading(store -> copy(store, copy, null).exitCode()));
     }
     done(
         ApiClient.JSON.createObjectNode().put("directory", target.toString()),
@@ -204,18 +203,32 @@ final class StoreCommand {
     return exitCode;
   }
 
-  /** Copies a database into a new directory. The rename shows that the directory is complete. */
-  private int copyTo(Path target, JdbcTimerStore store) throws IOException {
-    Path parent = target.getParent() == null ? target : target.getParent();
-    Files.createDirectories(parent);
-    String name = target.getFileName() + ".part";
-    try (TemporaryFiles part = new TemporaryFiles(Files.createTempDirectory(parent, name))) {
-      int exitCode;
-      try (RocksTimerStore copy = open(part.path())) {
-        exitCode = copy(store, copy, progress(store)).exitCode();
+  /**
+   * Fills the store of a new directory. The rename shows that the directory is complete. The part
+   * of a killed copy is replaced.
+   *
+   * @param <T> the type of the result
+   */
+  <T> T filling(Path directory, Work<T> work) throws IOException {
+    Path target = directory.toAbsolutePath().normalize();
+    Path part = target.resolveSibling(target.getFileName() + ".part");
+    if (isSource(part)) {
+      throw new CommandException(
+          ExitCode.USAGE,
+          part + " is the source, and would be replaced (expected: another target)");
+    }
+    if (Files.exists(part, LinkOption.NOFOLLOW_LINKS)) {
+      Data.alone(part).close(); // refuses the part of a copy that runs, and other files
+    }
+    try (TemporaryFiles files = new TemporaryFiles(part)) {
+      TemporaryFiles.delete(part);
+      Files.createDirectories(target.getParent());
+      T result;
+      try (RocksTimerStore store = open(files.path())) {
+        result = work.with(store);
       }
-      Files.move(part.path(), target);
-      return exitCode;
+      Files.move(files.path(), target);
+      return result;
     }
   }
 
@@ -299,18 +312,48 @@ final class StoreCommand {
     return written(() -> TimerLines.exportTo(source, out));
   }
 
-  TransferProgress progress(TimerStore source) {
-    long total =
-        source.counts().values().stream()
-            .map(Map<TimerState, Long>::values)
-            .flatMap(Collection::stream)
-            .mapToLong(Long::longValue)
-            .sum();
-    return new TransferProgress(globals().err(), total);
+  private TransferProgress progress(TimerStore source) {
+    return new TransferProgress(globals().err(), timers(source));
   }
 
-  Written copy(TimerStore source, TimerStore target, TransferProgress progress) {
-    return written(() -> StoreCopy.copy(source, target, progress::reached));
+  /** {@return how many timers a store contains} */
+  static long timers(TimerStore store) {
+    return store.counts().values().stream()
+        .map(Map<TimerState, Long>::values)
+        .flatMap(Collection::stream)
+        .mapToLong(Long::longValue)
+        .sum();
+  }
+
+  /**
+   * Copies a store. If it is damaged, the readable timers are copied.
+   *
+   * @param name the name of a target that stays after a failure; null for one that does not
+   */
+  Written copy(TimerStore source, TimerStore target, @Nullable String name) {
+    StoreCopy copy = new StoreCopy(target, progress(source)::reached);
+    LongSupplier work =
+        () -> {
+          source.copyTo(copy);
+          return copy.written();
+        };
+    int exitCode = into(name, copy, () -> written(work)).exitCode();
+    return new Written(copy.written(), exitCode);
+  }
+
+  /** Describes a target that stays if the work fails, because it lacks timers then. */
+  private static <T> T into(@Nullable String target, StoreCopy copy, Supplier<T> work) {
+    try {
+      return work.get();
+    } catch (RuntimeException e) {
+      if (target == null || !copy.hasBegun()) {
+        throw e;
+      }
+      throw new CommandException(
+          ExitCode.FAILED,
+          "%s; %s lacks timers: repeat the command before starting a server on it (%,d timers were written)"
+              .formatted(Timewheel.reason(e), target, copy.written()));
+    }
   }
 
   /** Exports or copies a store. If it is damaged, the readable timers are written. */
@@ -340,17 +383,30 @@ final class StoreCommand {
     try (InputStream in = input(file)) {
       DatabaseOptions database = database();
       if (database != null) {
-        return database.using(store -> importFrom(in, file, store));
+        String target = requireNonNull(database.url());
+        return database.using(store -> importFrom(in, file, store, target));
       }
+      if (Files.notExists(data)) {
+        return filling(data, store -> importFrom(in, file, store, null));
+      }
+      RocksTimerStore.restrict(data);
       try (RocksTimerStore store = open(data)) {
-        return importFrom(in, file, store);
+        return importFrom(in, file, store, data.toString());
       }
     }
   }
 
-  private int importFrom(InputStream in, Path file, TimerStore store) {
+  private int importFrom(InputStream in, Path file, TimerStore store, @Nullable String target) {
     TransferProgress progress = new TransferProgress(globals().err(), 0);
-    long timers = TimerLines.importFrom(progress.counting(in), store);
+    StoreCopy copy = new StoreCopy(store, read -> {});
+    long timers =
+        into(
+            target,
+            copy,
+            () -> {
+              TimerLines.readTo(progress.counting(in), copy);
+              return copy.written();
+            });
     done(counted(timers, file), "%,d timers imported from %s".formatted(timers, file));
     return ExitCode.DONE;
   }
@@ -384,9 +440,12 @@ final class StoreCommand {
   }
 
   /** {@return whether the options name a directory, and it is this one} */
-  boolean isSource(Path directory) {
+  boolean isSource(Path directory) throws IOException {
     return database() == null
-        && data.toAbsolutePath().normalize().equals(directory.toAbsolutePath().normalize());
+        && (data.toAbsolutePath().normalize().equals(directory.toAbsolutePath().normalize())
+            || (Files.exists(data)
+                && Files.exists(directory)
+                && Files.isSameFile(data, directory)));
   }
 
   /** Opens the store in a directory, or creates an empty one there. */

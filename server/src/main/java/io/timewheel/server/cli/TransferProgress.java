@@ -36,11 +36,6 @@ final class TransferProgress {
     }
   }
 
-  /** {@return how many timers were transferred so far} */
-  long timers() {
-    return timers;
-  }
-
   private void count(byte[] bytes, int from, int length) {
     for (int i = from; i < from + length; i++) {
       if (bytes[i] == '\n') {

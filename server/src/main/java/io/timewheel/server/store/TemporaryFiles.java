@@ -41,7 +41,7 @@ public final class TemporaryFiles implements AutoCloseable {
   }
 
   /** Deletes a file, or a directory with its content. An absent file is not an error. */
-  static void delete(Path path) throws IOException {
+  public static void delete(Path path) throws IOException {
     if (Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
       try (DirectoryStream<Path> inner = Files.newDirectoryStream(path)) {
         for (Path each : inner) {

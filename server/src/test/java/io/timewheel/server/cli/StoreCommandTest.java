@@ -13,6 +13,7 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
@@ -157,6 +158,95 @@ class StoreCommandTest {
     assertThat(Files.readAllLines(export)).hasSizeBetween(450, 501); // of 502
     assertThat(execute("store import --data " + directory.resolve("other") + " " + export))
         .isZero();
+  }
+
+  @Test
+  void aCopyOfDamagedDataReportsTheCopiedTimers() throws IOException {
+    Path data = directory.resolve("data");
+    Path copy = directory.resolve("copy");
+    Path lines = Files.writeString(directory.resolve("lines"), export(500));
+    assertThat(store("import", data, lines)).isZero();
+    damageLargestTable(data);
+    out.getBuffer().setLength(0);
+
+    assertThat(execute("store copy --data " + data + " --to-data " + copy))
+        .isEqualTo(ExitCode.FAILED);
+
+    assertThat(out.toString()).endsWith(" timers copied to " + copy + System.lineSeparator());
+    String timers = out.toString().replaceAll(" .*\\s*", "");
+    out.getBuffer().setLength(0);
+    assertThat(execute("store verify --data " + copy)).as("%s", out).isZero();
+    assertThat(out.toString()).startsWith(timers + " timers, 0 problems");
+  }
+
+  @Test
+  void aCopyReplacesThePartOfAKilledOne() throws IOException {
+    Path data = store();
+    Path part = directory.resolve("copy.part");
+    Path lines = Files.writeString(directory.resolve("lines"), export(3));
+    assertThat(store("import", part, lines)).as("%s", err).isZero();
+    out.getBuffer().setLength(0);
+
+    assertThat(execute("store copy --data " + data + " --to-data " + directory.resolve("copy")))
+        .as("%s", err)
+        .isZero();
+
+    assertThat(out.toString()).startsWith("0 timers copied");
+    assertThat(part).doesNotExist();
+    out.getBuffer().setLength(0);
+    assertThat(execute("store verify --data " + directory.resolve("copy"))).isZero();
+    assertThat(out.toString()).startsWith("0 timers");
+  }
+
+  @Test
+  void aCopyReplacesNoOtherFiles() throws IOException {
+    Path data = store();
+    Path part = Files.createDirectory(directory.resolve("copy.part"));
+    Path file = Files.writeString(part.resolve("file"), "precious");
+    String target = " --to-data " + directory.resolve("copy");
+
+    assertThat(execute("store copy --data " + data + target)).isEqualTo(ExitCode.FAILED);
+    assertThat(err.toString()).contains(part + ": there is no store in it");
+    assertThat(file).content().isEqualTo("precious");
+    Files.delete(file);
+    Files.delete(part);
+    Files.move(data, part);
+    assertThat(execute("store copy --data " + part + target)).isEqualTo(ExitCode.USAGE);
+    assertThat(err.toString()).contains(part + " is the source, and would be replaced");
+    assertThat(execute("store verify --data " + part)).isZero();
+    Path link = Files.createSymbolicLink(directory.resolve("link"), part);
+    assertThat(execute("store copy --data " + link + target)).isEqualTo(ExitCode.USAGE);
+    assertThat(execute("store verify --data " + part)).isZero();
+  }
+
+  @Test
+  void aFailedImportDescribesAnExistingStoreAndLeavesNoNewOne() throws IOException {
+    Path data = store();
+    Path lines =
+        Files.writeString(directory.resolve("cut"), export(3).replace("{\"timers\":3}", ""));
+
+    assertThat(store("import", data, lines)).isEqualTo(ExitCode.FAILED);
+    assertThat(err.toString())
+        .contains(
+            "the export ends here",
+            data
+                + " lacks timers: repeat the command before starting a server on it (0 timers were"
+                + " written)");
+    assertThat(store("import", directory.resolve("new"), lines)).isEqualTo(ExitCode.FAILED);
+    assertThat(directory.resolve("new")).doesNotExist();
+    assertThat(directory.resolve("new.part")).doesNotExist();
+  }
+
+  @Test
+  void anImportRestrictsItsDirectory() throws IOException {
+    Path data = Files.createDirectory(directory.resolve("data"));
+    Files.setPosixFilePermissions(data, PosixFilePermissions.fromString("rwxr-xr-x"));
+    Path lines = Files.writeString(directory.resolve("lines"), export(3));
+
+    assertThat(store("import", data, lines)).as("%s", err).isZero();
+
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(data)))
+        .isEqualTo("rwx------");
   }
 
   private static String export(int timers) {

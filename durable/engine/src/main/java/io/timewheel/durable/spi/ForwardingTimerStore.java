@@ -173,6 +173,11 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
+  public void endImport() {
+    store.endImport();
+  }
+
+  @Override
   public int importTimers(List<CopiedTimer> timers) {
     return store.importTimers(timers);
   }

@@ -22,6 +22,7 @@ public final class StoreCopy implements TimerSink {
   private final LongConsumer progress;
   private final int maxBatch;
   private final List<CopiedTimer> batch = new ArrayList<>();
+  private boolean begun;
   private long batchBytes;
   private long read;
   private long written;
@@ -54,6 +55,11 @@ public final class StoreCopy implements TimerSink {
     return copy.written();
   }
 
+  /** {@return whether the import into the target has begun, so that the target may lack timers} */
+  public boolean hasBegun() {
+    return begun;
+  }
+
   /** {@return how many timers were written} */
   public long written() {
     return written;
@@ -62,6 +68,7 @@ public final class StoreCopy implements TimerSink {
   @Override
   public void begin(long lastVersion, Set<String> paused) {
     store.beginImport(lastVersion, paused);
+    begun = true;
   }
 
   @Override
@@ -79,6 +86,7 @@ public final class StoreCopy implements TimerSink {
     if (!batch.isEmpty()) {
       write();
     }
+    store.endImport();
   }
 
   private void write() {

@@ -345,6 +345,12 @@ public interface TimerStore extends AutoCloseable {
   }
 
   /**
+   * Ends an import. A store may refuse {@link #start} between {@link #beginImport} and this call,
+   * because it lacks timers.
+   */
+  default void endImport() {}
+
+  /**
    * Writes timers with their state, version and revision, together with their index entries and
    * counters. A timer that is there stays unless it is {@linkplain CopiedTimer#isNewerThan older}.
    * So a repeated call changes nothing. New versions exceed all imported ones.

@@ -425,7 +425,9 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public void start(StoreListener listener) {
-    clusterPauses.start(requireNonNull(listener, "listener"));
+    requireNonNull(listener, "listener");
+    imports.checkFinished();
+    clusterPauses.start(listener);
     ownership.start(listener);
     if (withThreads) {
       threads = new LeaseThreads(ownership, clusterPauses);
@@ -577,6 +579,21 @@ public final class JdbcTimerStore implements TimerStore {
     imports.begin(lastVersion);
     Set<String> present = paused();
     scopes.stream().filter(scope -> !present.contains(scope)).forEach(this::pause);
+  }
+
+  @Override
+  public void endImport() {
+    imports.end();
+  }
+
+  /**
+   * Returns whether an import has begun and not ended, so that timers are missing. Then {@link
+   * #start} refuses the database, and {@link #verify} reports a problem. Import again.
+   *
+   * @return whether an import is unfinished
+   */
+  public boolean hasUnfinishedImport() {
+    return imports.isUnfinished();
   }
 
   @Override

@@ -108,6 +108,7 @@ class CopyTest {
     copy.beginImport(5_000_000_000L, Set.of());
     assertThat(copy.importTimers(List.of(new CopiedTimer(late, null)))).isOne();
     assertThat(copy.get(key("a")).version()).isEqualTo(7_000_000_000L);
+    copy.endImport();
     copy.close();
 
     Fixture.Node next = target.start();
@@ -220,8 +221,16 @@ class CopyTest {
         .hasMessage("killed after 1000");
 
     assertThat(copy.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 1_000L)));
-    assertThat(copy.verify().texts()).isEmpty();
+    assertThat(copy.hasUnfinishedImport()).isTrue();
+    assertThat(copy.verify().texts())
+        .singleElement()
+        .asString()
+        .startsWith("an import into the database has not ended, so timers are missing (copy");
+    assertThatThrownBy(target::start)
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("an import into the database has not ended");
     assertThat(copy(node.store, copy)).isOne();
+    assertThat(copy.hasUnfinishedImport()).isFalse();
     assertThat(copy.verify().texts()).isEmpty();
     assertThat(copy.get(key("u"))).isEqualTo(node.store.get(key("u")));
   }

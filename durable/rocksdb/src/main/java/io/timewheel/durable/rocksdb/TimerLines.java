@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.rocksdb.internal.transfer.JsonExport;
 import io.timewheel.durable.rocksdb.internal.transfer.JsonImport;
 import io.timewheel.durable.spi.StoreCopy;
+import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -50,7 +51,20 @@ public final class TimerLines {
    */
   public static long importFrom(InputStream in, TimerStore to) {
     StoreCopy copy = new StoreCopy(to, read -> {});
-    JsonImport.read(requireNonNull(in, "in"), copy);
+    readTo(in, copy);
     return copy.written();
+  }
+
+  /**
+   * Reads the lines of an export into any sink.
+   *
+   * @param in the stream; not closed
+   * @param sink takes the timers, in the order of the lines; not ended if a line is incorrect
+   * @throws IllegalArgumentException if the stream is no export, or cut off. The message contains
+   *     the line and the reason
+   * @throws java.io.UncheckedIOException if a read fails
+   */
+  public static void readTo(InputStream in, TimerSink sink) {
+    JsonImport.read(requireNonNull(in, "in"), requireNonNull(sink, "sink"));
   }
 }

@@ -214,6 +214,7 @@ abstract class CopyContract extends LeaseContract {
     Collected copy = copyOf(fillMemory(target));
     target.beginImport(copy.lastVersion + 100_000, copy.paused);
     target.importTimers(copy.list());
+    target.endImport();
 
     store = target;
     store.start(listener());
@@ -256,6 +257,7 @@ abstract class CopyContract extends LeaseContract {
     TimerStore target = restartedWithoutOwner();
     target.beginImport(copy.lastVersion, copy.paused);
     assertEquals(1, target.importTimers(copy.list()));
+    target.endImport();
 
     store = target;
     store.start(listener());

@@ -72,7 +72,7 @@ public final class Repair {
         new Work<>() {
           @Override
           public VerifyReport run(Connection connection) throws SQLException {
-            return unlimited(connection, () -> verify(connection, false)).report();
+            return unlimited(connection, () -> verifyWithImport(connection)).report();
           }
 
           @Override
@@ -207,6 +207,14 @@ public final class Repair {
     }
     connection.setNetworkTimeout(direct, timeoutMillis);
     return result;
+  }
+
+  private Findings verifyWithImport(Connection connection) throws SQLException {
+    Findings found = verify(connection, false);
+    if (TimerImport.isUnfinished(connection)) {
+      found.text(TimerImport.UNFINISHED);
+    }
+    return found;
   }
 
   private Findings verify(Connection connection, boolean alone) throws SQLException {

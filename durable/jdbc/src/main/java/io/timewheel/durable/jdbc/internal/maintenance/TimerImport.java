@@ -42,7 +42,15 @@ import org.jspecify.annotations.Nullable;
  * memory, which an import would contradict.
  */
 public final class TimerImport {
+  /** The problem of a database that lacks timers, and its remedy. */
+  public static final String UNFINISHED =
+      "an import into the database has not ended, so timers are missing (copy or import again, or"
+          + " drop the tables)";
+
   private static final int MAX_NAMED_NODES = 10;
+  private static final String MARK =
+      "INSERT INTO timewheel_meta (name, value) VALUES ('import', 1)";
+  private static final String UNMARK = "DELETE FROM timewheel_meta WHERE name = 'import'";
 
   private final Transactions transactions;
   private final TransactionSql sql;
@@ -63,7 +71,7 @@ public final class TimerImport {
   }
 
   /**
-   * Refuses live nodes, and has new versions exceed one.
+   * Refuses live nodes, marks the import as unfinished, and has new versions exceed one.
    *
    * @throws StoreException with the kind REJECTED if nodes have leases
    */
@@ -73,9 +81,48 @@ public final class TimerImport {
             connection -> {
               sql.begin(connection);
               checkNoNode(connection);
+              execute(connection, UNMARK);
+              execute(connection, MARK);
               raiseVersion(connection, lastVersion);
               return true;
             });
+  }
+
+  /** Removes the mark of an unfinished import. */
+  public void end() {
+    boolean unused =
+        transactions.write(
+            connection -> {
+              sql.begin(connection);
+              execute(connection, UNMARK);
+              return true;
+            });
+  }
+
+  /** {@return whether an import has begun and not ended} */
+  public boolean isUnfinished() {
+    return transactions.read(TimerImport::isUnfinished);
+  }
+
+  static boolean isUnfinished(Connection connection) throws SQLException {
+    return Sql.number(connection, "SELECT count(*) FROM timewheel_meta WHERE name = 'import'") > 0;
+  }
+
+  /**
+   * Refuses a database that lacks timers.
+   *
+   * @throws StoreException with the kind REJECTED if an import has not ended
+   */
+  public void checkFinished() {
+    if (isUnfinished()) {
+      throw new StoreException(StoreException.Kind.REJECTED, UNFINISHED, null);
+    }
+  }
+
+  private static void execute(Connection connection, String statement) throws SQLException {
+    try (PreparedStatement prepared = connection.prepareStatement(statement)) {
+      prepared.executeUpdate();
+    }
   }
 
   /** A sequence keeps no promise of a transaction: it is raised, whatever becomes of that. */
