@@ -28,6 +28,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.EofException;
@@ -235,7 +236,11 @@ public final class EventResource {
 
   private void requestFigures(Executor executor) {
     if (requested.getAndIncrement() == 0) {
-      executor.execute(this::countUntilServed);
+      try {
+        executor.execute(this::countUntilServed);
+      } catch (RejectedExecutionException e) {
+        requested.set(0); // the next second requests them again, unless the server is closing
+      }
     }
   }
 
