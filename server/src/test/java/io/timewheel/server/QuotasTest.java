@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Quotas;
@@ -16,24 +14,27 @@ import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Quota;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.SecretSource;
+import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the quotas of tokens and namespaces. */
+@Timeout(120)
 class QuotasTest {
   private static final String AT = "{\"at\":\"2099-01-01T00:00:00Z\",\"target\":{\"queue\":\"q\"}}";
   private static final String TIMERS = "/v1/namespaces/shop/timers";
@@ -248,31 +249,47 @@ class QuotasTest {
   }
 
   @Test
-  void aStreamThatCannotBeginUsesNoQuota() throws Exception {
+  void aStreamThatAQuotaRefusesTakesNoPlaceOfTheServer() throws Exception {
     Path file = directory.resolve("tokens");
     String reader = token(file, "reader", new Quota(null, null, 1L, null));
+    ServerConfig c = ServerConfig.loopback(0);
+    ServerConfig eight =
+        new ServerConfig(
+            c.listen(),
+            0,
+            c.hosts(),
+            c.ingress(),
+            c.maxConnections(),
+            c.maxWaitingClaims(),
+            8,
+            c.maxBodyBytes(),
+            c.maxBodyTime(),
+            c.work());
     TimewheelServer server =
-        TimewheelServer.start(
-            ServerConfig.loopback(0), Tokens.open(file), SecretSource.NONE, InstantSource.system());
-    ForwardingTimerStore uncounted =
-        new ForwardingTimerStore(InMemoryTimerStore.create()) {
-          @Override
-          public Map<String, Map<TimerState, Long>> counts() {
-            throw new ArithmeticException("a fault");
-          }
-        };
+        TimewheelServer.start(eight, Tokens.open(file), SecretSource.NONE, InstantSource.system());
     try (server;
-        DurableTimer timer = DurableTimer.builder(server.watch("uncounted", uncounted)).start()) {
+        DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
       server.serve(timer);
       HttpRequest events =
           HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/v1/events"))
               .header(BEARER, reader)
-              .timeout(Duration.ofMinutes(1))
               .build();
       HttpClient client = HttpClient.newHttpClient();
+      HttpResponse<InputStream> first = client.send(events, BodyHandlers.ofInputStream());
+      assertThat(first.statusCode()).isEqualTo(200);
+      for (int i = 0; i < 10; i++) {
+        HttpResponse<String> refused = client.send(events, BodyHandlers.ofString());
+        assertThat(refused.statusCode()).isEqualTo(429);
+        assertThat(refused.body()).contains("over_limit");
+      }
 
-      assertThat(client.send(events, BodyHandlers.discarding()).statusCode()).isEqualTo(500);
-      assertThat(client.send(events, BodyHandlers.discarding()).statusCode()).isEqualTo(500);
+      first.body().close();
+      while (server.openStreams() > 0) {
+        Thread.onSpinWait();
+      }
+      HttpResponse<InputStream> second = client.send(events, BodyHandlers.ofInputStream());
+      assertThat(second.statusCode()).isEqualTo(200);
+      second.body().close();
     }
   }
 
