@@ -360,7 +360,7 @@ class ModulesTest {
 
   @ParameterizedTest
   @CsvSource({
-    "failed, 1, 'All its attempts failed', Open it",
+    "failed, 1, 'All its attempts failed', Open the timer",
     "failed, 2, 'All their attempts failed', Open a timer",
     "blocked, 1, It is due, The timer continues",
     "blocked, 2, They are due, The timers continue",
