@@ -2,6 +2,7 @@
 package io.timewheel.server;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -153,8 +154,7 @@ class CopyCommandTest {
     String sleeper = " FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND usename = user";
     Process copy = programs.run(passwords(database), copyTo(database));
     while (database.number("SELECT count(*)" + sleeper) == 0) {
-      assertThat(copy.isAlive()).isTrue();
-      Thread.sleep(50);
+      assertThat(copy.waitFor(50, MILLISECONDS)).as("ended").isFalse();
     }
     copy.destroyForcibly().waitFor();
     database.execute("SELECT pg_terminate_backend(pid)" + sleeper);
@@ -172,8 +172,7 @@ class CopyCommandTest {
     killed.getOutputStream().write(all.substring(0, all.length() / 2).getBytes(UTF_8));
     killed.getOutputStream().flush();
     while (Files.notExists(directory.resolve("new.part/CURRENT"))) {
-      assertThat(killed.isAlive()).isTrue();
-      Thread.sleep(50);
+      assertThat(killed.waitFor(50, MILLISECONDS)).as("ended").isFalse();
     }
     killed.destroyForcibly().waitFor();
 

@@ -21,7 +21,7 @@ import javax.net.ssl.SSLException;
 import org.eclipse.jetty.client.HttpResponseException;
 import org.jspecify.annotations.Nullable;
 
-/** The part of a delivery that failed, and the error for users, who need no class name. */
+/** The part of a delivery that failed, and the error for users, without class names. */
 enum DeliveryPhase {
   DNS("DNS", "no address"),
   CONNECT("connect", "no connection"),
