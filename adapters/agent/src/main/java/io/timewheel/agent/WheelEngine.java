@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The application's timeout has its own state, which decides a race of cancel and expiry. The
  * engine only removes a cancelled timeout from the wheel.
  */
+@SuppressWarnings("overloads") // andThen of two interfaces, which has no caller
 final class WheelEngine
     implements BooleanSupplier,
         Runnable,

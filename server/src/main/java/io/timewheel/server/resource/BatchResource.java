@@ -38,6 +38,9 @@ import tools.jackson.databind.annotation.JsonDeserialize;
 public final class BatchResource {
   private static final int MAX_BODY = 16 << 20;
 
+  /** The length of the longest valid ID. A refused ID may be longer. */
+  private static final int MAX_SHOWN_ID = 256;
+
   private final StoreReads reads;
   private final SecretSource secrets;
 
@@ -56,9 +59,6 @@ public final class BatchResource {
   }
 
   /** A batch as it was sent. Each of its timers may be refused alone. */
-  /** The length of the longest valid ID. A refused ID may be longer. */
-  private static final int MAX_SHOWN_ID = 256;
-
   private record Batch(
       @JsonDeserialize(using = Timers.class) @Nullable List<Parsed<BatchItem>> timers) {}
 
