@@ -99,13 +99,14 @@ public final class LogOutput {
     FixedWindowRollingPolicy policy = new FixedWindowRollingPolicy();
     policy.setContext(context);
     policy.setParent(appender);
-    policy.setFileNamePattern(file + ".%i.gz");
+    policy.setFileNamePattern(file + ".%i"); // compression would stop all writers for a second
     policy.setMinIndex(1);
     policy.setMaxIndex(FILES - 1);
     policy.start();
     SizeBasedTriggeringPolicy<ILoggingEvent> full = new SizeBasedTriggeringPolicy<>();
     full.setContext(context);
-    full.setMaxFileSize(new FileSize(size / FILES));
+    // Less than a tenth, because the last line of each file may exceed its size.
+    full.setMaxFileSize(new FileSize(size / (FILES + 1)));
     full.setCheckIncrement(Duration.buildByMilliseconds(0)); // check at each line
     full.start();
     appender.setRollingPolicy(policy);

@@ -94,7 +94,7 @@ class LogOutputTest {
     Random random = new Random(1);
     byte[] bytes = new byte[1_000];
     for (int i = 0; i < 3_000; i++) {
-      random.nextBytes(bytes); // hardly smaller after compression
+      random.nextBytes(bytes);
       String text = Base64.getEncoder().encodeToString(bytes);
       LoggingEvent event = new LoggingEvent("fqcn", logger, Level.INFO, text, null, new Object[0]);
       event.setMDCPropertyMap(Map.of());
@@ -102,7 +102,8 @@ class LogOutputTest {
     }
     appender.stop();
 
-    assertThat(directory.resolve("audit.log.9.gz")).exists();
+    // A compressed file would stop all writers while it is made.
+    assertThat(directory.resolve("audit.log.9")).isNotEmptyFile();
     assertThat(size(directory)).isBetween(MB / 2L, (long) MB);
   }
 
