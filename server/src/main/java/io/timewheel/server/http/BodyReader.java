@@ -31,7 +31,7 @@ final class BodyReader {
 
   private final Request request;
   private final int maxBytes;
-  private final Scheduler.Task deadline;
+  private final Duration limit;
 
   /** Parts of about 64 KB: one buffer would be copied as it grows. */
   private final Queue<byte[]> kept = new ArrayDeque<>();
@@ -41,25 +41,14 @@ final class BodyReader {
   private final CompletableFuture<byte[]> all = new CompletableFuture<>();
   private final ByteBudget.@Nullable Reservation reserved;
   private @Nullable Problem refused;
+  private Scheduler.@Nullable Task deadline;
 
   private BodyReader(
       Request request, int maxBytes, Duration limit, ByteBudget.@Nullable Reservation reserved) {
     this.request = request;
     this.reserved = reserved;
     this.maxBytes = maxBytes;
-    ConnectionMetaData connection = request.getConnectionMetaData();
-    this.deadline =
-        connection
-            .getConnector()
-            .getScheduler()
-            .schedule(
-                () ->
-                    connection
-                        .getConnection()
-                        .getEndPoint()
-                        .close(new TimeoutException("the body took more than " + limit)),
-                limit.toMillis(),
-                TimeUnit.MILLISECONDS);
+    this.limit = limit;
   }
 
   /** Refuses a request whose body is not JSON in UTF-8. */
@@ -112,6 +101,7 @@ final class BodyReader {
     while (true) {
       Content.Chunk chunk = request.read();
       if (chunk == null) {
+        startDeadline();
         request.demand(this::go);
         return;
       }
@@ -125,6 +115,25 @@ final class BodyReader {
         end(refused);
         return;
       }
+    }
+  }
+
+  /** Starts the time for the body, unless it runs. A body that arrived with its head needs none. */
+  private void startDeadline() {
+    if (deadline == null) {
+      ConnectionMetaData connection = request.getConnectionMetaData();
+      deadline =
+          connection
+              .getConnector()
+              .getScheduler()
+              .schedule(
+                  () ->
+                      connection
+                          .getConnection()
+                          .getEndPoint()
+                          .close(new TimeoutException("the body took more than " + limit)),
+                  limit.toMillis(),
+                  TimeUnit.MILLISECONDS);
     }
   }
 
@@ -167,7 +176,9 @@ final class BodyReader {
   }
 
   private void end(@Nullable Problem problem) {
-    deadline.cancel();
+    if (deadline != null) {
+      deadline.cancel();
+    }
     if (problem == null) {
       all.complete(joined());
     } else {

@@ -26,16 +26,28 @@ final class ClientAddress {
     this.trustedProxies = trustedProxies;
   }
 
-  /** {@return the address, in the form of the logs} */
-  String of(Request request) {
+  /**
+   * The client of a request.
+   *
+   * @param address its address, in the form of the logs
+   * @param network its address; the /64 network of an IPv6 address
+   */
+  record Client(String address, String network) {}
+
+  Client of(Request request) {
     InetAddress peer =
         request.getConnectionMetaData().getRemoteSocketAddress() instanceof InetSocketAddress socket
             ? socket.getAddress()
             : null;
-    return peer == null
-        ? String.valueOf(Request.getRemoteAddr(request))
-        : find(peer, request.getHeaders().getValuesList(HttpHeader.X_FORWARDED_FOR))
-            .getHostAddress();
+    if (peer == null) {
+      String unknown = String.valueOf(Request.getRemoteAddr(request));
+      return new Client(unknown, unknown);
+    }
+    InetAddress found =
+        isTrusted(peer)
+            ? find(peer, request.getHeaders().getValuesList(HttpHeader.X_FORWARDED_FOR))
+            : peer;
+    return new Client(found.getHostAddress(), network(found));
   }
 
   /** {@return the last address that does not belong to a trusted proxy} */
@@ -69,7 +81,12 @@ final class ClientAddress {
   }
 
   private boolean isTrusted(InetAddress address) {
-    return trustedProxies.stream().anyMatch(block -> block.contains(address));
+    for (Cidr block : trustedProxies) {
+      if (block.contains(address)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Parses an address that may have a port: {@code 192.0.2.1:443} or {@code [2001:db8::1]:443}. */

@@ -11,13 +11,12 @@ import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Quotas;
-import io.timewheel.server.settings.Cidr;
-import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -26,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.regex.Pattern;
+import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.server.Request;
@@ -48,7 +48,7 @@ public final class Exchange {
   private static final int SMALL_BYTES = 4 * 1024;
 
   private final Shared shared;
-  private final String clientAddress;
+  private final ClientAddress.Client from;
   private final long beganNanos = System.nanoTime();
   private final Request request;
   private final Response response;
@@ -94,9 +94,13 @@ public final class Exchange {
       Quotas quotas) {}
 
   Exchange(
-      Shared shared, String clientAddress, Request request, Response response, Callback callback) {
+      Shared shared,
+      ClientAddress.Client from,
+      Request request,
+      Response response,
+      Callback callback) {
     this.shared = shared;
-    this.clientAddress = clientAddress;
+    this.from = from;
     this.request = request;
     this.response = response;
     this.callback = callback;
@@ -153,15 +157,10 @@ public final class Exchange {
     String known = client;
     if (known == null) {
       boolean hasToken = !caller.equals(Caller.LOCAL) && !caller.equals(Caller.NOBODY);
-      known = hasToken ? caller.name() : network();
+      known = hasToken ? caller.name() : from.network();
       client = known;
     }
     return known;
-  }
-
-  private String network() {
-    InetAddress address = Cidr.address(clientAddress);
-    return address == null ? clientAddress : ClientAddress.network(address);
   }
 
   /** {@return whether the caller still has permission; for an answer long after the request} */
@@ -234,12 +233,18 @@ public final class Exchange {
     if (length > maxBytes) {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
-    stopDeadline(); // a separate limit holds for the time to send the body
     body = shared.bodies.of(client());
+    CompletableFuture<byte[]> read = BodyReader.read(request, maxBytes, shared.maxBodyTime, body);
+    boolean wait = !read.isDone();
+    if (wait) {
+      stopDeadline(); // a separate limit holds for the time to send the body
+    }
     on(
-        BodyReader.read(request, maxBytes, shared.maxBodyTime, body),
+        read,
         content -> {
-          expectAnswer(Duration.ZERO);
+          if (wait) {
+            expectAnswer(Duration.ZERO);
+          }
           work(() -> useBody(() -> then.accept(Json.decode(content))));
         });
   }
@@ -367,7 +372,7 @@ public final class Exchange {
     shared.auditLog.write(
         new AuditLog.Entry(
             caller.name(),
-            clientAddress,
+            from.address(),
             id,
             route.method() + " " + route.pattern(),
             String.valueOf(request.getHttpURI().getPath()),
@@ -412,7 +417,7 @@ public final class Exchange {
           request.getHttpURI().getPath(),
           Json.text(String.valueOf(item)), // without line breaks
           id,
-          clientAddress,
+          from.address(),
           problem.cause());
     }
     return problem;
@@ -425,7 +430,7 @@ public final class Exchange {
           request.getMethod(),
           request.getHttpURI().getPath(),
           id,
-          clientAddress,
+          from.address(),
           problem.cause());
     }
     BodyReader.discard(
@@ -471,25 +476,36 @@ public final class Exchange {
       List<ByteBuffer> content,
       Map<String, String> headers,
       Callback written) {
-    long length = content.stream().mapToLong(ByteBuffer::remaining).sum();
+    long length = 0;
+    for (ByteBuffer part : content) {
+      length += part.remaining();
+    }
+    boolean small = length <= SMALL_BYTES;
     ByteBudget.Reservation reserved = shared.answers.of(client());
-    if (length > SMALL_BYTES && !reserved.reserve(length)) {
+    if (!small && !reserved.reserve(length)) {
       written.failed(new EofException("there is no memory for the answer"));
       problem(
           Problem.busy(
               "too many bytes of answers wait for their clients (limit: %d); a requested change was made"
                   .formatted(shared.answers.maxBytes())));
-    } else if (!begin(status)) {
+      return;
+    }
+    if (!begin(status)) {
       reserved.release();
       written.failed(new EofException("answered already"));
+      return;
+    }
+    HttpFields.Mutable fields = response.getHeaders();
+    headers.forEach(fields::put);
+    if (etag != 0 && status < 300) {
+      fields.put(HttpHeader.ETAG, "\"" + etag + "\"");
+    }
+    fields.put(HttpHeader.CONTENT_TYPE, type);
+    fields.put(HttpHeader.CONTENT_LENGTH, length);
+    Callback both = Callback.combine(callback, written);
+    if (small && content.size() == 1) {
+      response.write(true, content.get(0), both);
     } else {
-      headers.forEach(response.getHeaders()::put);
-      if (etag != 0 && status < 300) {
-        response.getHeaders().put(HttpHeader.ETAG, "\"" + etag + "\"");
-      }
-      response.getHeaders().put(HttpHeader.CONTENT_TYPE, type);
-      response.getHeaders().put(HttpHeader.CONTENT_LENGTH, length);
-      Callback both = Callback.combine(callback, written);
       new AnswerWriter(request, response, content, reserved, shared.maxStall, both).iterate();
     }
   }

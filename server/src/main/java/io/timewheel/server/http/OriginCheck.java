@@ -93,9 +93,9 @@ final class OriginCheck {
 
   private boolean isOurs(String host) {
     return host.equals("localhost")
-        || isAddress(host)
         || host.equals(config.urlHost().toLowerCase(Locale.ROOT))
-        || config.hosts().contains(host);
+        || config.hosts().contains(host)
+        || isAddress(host);
   }
 
   private static boolean isAddress(String host) {

@@ -5,6 +5,9 @@ import io.micrometer.core.instrument.Meter.MeterProvider;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Measures the time until the answer of a request begins, by route and status. */
@@ -20,6 +23,10 @@ final class RequestMetrics {
   };
 
   private final MeterProvider<Timer> requests;
+  private final Map<Answer, Timer> timers = new ConcurrentHashMap<>();
+
+  /** The kind of a request and of its answer. */
+  private record Answer(String method, String route, int status) {}
 
   RequestMetrics(MeterRegistry registry) {
     requests =
@@ -30,11 +37,17 @@ final class RequestMetrics {
   }
 
   void answered(@Nullable Route route, int status, long nanos) {
-    requests
-        .withTags(
-            "method", route == null ? "none" : route.method(), // not unbounded
-            "route", route == null ? "none" : route.pattern(),
-            "status", Integer.toString(status))
-        .record(Duration.ofNanos(nanos));
+    Answer answer =
+        route == null // an unknown path; their number is unlimited
+            ? new Answer("none", "none", status)
+            : new Answer(route.method(), route.pattern(), status);
+    timers.computeIfAbsent(answer, this::timer).record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  private Timer timer(Answer answer) {
+    return requests.withTags(
+        "method", answer.method,
+        "route", answer.route,
+        "status", Integer.toString(answer.status));
   }
 }

@@ -15,7 +15,10 @@ import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import org.eclipse.jetty.http.HttpField;
+import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.PreEncodedHttpField;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -23,6 +26,11 @@ import org.eclipse.jetty.util.Callback;
 
 /** Runs the steps of each request in order. Every failure of a step is answered as a problem. */
 public final class RequestPipeline extends Handler.Abstract {
+  private static final List<HttpField> SAFETY_HEADERS =
+      List.of(
+          new PreEncodedHttpField("X-Content-Type-Options", "nosniff"),
+          new PreEncodedHttpField("Content-Security-Policy", OriginCheck.API_POLICY),
+          new PreEncodedHttpField(HttpHeader.CACHE_CONTROL, "no-store"));
 
   private final Router router;
   private final Authenticator authenticator;
@@ -80,10 +88,9 @@ public final class RequestPipeline extends Handler.Abstract {
   @Override
   public boolean handle(Request request, Response response, Callback callback) {
     Exchange exchange = new Exchange(shared, addresses.of(request), request, response, callback);
-    response.getHeaders().put("X-Content-Type-Options", "nosniff");
-    response.getHeaders().put("Content-Security-Policy", OriginCheck.API_POLICY);
-    response.getHeaders().put(HttpHeader.CACHE_CONTROL, "no-store");
-    response.getHeaders().put(Exchange.REQUEST_ID, exchange.id());
+    HttpFields.Mutable headers = response.getHeaders();
+    SAFETY_HEADERS.forEach(headers::put);
+    headers.put(Exchange.REQUEST_ID, exchange.id());
     exchange.run(() -> serve(exchange));
     return true;
   }
