@@ -104,24 +104,7 @@ public final class StoreCopy implements TimerSink {
     if (record.claim() == null && record.former() == null) {
       return record;
     }
-    return new TimerRecord(
-        record.key(),
-        record.version(),
-        record.revision(),
-        record.state(),
-        record.definition(),
-        record.dueAt(),
-        record.fireAt(),
-        record.runAt(),
-        record.attempt(),
-        lost(record.claim()),
-        lost(record.former()),
-        record.paused(),
-        record.cancelRequested(),
-        record.createdAt(),
-        record.changedAt(),
-        record.note(),
-        record.attempts());
+    return record.copy().claim(lost(record.claim())).former(lost(record.former())).build();
   }
 
   @SuppressWarnings("NullAway") // it misses the annotation on the nested type of Claim's last part

@@ -63,6 +63,17 @@ public record TimerDefinition(
   }
 
   /**
+   * Returns the definition with another payload.
+   *
+   * @param newPayload the payload; not copied
+   * @return the definition
+   */
+  public TimerDefinition withPayload(byte[] newPayload) {
+    return new TimerDefinition(
+        recurrence, handler, queue, newPayload, headers, retry, missed, graceMillis);
+  }
+
+  /**
    * Compares the definition with another. It ignores the header {@code traceparent}, which differs
    * in each request, even in a repeated one.
    *

@@ -180,14 +180,21 @@ public record TimerRecord(
         isDeferred());
   }
 
-  /** {@return a builder that starts with this record} */
+  /** {@return a builder of the next revision of this record} */
   Builder toBuilder() {
+    Builder builder = new Builder(this);
+    builder.revision++;
+    return builder;
+  }
+
+  /** {@return a builder of a copy of this record, of the same revision} */
+  public Builder copy() {
     return new Builder(this);
   }
 
   /** Makes a changed copy of a record. Not thread-safe. */
-  static final class Builder {
-    private final TimerRecord from;
+  public static final class Builder {
+    private final TimerKey key;
     private long version;
     private long revision;
     private TimerState state;
@@ -199,13 +206,16 @@ public record TimerRecord(
     private @Nullable Claim former;
     private boolean paused;
     private boolean cancelRequested;
+    private TimerDefinition definition;
+    private long createdAt;
+    private long changedAt;
     private @Nullable String note;
     private List<Attempt> attempts;
 
     private Builder(TimerRecord from) {
-      this.from = from;
+      key = from.key;
       version = from.version;
-      revision = from.revision + 1;
+      revision = from.revision;
       state = from.state;
       dueAt = from.dueAt;
       fireAt = from.fireAt;
@@ -215,18 +225,33 @@ public record TimerRecord(
       former = from.former;
       paused = from.paused;
       cancelRequested = from.cancelRequested;
+      definition = from.definition;
+      createdAt = from.createdAt;
+      changedAt = from.changedAt;
       note = from.note;
       attempts = from.attempts;
     }
 
-    Builder version(long newVersion) {
+    /**
+     * Sets the version. Its revision is 0.
+     *
+     * @param newVersion the version
+     * @return this builder
+     */
+    public Builder version(long newVersion) {
       version = newVersion;
       revision = 0;
       return this;
     }
 
-    /** Sets the state, and the time in the due index that belongs to it. */
-    Builder state(TimerState newState, long newFireAt) {
+    /**
+     * Sets the state, and the time in the due index that belongs to it.
+     *
+     * @param newState the state
+     * @param newFireAt the time; {@link #NEVER} if the record is not in the index
+     * @return this builder
+     */
+    public Builder state(TimerState newState, long newFireAt) {
       state = newState;
       fireAt = newFireAt;
       return this;
@@ -237,7 +262,13 @@ public record TimerRecord(
       return this;
     }
 
-    Builder runAt(long newRunAt) {
+    /**
+     * Sets the time of a run that is separate from the schedule.
+     *
+     * @param newRunAt the time, or {@link #NONE}
+     * @return this builder
+     */
+    public Builder runAt(long newRunAt) {
       runAt = newRunAt;
       return this;
     }
@@ -247,8 +278,47 @@ public record TimerRecord(
       return this;
     }
 
-    Builder claim(Claim newClaim) {
+    /**
+     * Sets the open attempt.
+     *
+     * @param newClaim the attempt, or null
+     * @return this builder
+     */
+    public Builder claim(@Nullable Claim newClaim) {
       claim = newClaim;
+      return this;
+    }
+
+    /**
+     * Sets the last claim that ended.
+     *
+     * @param newFormer the claim, or null
+     * @return this builder
+     */
+    public Builder former(@Nullable Claim newFormer) {
+      former = newFormer;
+      return this;
+    }
+
+    /**
+     * Sets the definition.
+     *
+     * @param newDefinition the definition
+     * @return this builder
+     */
+    public Builder definition(TimerDefinition newDefinition) {
+      definition = newDefinition;
+      return this;
+    }
+
+    /**
+     * Sets the time of the last change.
+     *
+     * @param newChangedAt the time
+     * @return this builder
+     */
+    public Builder changedAt(long newChangedAt) {
+      changedAt = newChangedAt;
       return this;
     }
 
@@ -279,13 +349,21 @@ public record TimerRecord(
       return this;
     }
 
+    /** {@return the record after a change, which is the first of a new version} */
     TimerRecord build(long now) {
+      createdAt = revision == 0 ? now : createdAt;
+      changedAt = now;
+      return build();
+    }
+
+    /** {@return the record} */
+    public TimerRecord build() {
       return new TimerRecord(
-          from.key,
+          key,
           version,
           revision,
           state,
-          from.definition,
+          definition,
           dueAt,
           fireAt,
           runAt,
@@ -294,8 +372,8 @@ public record TimerRecord(
           former,
           paused,
           cancelRequested,
-          revision == 0 ? now : from.createdAt,
-          now,
+          createdAt,
+          changedAt,
           note,
           attempts);
     }

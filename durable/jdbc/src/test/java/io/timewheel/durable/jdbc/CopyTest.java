@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.type;
 
 import io.timewheel.durable.InMemoryTimerStore;
-import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.CopiedTimer;
@@ -103,7 +102,7 @@ class CopyTest {
   void versionsExceedThoseOfTheImport() {
     Fixture.Node node = source.start();
     node.commit(schedule("a", NOW));
-    TimerRecord late = Rows.withVersion(node.store.get(key("a")), 7_000_000_000L);
+    TimerRecord late = node.store.get(key("a")).copy().version(7_000_000_000L).build();
     JdbcTimerStore copy = target.open().store;
     copy.beginImport(5_000_000_000L, Set.of());
     assertThat(copy.importTimers(List.of(new CopiedTimer(late, null)))).isOne();

@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.LossySource.Fate;
-import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
@@ -235,7 +234,7 @@ class DirectWritesTest {
           List<TimerRecord> records = new ArrayList<>();
           for (int n = 0; n < size; n++) {
             Change.Schedule made = schedule("id-" + size + "-" + i + "-" + n, NOW);
-            records.add(Rows.withVersion(other.commit(made).record(), 0));
+            records.add(other.commit(made).record().copy().version(0).build());
             fixture.execute("DELETE FROM timewheel_timer");
           }
           var answer = inserts.insert(connection, records, i, 4, to -> {});

@@ -18,7 +18,6 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Scopes;
-import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
@@ -179,33 +178,7 @@ abstract class CopyContract extends LeaseContract {
     if (!record.state().isFinished()) {
       return record;
     }
-    TimerDefinition definition = record.definition();
-    return new TimerRecord(
-        record.key(),
-        record.version(),
-        record.revision(),
-        record.state(),
-        new TimerDefinition(
-            definition.recurrence(),
-            definition.handler(),
-            definition.queue(),
-            new byte[0],
-            definition.headers(),
-            definition.retry(),
-            definition.missed(),
-            definition.graceMillis()),
-        record.dueAt(),
-        record.fireAt(),
-        record.runAt(),
-        record.attempt(),
-        record.claim(),
-        record.former(),
-        record.paused(),
-        record.cancelRequested(),
-        record.createdAt(),
-        record.changedAt(),
-        record.note(),
-        record.attempts());
+    return record.copy().definition(record.definition().withPayload(new byte[0])).build();
   }
 
   @Test

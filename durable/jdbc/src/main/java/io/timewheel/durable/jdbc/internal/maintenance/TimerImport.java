@@ -288,7 +288,9 @@ public final class TimerImport {
 
   /** The history has no timer behind the position up to which it is purged. */
   private static TimerRecord retained(TimerRecord record, long purgedUntil) {
-    return record.changedAt() <= purgedUntil ? Rows.withChangedAt(record, purgedUntil + 1) : record;
+    return record.changedAt() <= purgedUntil
+        ? record.copy().changedAt(purgedUntil + 1).build()
+        : record;
   }
 
   private static void count(

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
 import io.timewheel.durable.jdbc.internal.notifications.Notifications;
-import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts.Found;
@@ -342,7 +341,7 @@ final class DirectWrites {
         long version = firstVersion + at;
         outcomes.add(
             new Outcome(
-                Outcome.Answer.CREATED, version, Rows.withVersion(records.get(at), version)));
+                Outcome.Answer.CREATED, version, records.get(at).copy().version(version).build()));
       }
       return outcomes;
     }

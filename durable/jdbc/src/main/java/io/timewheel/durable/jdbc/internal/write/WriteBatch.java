@@ -501,7 +501,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     if (cell.payloadHash != null
         && !cell.isChanged()
         && Arrays.equals(cell.payloadHash, Rows.hash(payload))) {
-      cell.before = Rows.withPayload(cell.before(), payload);
+      cell.before =
+          cell.before().copy().definition(cell.before().definition().withPayload(payload)).build();
       cell.after = cell.before;
     }
   }

@@ -619,24 +619,15 @@ public final class Writer implements Transitions.Context {
       return record;
     }
     boolean isFirst = record.attempt() == 0;
-    return new TimerRecord(
-        record.key(),
-        record.version(),
-        record.revision(),
-        isFirst ? TimerState.SCHEDULED : TimerState.RETRYING,
-        record.definition(),
-        record.dueAt(),
-        record.scheduledAt(),
-        isFirst && record.definition().isRecurring() ? record.scheduledAt() : record.runAt(),
-        record.attempt(),
-        null,
-        record.former(),
-        record.paused(),
-        record.cancelRequested(),
-        record.createdAt(),
-        record.changedAt(),
-        record.note(),
-        record.attempts());
+    TimerRecord.Builder copy =
+        record
+            .copy()
+            .claim(null)
+            .state(isFirst ? TimerState.SCHEDULED : TimerState.RETRYING, record.scheduledAt());
+    if (isFirst && record.definition().isRecurring()) {
+      copy.runAt(record.scheduledAt());
+    }
+    return copy.build();
   }
 
   public synchronized void pause(String scope) {
