@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.agent;
 
+import static java.util.concurrent.TimeUnit.MINUTES;
+
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletableFuture;
 
 /** Runs a main class of the tests in a separate JVM, with or without the agent. */
 final class ChildJvm {
@@ -55,8 +57,14 @@ final class ChildJvm {
     command.addAll(List.of("-cp", classPath, main));
     command.addAll(List.of(arguments));
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    // An application that does not end fails its test by its exit code.
+    CompletableFuture<Void> end =
+        process
+            .onExit()
+            .completeOnTimeout(process, 5, MINUTES)
+            .thenAccept(Process::destroyForcibly);
     String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    process.waitFor(1, TimeUnit.MINUTES);
-    return new Output(process.exitValue(), text);
+    end.join();
+    return new Output(process.waitFor(), text);
   }
 }

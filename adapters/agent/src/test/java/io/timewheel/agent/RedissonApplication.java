@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.agent;
+
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisTimeoutException;
+import org.redisson.config.Config;
+
+/**
+ * Holds a lock that Redisson's timer renews, then sends commands to the Redis server at the port in
+ * the first argument, which it pauses.
+ */
+final class RedissonApplication {
+  /** Redisson renews a lock after a third of this time. */
+  private static final int LOCK_MILLIS = 6_000;
+
+  private RedissonApplication() {}
+
+  public static void main(String[] arguments) throws Exception {
+    int port = Integer.parseInt(arguments[0]);
+    Config config = new Config();
+    config.setLockWatchdogTimeout(LOCK_MILLIS);
+    config
+        .useSingleServer()
+        .setAddress("redis://127.0.0.1:" + port)
+        .setTimeout((int) UnansweredRequests.LIMIT.toMillis())
+        .setRetryAttempts(0);
+    RedissonClient client = Redisson.create(config);
+    System.out.println("lock renewed: " + isRenewed(client.getLock("lock")));
+    RedisServer.pause(port);
+    UnansweredRequests.send(() -> client.getBucket("key").getAsync(), RedisTimeoutException.class);
+    client.shutdown();
+  }
+
+  /** Waits until the lock has more time left than before, or has expired. */
+  private static boolean isRenewed(RLock lock) throws InterruptedException {
+    lock.lock();
+    long before = LOCK_MILLIS;
+    long left = lock.remainTimeToLive();
+    while (left > 0 && left <= before) {
+      before = left;
+      Thread.sleep(50);
+      left = lock.remainTimeToLive();
+    }
+    return left > before;
+  }
+}
