@@ -25,6 +25,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -94,16 +95,10 @@ class DirectWritesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 99})
+  @ValueSource(ints = {1, 2, 1_000})
   void insertsNewTimersWithOneMessage(int size) {
     assertCreated(commit(size, NOW));
     assertDirect(1);
-  }
-
-  @Test
-  void leavesALongListToAWriteBatch() {
-    commit(100, NOW);
-    assertThat(source.directWrites).isZero();
   }
 
   @Test
@@ -152,6 +147,43 @@ class DirectWritesTest {
       node.commit(schedule("new" + i, NOW));
     }
     assertThat(source.directWrites).isGreaterThan(30);
+  }
+
+  /** A list with an existing timer costs twice as much, and the server logs an error. */
+  @Test
+  void triesNoDirectWriteOfAListForAMinuteAfterAnExistingTimer() {
+    other.commit(schedule("id-500", NOW + 1));
+    assertThat(commit(1_000, NOW))
+        .extracting(Outcome::answer)
+        .containsOnly(Answer.CREATED, Answer.REPLACED);
+    assertThat(source.directWrites).isOne();
+    node.clock.advanceMillis(59_999);
+    commit(1_000, NOW + 2);
+    assertThat(source.directWrites).isOne();
+    node.clock.advanceMillis(1);
+    commit(1_000, NOW + 3);
+    assertThat(source.directWrites).isEqualTo(2);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 1_000L)));
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3})
+  void findsATimerInEachPartOfTheHistory(int part) throws SQLException {
+    fixture.execute("UPDATE timewheel_history SET part = " + part);
+    other.commit(scheduleForQueue("id-0", NOW));
+    other.commit(new Change.Cancel(key("id-0"), 0, NOW));
+    assertCreated(commit(100, NOW));
+    assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isZero();
+    assertThat(source.directWrites).isOne();
+  }
+
+  @Test
+  void leavesAListWithARepeatedKeyToAWriteBatch() {
+    assertThat(
+            node.store.commit(List.of(schedule("a", NOW), schedule("b", NOW), schedule("a", NOW))))
+        .extracting(Outcome::answer)
+        .containsExactly(Answer.CREATED, Answer.CREATED, Answer.UNCHANGED);
+    assertThat(source.directWrites).isZero();
   }
 
   @Test
@@ -230,13 +262,13 @@ class DirectWritesTest {
     try (HikariDataSource one = fixture.database.pool(1);
         Connection connection = one.getConnection()) {
       for (int i = 0; i < 20; i++) {
-        for (int size : new int[] {1, 10}) {
-          List<TimerRecord> records = new ArrayList<>();
-          for (int n = 0; n < size; n++) {
-            Change.Schedule made = schedule("id-" + size + "-" + i + "-" + n, NOW);
-            records.add(other.commit(made).record().copy().version(0).build());
-            fixture.execute("DELETE FROM timewheel_timer");
-          }
+        for (int size : new int[] {1, 1_000}) {
+          List<TimerRecord> records =
+              other.store.commit(list(size, NOW)).stream()
+                  .map(outcome -> outcome.record().copy().version(0).build())
+                  .sorted(Comparator.comparing(TimerRecord::key))
+                  .toList();
+          fixture.execute("DELETE FROM timewheel_timer");
           var answer = inserts.insert(connection, records, i, 4, to -> {});
           assertThat(answer.oneTransaction()).isTrue();
           assertThat(answer.inserted()).isTrue();
@@ -297,7 +329,7 @@ class DirectWritesTest {
   // Lost answers
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 3})
+  @ValueSource(ints = {1, 3, 1_000})
   void returnsTheCommittedOutcomeAfterALostAnswer(int size) {
     source.fates.add(Fate.ANSWER_LOST);
     assertCreated(commit(size, NOW));
@@ -305,7 +337,7 @@ class DirectWritesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 3})
+  @ValueSource(ints = {1, 3, 1_000})
   void repeatsAnInsertThatDidNotReachTheServer(int size) {
     source.fates.add(Fate.COMMIT_LOST);
     source.fates.add(Fate.COMMIT_LOST);

@@ -192,20 +192,27 @@ class ExpectedTest {
           }
         };
     int least = Novelty.LEAST_TIMERS;
-    node.store.commit(list("a", least - 1));
+    node.store.commit(mixed("a", least - 1));
     assertThat(daring).isEmpty();
-    node.store.commit(list("b", least));
+    node.store.commit(mixed("b", least));
     assertThat(daring).hasSize(1);
-    assertThat(node.store.commit(list("b", least + 1)))
+    assertThat(node.store.commit(mixed("b", least + 1)))
         .extracting(Outcome::answer)
-        .containsOnly(Answer.UNCHANGED, Answer.CREATED);
+        .containsOnly(Answer.UNCHANGED, Answer.CREATED, Answer.NOT_FOUND);
     assertThat(daring).hasSize(2);
     node.clock.advanceMillis(59_999);
-    node.store.commit(list("c", least));
+    node.store.commit(mixed("c", least));
     assertThat(daring).hasSize(2);
     node.clock.advanceMillis(1);
-    node.store.commit(list("d", least));
+    node.store.commit(mixed("d", least));
     assertThat(daring).hasSize(3);
+  }
+
+  /** Returns a list with another change, so that it is written by a write batch. */
+  private static List<Change> mixed(String prefix, int size) {
+    List<Change> changes = list(prefix, size);
+    changes.add(new Change.Cancel(key("none"), 0, NOW));
+    return changes;
   }
 
   private static Change.Schedule limited(String id, long dueAt, String request) {

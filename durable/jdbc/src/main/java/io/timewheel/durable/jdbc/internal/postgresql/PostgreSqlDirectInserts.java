@@ -24,6 +24,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.postgresql.PGConnection;
 
 /**
@@ -73,9 +75,13 @@ final class PostgreSqlDirectInserts implements DirectInserts {
 
   private static final String LOOK_FOR_ALL =
       look(
-          PostgreSqlRecords.rows("namespace text, id text")
-              + " CROSS JOIN LATERAL (SELECT FROM timewheel_done d WHERE d.namespace = k.namespace"
-              + " AND d.id = k.id OFFSET 0) d");
+          IntStream.range(0, PostgreSqlHistory.PARTS)
+              .mapToObj(PostgreSqlDirectInserts::lookInPart)
+              .collect(
+                  Collectors.joining(
+                      " UNION ALL ",
+                      PostgreSqlRecords.rows("namespace text, id text") + " CROSS JOIN LATERAL (",
+                      " OFFSET 0) d")));
 
   private static final String FIND =
       "SELECT NOT pg_is_in_recovery(), h.forgotten_at, t.namespace, t.id, t.version,"
@@ -100,15 +106,16 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         insert(
             "INSERT INTO timewheel_timer ("
                 + COLUMNS
-                + ") SELECT "
-                + PostgreSqlRecords.COLUMNS.replace(" version", " f.version + k.n - 1")
-                + ", NULLIF(fire_at, 9223372036854775807), shard, payload, ?::bigint FROM f, "
+                + ") SELECT namespace, id, handler, f.version + k.n, due_at, created_at,"
+                + " created_at, 0, 0, "
+                + STATE
+                + ", flags, spec, NULL, NULLIF(fire_at, 9223372036854775807), shard, payload,"
+                + " ?::bigint FROM f, "
                 + PostgreSqlRecords.rows(
                     """
                     namespace text, id text, handler text, n bigint, due_at bigint, \
-                    created_at bigint, changed_at bigint, revision bigint, attempt integer, \
-                    state integer, flags integer, spec bytea, progress bytea, fire_at bigint, \
-                    shard integer, payload bytea\
+                    created_at bigint, flags integer, spec bytea, fire_at bigint, shard integer, \
+                    payload bytea\
                     """)
                 + " WHERE f.fits",
             "SELECT c.* FROM f, "
@@ -160,6 +167,16 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         + history
         + " LIMIT 1)::integer, "
         + SAME;
+  }
+
+  /** Returns a lookup in a part of the history. It finds an empty part once, not for each timer. */
+  private static String lookInPart(int part) {
+    String table = "timewheel_done_" + part;
+    return "SELECT FROM "
+        + table
+        + " d WHERE d.namespace = k.namespace AND d.id = k.id AND (SELECT EXISTS (SELECT FROM "
+        + table
+        + "))";
   }
 
   private static String find(String table) {
@@ -284,16 +301,11 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         .texts(records, record -> record.key().namespace())
         .texts(records, record -> record.key().id())
         .texts(records, record -> record.definition().handler())
-        .longs(records, record -> ++numbers[0])
+        .longs(records, record -> numbers[0]++)
         .longs(records, TimerRecord::dueAt)
         .longs(records, TimerRecord::createdAt)
-        .longs(records, TimerRecord::changedAt)
-        .longs(records, TimerRecord::revision)
-        .ints(records, TimerRecord::attempt)
-        .ints(records, Rows::state)
         .ints(records, Rows::flags)
         .bytes(records, Rows::spec)
-        .bytes(records, Rows::progress)
         .longs(records, TimerRecord::fireAt)
         .ints(records, record -> Shards.of(record.key(), shards))
         .bytes(records, record -> record.definition().payload())

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads and purges the history on PostgreSQL, which is divided into parts. */
 final class PostgreSqlHistory extends HistorySql implements HistoryParts {
-  private static final int PARTS = 4;
+  static final int PARTS = 4;
 
   PostgreSqlHistory() {
     super(PostgreSqlExpressions.NOW);

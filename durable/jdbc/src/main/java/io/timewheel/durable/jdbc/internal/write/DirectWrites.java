@@ -24,10 +24,10 @@ import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -134,23 +134,21 @@ final class DirectWrites {
     if (!isPossible || !isDirect(changes) || isPassedOver(changes.size())) {
       return null;
     }
-    Map<TimerKey, TimerRecord> made = new TreeMap<>();
-    for (Change change : changes) {
-      if (made.put(change.key(), made((Change.Schedule) change)) != null) {
+    List<New> timers = new ArrayList<>(changes.size());
+    for (int i = 0; i < changes.size(); i++) {
+      timers.add(new New(i, made((Change.Schedule) changes.get(i))));
+    }
+    timers.sort(Comparator.comparing(New::key));
+    for (int i = 1; i < timers.size(); i++) {
+      if (timers.get(i).key().equals(timers.get(i - 1).key())) {
         return null;
       }
     }
-    if (heldTimers.containsAny(made.keySet())) {
-      return null;
-    }
-    Insert insert = new Insert(List.copyOf(made.values()), channel);
-    return insert.commit() ? insert.outcomes(changes) : null;
+    Insert insert = new Insert(timers, channel);
+    return !heldTimers.containsAny(insert.keys) && insert.commit() ? insert.outcomes() : null;
   }
 
   private static boolean isDirect(List<Change> changes) {
-    if (changes.size() >= Novelty.LEAST_TIMERS) {
-      return false;
-    }
     for (Change change : changes) {
       if (!(change instanceof Change.Schedule schedule)
           || schedule.condition() == Change.Condition.VERSION
@@ -183,6 +181,17 @@ final class DirectWrites {
     return requireNonNull(outcome.record());
   }
 
+  /**
+   * A timer that is assumed to be new.
+   *
+   * @param change the index of its change
+   */
+  private record New(int change, TimerRecord record) {
+    TimerKey key() {
+      return record.key();
+    }
+  }
+
   /** The context of a timer that is assumed to be new. */
   private static final class NewTimer implements Transitions.Context {
     /** Returns a placeholder; the server assigns the version. */
@@ -209,6 +218,7 @@ final class DirectWrites {
 
   /** One write, with its repetitions after a lost answer. */
   private final class Insert {
+    private final List<New> timers;
     private final List<TimerRecord> records;
     private final List<TimerKey> keys;
     private final long token = tokens.incrementAndGet();
@@ -221,9 +231,15 @@ final class DirectWrites {
     /** True if the session whose answer was lost had ended before the last lookup. */
     private boolean hasEnded;
 
-    Insert(List<TimerRecord> records, @Nullable NotificationChannel channel) {
-      this.records = records;
-      keys = records.stream().map(TimerRecord::key).toList();
+    /**
+     * Prepares an insert.
+     *
+     * @param timers in the order of their keys
+     */
+    Insert(List<New> timers, @Nullable NotificationChannel channel) {
+      this.timers = timers;
+      records = timers.stream().map(New::record).toList();
+      keys = timers.stream().map(New::key).toList();
       Notifications notifications = new Notifications();
       if (channel != null) {
         records.forEach(
@@ -292,7 +308,7 @@ final class DirectWrites {
       Look look = transactions.direct(connection -> look(connection, confirmations));
       for (Found found : look.timers()) {
         if (found.own()) {
-          firstVersion = found.version() - at(found.key());
+          firstVersion = found.version() - Collections.binarySearch(keys, found.key());
           return true;
         }
       }
@@ -329,21 +345,15 @@ final class DirectWrites {
       return look;
     }
 
-    /** {@return the index of a timer in the order of the keys} */
-    private int at(TimerKey key) {
-      return Collections.binarySearch(keys, key);
-    }
-
-    List<Outcome> outcomes(List<Change> changes) {
-      List<Outcome> outcomes = new ArrayList<>(changes.size());
-      for (Change change : changes) {
-        int at = at(change.key());
-        long version = firstVersion + at;
-        outcomes.add(
+    List<Outcome> outcomes() {
+      Outcome[] outcomes = new Outcome[timers.size()];
+      for (int i = 0; i < outcomes.length; i++) {
+        long version = firstVersion + i;
+        outcomes[timers.get(i).change()] =
             new Outcome(
-                Outcome.Answer.CREATED, version, records.get(at).copy().version(version).build()));
+                Outcome.Answer.CREATED, version, records.get(i).copy().version(version).build());
       }
-      return outcomes;
+      return Arrays.asList(outcomes);
     }
   }
 }
