@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.examples;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.io.Writer;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,8 +25,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Follows a tutorial as a reader does, in an empty directory. It writes the files that the page
- * shows and runs the commands of all blocks {@code sh} in one shell. If a block {@code text}
+ * Follows a tutorial or guide as a reader does, in an empty directory. It writes the files that the
+ * page shows and runs the commands of all blocks {@code sh} in one shell. If a block {@code text}
  * follows a command, the command must print exactly this text. In the text, {@code …} matches any
  * characters.
  *
@@ -32,6 +38,7 @@ final class Tutorial {
   private static final Pattern CLASS = Pattern.compile("(?m)^public class (\\w+)");
   private static final Pattern SCRIPT = Pattern.compile("\\A# (\\w+\\.py)\\n");
   private static final String END = "END OF BLOCK ";
+  private static final Duration LIMIT = Duration.ofMinutes(4);
 
   /** A fenced block of the page. */
   private record Block(String language, String text) {}
@@ -43,10 +50,10 @@ final class Tutorial {
     this(page, directory, Map.of());
   }
 
-  /** Reads a page, in which some texts, such as ports, are replaced. */
+  /** Reads a page of the documents, in which some texts, such as ports, are replaced. */
   Tutorial(String page, Path directory, Map<String, String> replaced) throws IOException {
     this.directory = directory;
-    String text = Files.readString(Path.of("../docs/tutorials").resolve(page));
+    String text = Files.readString(Path.of("../docs").resolve(page));
     for (Map.Entry<String, String> each : replaced.entrySet()) {
       assertThat(text).contains(each.getKey());
       text = text.replace(each.getKey(), each.getValue());
@@ -57,6 +64,7 @@ final class Tutorial {
   }
 
   /** Follows the page to its end. */
+  @SuppressWarnings("FutureReturnValueIgnored") // the killed shell fails the test
   void follow(Map<String, String> environment) throws IOException, InterruptedException {
     writePrograms();
     Path errors = directory.resolve("errors");
@@ -64,33 +72,46 @@ final class Tutorial {
     builder.redirectError(errors.toFile());
     builder.environment().putAll(environment);
     Process shell = builder.start();
+    // The timeout of the test does not interrupt a read of the output.
+    shell.onExit().orTimeout(LIMIT.toSeconds(), SECONDS).whenComplete((end, late) -> kill(shell));
     try (Writer input = shell.outputWriter(StandardCharsets.UTF_8);
         BufferedReader output = shell.inputReader(StandardCharsets.UTF_8)) {
-      input.write("PATH=.:'" + Path.of(System.getProperty("java.home"), "bin") + "':$PATH\n");
-      for (int i = 0; i < blocks.size(); i++) {
-        Block block = blocks.get(i);
-        if (!block.language().equals("sh")) {
-          write(block);
-          continue;
-        }
-        // Commands must not read the script.
-        input.write("{\n" + block.text() + "} </dev/null\necho \"\n" + END + "$?\"\n");
-        input.flush();
-        String printed = readBlock(output);
-        if (i + 1 < blocks.size() && blocks.get(i + 1).language().equals("text")) {
-          assertThat(printed)
-              .as("%s\n%s", block.text(), Files.readString(errors))
-              .matches(expected(blocks.get(i + 1).text()));
-        } else {
-          assertThat(printed)
-              .as("%s\n%s", block.text(), Files.readString(errors))
-              .endsWith(END + "0");
-        }
+      try {
+        runBlocks(input, output, errors);
+      } finally {
+        kill(shell); // before the end of its input, which ends the shell without its children
+        shell.waitFor();
       }
-    } finally {
-      List<ProcessHandle> children = shell.descendants().toList();
-      children.forEach(ProcessHandle::destroyForcibly);
-      shell.destroyForcibly().waitFor();
+    }
+  }
+
+  private static void kill(Process shell) {
+    List<ProcessHandle> children = shell.descendants().toList();
+    shell.destroyForcibly();
+    children.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  private void runBlocks(Writer input, BufferedReader output, Path errors) throws IOException {
+    input.write("PATH=.:'" + Path.of(System.getProperty("java.home"), "bin") + "':$PATH\n");
+    for (int i = 0; i < blocks.size(); i++) {
+      Block block = blocks.get(i);
+      if (!block.language().equals("sh")) {
+        write(block);
+        continue;
+      }
+      // Commands must not read the script.
+      input.write("{\n" + block.text() + "} </dev/null\necho \"\n" + END + "$?\"\n");
+      input.flush();
+      String printed = readBlock(output);
+      if (i + 1 < blocks.size() && blocks.get(i + 1).language().equals("text")) {
+        assertThat(printed)
+            .as("%s\n%s", block.text(), Files.readString(errors))
+            .matches(expected(blocks.get(i + 1).text()));
+      } else {
+        assertThat(printed)
+            .as("%s\n%s", block.text(), Files.readString(errors))
+            .endsWith(END + "0");
+      }
     }
   }
 
@@ -157,6 +178,22 @@ final class Tutorial {
 
   private static String first(Pattern pattern, String text) {
     return pattern.matcher(text).results().findFirst().orElseThrow().group(1);
+  }
+
+  /** Skips the test, and states the reason, if a program that the reader needs is absent. */
+  static void assumeInstalled(String program) {
+    boolean installed =
+        Pattern.compile(File.pathSeparator)
+            .splitAsStream(System.getenv("PATH"))
+            .anyMatch(path -> Files.isExecutable(Path.of(path, program)));
+    assumeTrue(installed, () -> program + " is not installed");
+  }
+
+  /** {@return a port on which no program listens} */
+  static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
   }
 
   /** {@return the text of the blocks in a language} */

@@ -2,14 +2,10 @@
 package io.timewheel.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
-import java.io.File;
 import java.io.IOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
@@ -38,31 +34,28 @@ class TutorialTest {
 
   @Test
   void memory() throws Exception {
-    new Tutorial("memory.md", directory).follow(Map.of());
+    new Tutorial("tutorials/memory.md", directory).follow(Map.of());
   }
 
   @Test
   void embedded() throws Exception {
-    new Tutorial("embedded.md", directory).follow(Map.of());
+    new Tutorial("tutorials/embedded.md", directory).follow(Map.of());
   }
 
   @Test
   void postgresql() throws Exception {
-    assumeInstalled("psql");
+    Tutorial.assumeInstalled("psql");
     Database database = TestDatabases.postgresql().createDatabase();
     String url = database.with("user", database.user()).with("password", database.password()).url();
-    new Tutorial("postgresql.md", directory).follow(Map.of("SHOP_DB", url));
+    new Tutorial("tutorials/postgresql.md", directory).follow(Map.of("SHOP_DB", url));
   }
 
   @Test
   void http() throws Exception {
-    assumeInstalled("curl");
-    assumeInstalled("python3");
-    int port;
-    try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      port = socket.getLocalPort();
-    }
-    new Tutorial("http.md", directory, Map.of(":7400", ":" + port))
+    Tutorial.assumeInstalled("curl");
+    Tutorial.assumeInstalled("python3");
+    int port = Tutorial.freePort();
+    new Tutorial("tutorials/http.md", directory, Map.of(":7400", ":" + port))
         .follow(Map.of("TIMEWHEEL_PORT", String.valueOf(port)));
   }
 
@@ -71,7 +64,7 @@ class TutorialTest {
   void dependenciesHaveTheVersionsOfThisBuild(String page) throws IOException {
     String bom = Files.readString(Path.of("../bom/pom.xml"));
     String parent = Files.readString(Path.of("../pom.xml"));
-    String pom = new Tutorial(page, directory).texts("xml").get(0);
+    String pom = new Tutorial("tutorials/" + page, directory).texts("xml").get(0);
 
     assertThat(DEPENDENCY.matcher(pom).results().skip(1))
         .isNotEmpty()
@@ -79,15 +72,6 @@ class TutorialTest {
             found ->
                 assertThat(found.group(1).equals("io.timewheel") ? bom : parent)
                     .contains(expectedIn(found)));
-  }
-
-  /** Skips the test, and states the reason, if a program that the reader needs is absent. */
-  private static void assumeInstalled(String program) {
-    boolean installed =
-        Pattern.compile(File.pathSeparator)
-            .splitAsStream(System.getenv("PATH"))
-            .anyMatch(path -> Files.isExecutable(Path.of(path, program)));
-    assumeTrue(installed, () -> program + " is not installed");
   }
 
   private static String expectedIn(MatchResult found) {
