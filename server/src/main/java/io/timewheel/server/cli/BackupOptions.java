@@ -11,7 +11,7 @@ public final class BackupOptions {
   @Option(
       names = "--backup-every",
       paramLabel = "DURATION",
-      description = "Back up DIR each time this has passed (default: never, min: 1m).")
+      description = "Back up the data directory this often (default: never, min: 1m).")
   private @Nullable Duration backupEvery;
 
   @Option(

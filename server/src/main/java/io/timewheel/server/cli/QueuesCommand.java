@@ -121,7 +121,11 @@ final class QueuesCommand {
     return ExitCode.DONE;
   }
 
-  @Command(name = "ack", description = "Report a successful attempt, and end its claim lease.")
+  @Command(
+      name = "ack",
+      description = "Report a successful attempt, and end its claim lease.",
+      footerHeading = "%nExamples:%n",
+      footer = "  timewheel queues ack shop FIREID --lease-token TOKEN")
   int ack(
       @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
           String namespace,
@@ -135,7 +139,14 @@ final class QueuesCommand {
     return end(namespace, fireId, "ack", new LeaseRequest.Ack(leaseToken));
   }
 
-  @Command(name = "nack", description = "Report a failed attempt; the timer is retried.")
+  @Command(
+      name = "nack",
+      description = "Report a failed attempt; the timer is retried.",
+      footerHeading = "%nExamples:%n",
+      footer = {
+        "  timewheel queues nack shop FIREID --lease-token TOKEN \\",
+        "      --error 'no stock' --after 5m"
+      })
   int nack(
       @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
           String namespace,

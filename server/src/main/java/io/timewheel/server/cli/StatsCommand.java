@@ -8,7 +8,11 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.ParentCommand;
 
 /** Prints the figures of the server once. */
-@Command(name = "stats", description = "Show timer counts, rates and lag.")
+@Command(
+    name = "stats",
+    description = "Show timer counts, rates and lag.",
+    footerHeading = "%nExamples:%n",
+    footer = {"  timewheel stats", "  timewheel stats -o json"})
 final class StatsCommand implements Callable<Integer> {
   @ParentCommand private @Nullable Timewheel root;
 

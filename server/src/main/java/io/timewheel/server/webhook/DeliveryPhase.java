@@ -39,7 +39,7 @@ enum DeliveryPhase {
 
   /** {@return the phase of a failure that identifies its phase, or another one} */
   static DeliveryPhase of(Throwable failure, DeliveryPhase other) {
-    if (has(failure, UnknownHostException.class) || has(failure, RefusedAddressException.class)) {
+    if (has(failure, UnknownHostException.class)) {
       return DNS;
     }
     if (has(failure, ConnectException.class) || has(failure, NoRouteToHostException.class)) {
@@ -48,8 +48,12 @@ enum DeliveryPhase {
     return has(failure, SSLException.class) ? TLS : other;
   }
 
-  /** {@return the error: host, phase and cause} */
+  /** {@return the error: host, phase and cause; a refused address has no phase} */
   String describe(String host, Throwable failure, Duration timeout) {
+    RefusedAddressException refused = find(failure, RefusedAddressException.class);
+    if (refused != null) {
+      return host + ": " + refused.getMessage();
+    }
     return host + ": " + label + ": " + cause(failure, timeout);
   }
 
@@ -57,11 +61,8 @@ enum DeliveryPhase {
     if (has(failure, UnknownHostException.class)) {
       return "no such host";
     }
-    RefusedAddressException refused = find(failure, RefusedAddressException.class);
     SocketException socket = find(failure, SocketException.class);
-    if (refused != null) {
-      return String.valueOf(refused.getMessage());
-    } else if (this == TLS && !(failure instanceof TimeoutException)) {
+    if (this == TLS && !(failure instanceof TimeoutException)) {
       return tlsCause(failure);
     } else if (failure instanceof TimeoutException) {
       return late + " within " + timeout;

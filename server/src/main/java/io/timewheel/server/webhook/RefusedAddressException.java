@@ -9,6 +9,6 @@ public final class RefusedAddressException extends IOException {
 
   /** Creates the exception without the addresses, which would reveal the internal network. */
   RefusedAddressException() {
-    super("the host is not on the public internet; the operator may admit it with --allow-target");
+    super("the address is not public; the operator may admit it with --allow-target");
   }
 }

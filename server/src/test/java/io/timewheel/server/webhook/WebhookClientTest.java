@@ -420,7 +420,7 @@ final class WebhookClientTest {
 
       assertThatThrownBy(() -> client.post(target, message()).get())
           .hasRootCauseInstanceOf(RefusedAddressException.class)
-          .hasMessageContaining("is not on the public internet");
+          .hasMessageContaining(": the address is not public; ");
     }
     assertThat(received).isEmpty();
   }
