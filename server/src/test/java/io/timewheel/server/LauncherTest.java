@@ -119,7 +119,7 @@ class LauncherTest {
     assertThat(errors.toString().lines())
         .filteredOn(line -> !line.contains("waiting"))
         .containsExactly(
-            "timewheel: building, once; this takes a minute or two",
+            "timewheel: building, once; this takes some minutes",
             "timewheel: building Timewheel Server 1.0 (1/1)");
   }
 
