@@ -61,9 +61,7 @@ public final class Exchange {
   private final String id;
   private final Map<String, Object> notes = new ConcurrentHashMap<>();
   private volatile boolean uneventful;
-  private ByteBudget.@Nullable Reservation body;
-  private final Object bodyLock = new Object();
-  private boolean bodyInUse;
+  private volatile @Nullable BodyMemory body;
   private volatile Scheduler.@Nullable Task deadline;
   private volatile long etag;
 
@@ -233,8 +231,10 @@ public final class Exchange {
     if (length > maxBytes) {
       throw Problem.tooLarge("the body", maxBytes).failure();
     }
-    body = shared.bodies.of(client());
-    CompletableFuture<byte[]> read = BodyReader.read(request, maxBytes, shared.maxBodyTime, body);
+    BodyMemory memory = new BodyMemory(shared.bodies.of(client()), this::isAnswered);
+    body = memory;
+    CompletableFuture<byte[]> read =
+        BodyReader.read(request, maxBytes, shared.maxBodyTime, memory.reserved());
     boolean wait = !read.isDone();
     if (wait) {
       stopDeadline(); // a separate limit holds for the time to send the body
@@ -245,39 +245,15 @@ public final class Exchange {
           if (wait) {
             expectAnswer(Duration.ZERO);
           }
-          work(() -> useBody(() -> then.accept(Json.decode(content))));
+          work(() -> memory.use(() -> then.accept(Json.decode(content))));
         });
-  }
-
-  /** Keeps the memory of the body reserved until the step ends, even after the answer. */
-  private void useBody(Runnable step) {
-    synchronized (bodyLock) {
-      bodyInUse = true;
-    }
-    try {
-      step.run();
-    } finally {
-      synchronized (bodyLock) {
-        bodyInUse = false;
-      }
-      releaseBody();
-    }
   }
 
   /** Releases the memory of the body, for a request that waits without it. */
   public void discardBody() {
-    synchronized (bodyLock) {
-      if (body != null) {
-        body.release();
-      }
-    }
-  }
-
-  private void releaseBody() {
-    synchronized (bodyLock) {
-      if (body != null && isAnswered() && !bodyInUse) {
-        body.release();
-      }
+    BodyMemory held = body;
+    if (held != null) {
+      held.discard();
     }
   }
 
@@ -527,7 +503,10 @@ public final class Exchange {
       return false;
     }
     stopDeadline();
-    releaseBody();
+    BodyMemory held = body;
+    if (held != null) {
+      held.releaseIfUnused();
+    }
     audit(status);
     shared.metrics.answered(route, status, System.nanoTime() - beganNanos);
     response.setStatus(status);
