@@ -4,6 +4,7 @@ package io.timewheel.durable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
@@ -115,13 +116,27 @@ class ObservabilityTest {
     assertThat(troubles())
         .hasSize(4)
         .contains(
-            "9 more timers: failed; the latest: ns/f9:"
+            "failed: more timers: 9; the latest: ns/f9:"
                 + " java.lang.IllegalStateException: no luck",
-            "9 more timers: blocked; the latest: ns/u9: no live node knows the handler"
+            "blocked: more timers: 9; the latest: ns/u9: no live node knows the handler"
                 + " \"unknown\"");
     schedule("later", "fails");
     scene.kit.advanceBy(Duration.ofSeconds(2));
     assertThat(troubles().get(4)).startsWith("timer ns/later: failed");
+  }
+
+  @Test
+  void droppedRunsAreLoggedWithTheirNumber() {
+    scene.timer.schedule(
+        TimerSpec.of("ns", "report")
+            .every(Duration.ofMinutes(10))
+            .missed(MissedRuns.SKIP)
+            .handler("h"));
+    scene.timer.pause("ns", "report");
+    scene.kit.advanceBy(Duration.ofMinutes(15)); // past one run and its grace
+    scene.timer.resume("ns", "report");
+    scene.kit.settle();
+    assertThat(troubles()).containsExactly("timer ns/report: behind: missed runs dropped: 1");
   }
 
   @Test

@@ -157,4 +157,20 @@ class DurableDirectoryTest {
         .withClassLoader(new FilteredClassLoader("io.timewheel.durable.rocksdb"))
         .run(context -> assertThat(context).hasNotFailed().doesNotHaveBean(TimerStore.class));
   }
+
+  @Test
+  void handlersWithoutAStoreEndTheStart() {
+    runner
+        .withClassLoader(new FilteredClassLoader("io.timewheel.durable.rocksdb"))
+        .withBean(DurableLifeTest.Handling.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .hasMessage(
+                        "a DurableTimer is required, but there is no store (expected: a TimerStore"
+                            + " bean, such as a JdbcTimerStore, or timewheel-durable-rocksdb on the"
+                            + " class path)"));
+  }
 }

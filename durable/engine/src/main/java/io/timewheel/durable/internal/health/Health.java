@@ -31,7 +31,7 @@ public final class Health {
     if (runs > 0) {
       counters.skipped.add(runs);
       String many = runs == MAX_COUNTED_RUNS ? " or more" : "";
-      operatorLog.add("behind", key, runs + many + " missed runs were dropped");
+      operatorLog.add("behind", key, "missed runs dropped: " + runs + many);
     }
   }
 

@@ -51,9 +51,9 @@ public final class OperatorLog {
         (what, kind) ->
             LOG.log(
                 System.Logger.Level.WARNING,
-                "{0} more timers: {1}; the latest: {2}",
-                kind.more,
+                "{0}: more timers: {1}; the latest: {2}",
                 what,
+                kind.more,
                 kind.latest));
   }
 }
