@@ -45,7 +45,8 @@ class DocumentationTest {
   @BeforeAll
   static void readSources() throws IOException {
     StringBuilder text = new StringBuilder();
-    for (String module : List.of("examples", "adapters/netty", "adapters/dubbo")) {
+    for (String module :
+        List.of("examples", "adapters/netty", "adapters/dubbo", "durable/benchmarks")) {
       try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src"))) {
         for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
           text.append(withoutSpace(Files.readString(file)));
