@@ -53,9 +53,18 @@ final class ChildJvm {
     return run(main.getName(), arguments);
   }
 
+  Output runJar(Path jar) throws IOException, InterruptedException {
+    command.addAll(List.of("-jar", jar.toString()));
+    return run();
+  }
+
   Output run(String main, String... arguments) throws IOException, InterruptedException {
     command.addAll(List.of("-cp", classPath, main));
     command.addAll(List.of(arguments));
+    return run();
+  }
+
+  private Output run() throws IOException, InterruptedException {
     Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
     // An application that does not end fails its test by its exit code.
     CompletableFuture<Void> end =

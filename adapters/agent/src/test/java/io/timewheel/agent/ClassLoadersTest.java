@@ -3,7 +3,6 @@ package io.timewheel.agent;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.URL;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,17 +12,8 @@ import org.junit.jupiter.api.Test;
 /** Tests the agent with timers that are not on the class path of the application. */
 @Tag("jar")
 class ClassLoadersTest {
-  private static Path jarOf(Class<?> type) throws Exception {
-    return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI());
-  }
-
-  private static Path netty() throws Exception {
-    return jarOf(io.netty.util.Timer.class);
-  }
-
-  private static Path tests() throws Exception {
-    return jarOf(ClassLoadersTest.class);
-  }
+  private static final Path NETTY = Jars.of(io.netty.util.Timer.class);
+  private static final Path TESTS = Jars.of(ClassLoadersTest.class);
 
   /**
    * As in OSGi, the loader of the timer finds only the JDK's classes and its own, not the agent's.
@@ -32,8 +22,8 @@ class ClassLoadersTest {
   void isolatedClassLoaderGetsTheEngine() throws Exception {
     ChildJvm.Output output =
         ChildJvm.withAgent("tick=1ms")
-            .classPath(tests().toString())
-            .run(IsolatedApplication.class, netty().toString(), tests().toString());
+            .classPath(TESTS.toString())
+            .run(IsolatedApplication.class, NETTY.toString(), TESTS.toString());
 
     assertThat(output.text())
         .contains("sees the agent: false")
@@ -48,8 +38,8 @@ class ClassLoadersTest {
   void eachClassLoaderIsChecked() throws Exception {
     ChildJvm.Output output =
         ChildJvm.withAgent("tick=1ms")
-            .classPath(tests() + System.getProperty("path.separator") + netty())
-            .run(IsolatedApplication.class, netty().toString(), tests().toString(), "and-here");
+            .classPath(TESTS + System.getProperty("path.separator") + NETTY)
+            .run(IsolatedApplication.class, NETTY.toString(), TESTS.toString(), "and-here");
 
     assertThat(output.lines().stream().filter(line -> line.contains("] replaced io.netty")))
         .hasSize(2);
@@ -60,8 +50,8 @@ class ClassLoadersTest {
   void classLoaderWithoutResourcesIsLeftAlone() throws Exception {
     ChildJvm.Output output =
         ChildJvm.withAgent("tick=1ms")
-            .classPath(tests().toString())
-            .run(IsolatedApplication.class, netty().toString(), tests().toString(), "no-resources");
+            .classPath(TESTS.toString())
+            .run(IsolatedApplication.class, NETTY.toString(), TESTS.toString(), "no-resources");
 
     assertThat(output.text())
         .contains("left alone: io.netty.util.HashedWheelTimer: its class loader has no resource")
@@ -72,12 +62,12 @@ class ClassLoadersTest {
 
   @Test
   void namedModuleGetsTheEngine() throws Exception {
-    List<String> modulePath = List.of(netty().toString());
+    List<String> modulePath = List.of(NETTY.toString());
     ChildJvm.Output output =
         ChildJvm.withAgent("tick=1ms")
             .jvm("--module-path", String.join(System.getProperty("path.separator"), modulePath))
             .jvm("--add-modules", "io.netty.common")
-            .classPath(tests().toString())
+            .classPath(TESTS.toString())
             .run(NettyApplication.class);
 
     assertThat(output.text())
@@ -96,8 +86,8 @@ class ClassLoadersTest {
     String archive = directory.resolve("app.jsa").toString();
     // A directory on the class path cannot be in an archive.
     Path application = directory.resolve("app.jar");
-    Jars.of(application, tests(), NettyApplication.class);
-    String classPath = application + System.getProperty("path.separator") + netty();
+    new Jars().classFile("", NettyApplication.class).write(application);
+    String classPath = application + System.getProperty("path.separator") + NETTY;
     ChildJvm.Output dump =
         ChildJvm.withoutAgent()
             .jvm("-XX:ArchiveClassesAtExit=" + archive)
@@ -133,9 +123,5 @@ class ClassLoadersTest {
         .contains("netty on Timewheel: false")
         .contains("dubbo on Timewheel: true");
     assertThat(output.exitCode()).isZero();
-  }
-
-  static URL url(String path) throws Exception {
-    return Path.of(path).toUri().toURL();
   }
 }

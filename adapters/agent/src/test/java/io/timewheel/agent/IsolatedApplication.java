@@ -2,8 +2,10 @@
 package io.timewheel.agent;
 
 import java.io.InputStream;
+import java.net.MalformedURLException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** Runs {@link NettyApplication} in a class loader whose parent is the platform class loader. */
@@ -12,7 +14,7 @@ final class IsolatedApplication {
 
   public static void main(String[] arguments) throws Exception {
     String option = arguments.length > 2 ? arguments[2] : "";
-    URL[] path = {ClassLoadersTest.url(arguments[0]), ClassLoadersTest.url(arguments[1])};
+    URL[] path = {url(arguments[0]), url(arguments[1])};
     ClassLoader isolated =
         new URLClassLoader(path, ClassLoader.getPlatformClassLoader()) {
           @Override
@@ -28,6 +30,10 @@ final class IsolatedApplication {
     if (option.equals("and-here")) {
       NettyApplication.main(new String[0]);
     }
+  }
+
+  private static URL url(String path) throws MalformedURLException {
+    return Path.of(path).toUri().toURL();
   }
 
   private static boolean sees(ClassLoader loader, String name) {
