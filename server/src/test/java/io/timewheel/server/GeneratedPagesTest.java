@@ -73,7 +73,8 @@ class GeneratedPagesTest {
                 Each option of `timewheel serve`, with its environment variable. In the file of \
                 properties that `TIMEWHEEL_CONFIG` names, the key is the option without its dashes. \
                 Precedence: command line, environment, file, default. `timewheel config` shows each \
-                value in use and its source.
+                value in use and its source. Durations are ISO 8601, such as PT30M, or short, such as \
+                30m.
 
                 An option without a variable is for the command line only. The environment variables \
                 `TIMEWHEEL_TOKEN` and `TIMEWHEEL_STORE_PASSWORD` contain the secrets themselves.

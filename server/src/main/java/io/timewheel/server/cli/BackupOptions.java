@@ -11,7 +11,7 @@ public final class BackupOptions {
   @Option(
       names = "--backup-every",
       paramLabel = "DURATION",
-      description = "Back up the data directory this often (default: never, min: 1m).")
+      description = "Back up the data directory this often (default: never, min: PT1M).")
   private @Nullable Duration backupEvery;
 
   @Option(
