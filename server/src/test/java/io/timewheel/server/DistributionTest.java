@@ -80,4 +80,11 @@ class DistributionTest {
       assertThat(start).content().contains("-XX:+ExitOnOutOfMemoryError");
     }
   }
+
+  @Test
+  void aServerIsStartedAgainUntilItsDatabaseAnswers() throws IOException {
+    assertThat(FILES.resolve("timewheel.service"))
+        .content()
+        .contains("\nStartLimitIntervalSec=0\n", "\nRestart=always\n");
+  }
 }
