@@ -213,7 +213,7 @@ final class HttpPage {
   private void addFields(JsonNode schema) {
     List<String[]> rows = new ArrayList<>();
     collectFields(rows, "", schema);
-    if (rows.isEmpty() || schema.has("oneOf") && !schema.has("type")) {
+    if (rows.isEmpty() || (schema.has("oneOf") && !schema.has("type"))) {
       String limits = String.join("; ", limits(schema));
       add("Type: " + type(schema) + (limits.isEmpty() ? "" : " (" + limits + ")") + ".");
     }
