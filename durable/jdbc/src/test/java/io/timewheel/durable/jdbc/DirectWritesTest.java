@@ -318,11 +318,11 @@ class DirectWritesTest {
     fixture.execute("UPDATE timewheel_meta SET value = 9 WHERE name = 'format'");
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(() -> node.commit(schedule("a", NOW)))
-        .withMessage("the tables have format 9 (expected: 3)")
+        .withMessage("the tables have format 9 (expected: 4)")
         .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
     assertDirect(1);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_timer")).isZero();
-    fixture.execute("UPDATE timewheel_meta SET value = 3 WHERE name = 'format'");
+    fixture.execute("UPDATE timewheel_meta SET value = 4 WHERE name = 'format'");
     node.commit(schedule("a", NOW));
   }
 

@@ -34,12 +34,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Runs a release that knows only format 3 and the next release, concurrently and one after the
+ * Runs a release that knows only format 4 and the next release, concurrently and one after the
  * other.
  */
 @Timeout(120)
 class UpgradeTest {
-  private static final String SWITCH = "UPDATE timewheel_meta SET value = 4 WHERE name = 'format';";
+  private static final String SWITCH = "UPDATE timewheel_meta SET value = 5 WHERE name = 'format';";
 
   final Fixture fixture = new Fixture(Server.of(this));
 
@@ -49,11 +49,11 @@ class UpgradeTest {
   }
 
   static Formats old() {
-    return new Formats(3, 3);
+    return new Formats(4, 4);
   }
 
   static Formats next() {
-    return new Formats(3, 4);
+    return new Formats(4, 5);
   }
 
   private int prepare() {
@@ -71,7 +71,7 @@ class UpgradeTest {
   private static void assertRefused(ThrowingCallable call) {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(call)
-        .withMessage("the tables have format 4 (expected: 3)")
+        .withMessage("the tables have format 5 (expected: 4)")
         .returns(Kind.UNAVAILABLE, StoreException::kind);
   }
 
@@ -99,14 +99,14 @@ class UpgradeTest {
         assertThat(reader.store.get(key(id)).state()).isEqualTo(TimerState.COMPLETED);
       }
     }
-    assertThat(meta("prepared")).isEqualTo(4);
-    assertThat(meta("format")).isEqualTo(3);
+    assertThat(meta("prepared")).isEqualTo(5);
+    assertThat(meta("format")).isEqualTo(4);
   }
 
   @Test
   void aNodeOfTheOldReleaseStartsOnPreparedTables() {
     fixture.start(old());
-    assertThat(prepare()).isEqualTo(3);
+    assertThat(prepare()).isEqualTo(4);
     assertThat(fixture.start(old()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
@@ -117,18 +117,18 @@ class UpgradeTest {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(this::finish)
         .withMessage(
-            "format 3 stays in use, because nodes live that do not know format 4: "
+            "format 4 stays in use, because nodes live that do not know format 5: "
                 + old.store.nodeId())
         .returns(Kind.REJECTED, StoreException::kind);
-    assertThat(meta("format")).isEqualTo(3);
+    assertThat(meta("format")).isEqualTo(4);
     assertThat(old.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     old.store.close();
-    assertThat(finish()).isEqualTo(4);
+    assertThat(finish()).isEqualTo(5);
     assertThat(next.commit(schedule("b", NOW)).answer()).isEqualTo(Answer.CREATED);
     next.ownership().renew();
     next.ownership().balance();
     assertThat(next.epochs).hasSize(4);
-    assertThat(finish()).as("again").isEqualTo(4);
+    assertThat(finish()).as("again").isEqualTo(5);
   }
 
   // The old release after the switch
@@ -139,7 +139,7 @@ class UpgradeTest {
     old.commit(schedule("a", NOW));
     Change.Begin begin = old.begin("a");
     fixture.expireLeases();
-    assertThat(finish()).isEqualTo(4);
+    assertThat(finish()).isEqualTo(5);
     assertRefused(() -> old.commit(begin));
     assertRefused(() -> old.commit(schedule("b", NOW)));
     assertRefused(() -> old.store.pause("shop"));
@@ -193,12 +193,12 @@ class UpgradeTest {
           .isThrownBy(this::finish)
           .withMessageStartingWith("a transaction is open that began before; try again: ")
           .returns(Kind.TRANSIENT, StoreException::kind);
-      assertThat(meta("format")).isEqualTo(3);
+      assertThat(meta("format")).isEqualTo(4);
       connection.commit();
-      assertThat(finish()).isEqualTo(4);
+      assertThat(finish()).isEqualTo(5);
       assertThatExceptionOfType(DurableTimerException.class)
           .isThrownBy(() -> timers.in(connection).schedule(TransactionTimerTest.spec("b")))
-          .withMessageContaining("the tables have format 4 (expected: 3)");
+          .withMessageContaining("the tables have format 5 (expected: 4)");
       connection.commit();
     }
     Fixture.Node next = fixture.open(next());
@@ -218,7 +218,7 @@ class UpgradeTest {
       connection.commit();
       old.store.server().transactions().end(connection);
     }
-    assertThat(finish()).isEqualTo(4);
+    assertThat(finish()).isEqualTo(5);
   }
 
   @Test
@@ -242,7 +242,7 @@ class UpgradeTest {
       switcher.commit();
       assertThatExceptionOfType(CompletionException.class)
           .isThrownBy(commit::join)
-          .withMessageContaining("the tables have format 4 (expected: 3)");
+          .withMessageContaining("the tables have format 5 (expected: 4)");
     }
     assertThat(fixture.open(next()).store.get(key("b"))).isNull();
   }
@@ -268,18 +268,18 @@ class UpgradeTest {
     fixture.open(old());
     String script = fixture.builder(next()).migration(false);
     fixture.database.execute(script.substring(0, script.indexOf("CREATE TABLE")));
-    assertThat(meta("prepared")).isEqualTo(3);
-    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     assertThat(meta("prepared")).isEqualTo(4);
+    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(meta("prepared")).isEqualTo(5);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_probe")).isZero();
   }
 
   @Test
   void manyNodesPrepareAndSwitchConcurrently() throws SQLException {
     fixture.open(old());
-    assertThat(four(this::prepare)).containsOnly(3);
-    assertThat(four(this::finish)).containsOnly(4);
-    assertThat(meta("prepared")).isEqualTo(4);
+    assertThat(four(this::prepare)).containsOnly(4);
+    assertThat(four(this::finish)).containsOnly(5);
+    assertThat(meta("prepared")).isEqualTo(5);
   }
 
   private static List<Integer> four(IntSupplier work) {
@@ -292,22 +292,22 @@ class UpgradeTest {
     JdbcTimerStore.Builder administrator = fixture.builder(next());
     String preparation = administrator.migration(false);
     fixture.execute(preparation);
-    assertThat(meta("prepared")).isEqualTo(4);
-    assertThat(meta("format")).isEqualTo(3);
+    assertThat(meta("prepared")).isEqualTo(5);
+    assertThat(meta("format")).isEqualTo(4);
     assertThat(administrator.migration(false)).isEmpty();
     String end = administrator.migration(true);
     fixture.execute(end);
-    assertThat(meta("format")).as("while an old node is alive").isEqualTo(3);
+    assertThat(meta("format")).as("while an old node is alive").isEqualTo(4);
     old.store.close();
     fixture.execute(end);
-    assertThat(meta("format")).isEqualTo(4);
+    assertThat(meta("format")).isEqualTo(5);
     assertThat(administrator.migration(true)).isEmpty();
   }
 
   @Test
   void createsNewTablesInTheNewFormat() throws SQLException {
     fixture.execute(fixture.builder(next()).migration(false));
-    assertThat(meta("format")).isEqualTo(4);
+    assertThat(meta("format")).isEqualTo(5);
     assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
@@ -315,7 +315,7 @@ class UpgradeTest {
   void refusesAFormatThatIsNoLongerSupported() {
     fixture.open(old());
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> fixture.open(new Formats(4, 5)))
-        .withMessage("the tables have format 3 (expected: 4 to 5)");
+        .isThrownBy(() -> fixture.open(new Formats(5, 6)))
+        .withMessage("the tables have format 4 (expected: 5 to 6)");
   }
 }

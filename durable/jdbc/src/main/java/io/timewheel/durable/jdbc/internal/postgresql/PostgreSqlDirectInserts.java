@@ -106,15 +106,15 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         insert(
             "INSERT INTO timewheel_timer ("
                 + COLUMNS
-                + ") SELECT namespace, id, handler, f.version + k.n, due_at, created_at,"
-                + " created_at, 0, 0, "
+                + ") SELECT namespace, id, handler, f.version + k.n, due_at, NULL,"
+                + " changed_at, 0, 0, "
                 + STATE
                 + ", flags, spec, NULL, NULLIF(fire_at, 9223372036854775807), shard, payload,"
-                + " ?::bigint FROM f, "
+                + " CASE WHEN k.n < 8 THEN ?::bigint END FROM f, "
                 + PostgreSqlRecords.rows(
                     """
                     namespace text, id text, handler text, n bigint, due_at bigint, \
-                    created_at bigint, flags integer, spec bytea, fire_at bigint, shard integer, \
+                    changed_at bigint, flags integer, spec bytea, fire_at bigint, shard integer, \
                     payload bytea\
                     """)
                 + " WHERE f.fits",
@@ -129,7 +129,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
     return insert(
         "INSERT INTO timewheel_timer ("
             + COLUMNS
-            + ") SELECT ?::text, ?::text, ?::text, version, ?::bigint, ?::bigint, ?::bigint, 0, 0, "
+            + ") SELECT ?::text, ?::text, ?::text, version, ?::bigint, NULL, ?::bigint, 0, 0, "
             + STATE
             + ", ?::bigint, ?::bytea, NULL, ?::bigint, ?::bigint, ?::bytea, ?::bigint"
             + " FROM f WHERE fits ON CONFLICT DO NOTHING RETURNING 1",
@@ -271,7 +271,6 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         .text(record.key().id())
         .text(record.definition().handler())
         .number(record.dueAt())
-        .number(record.createdAt())
         .number(record.changedAt())
         .number(Rows.flags(record))
         .bytes(Rows.spec(record))
@@ -303,7 +302,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         .texts(records, record -> record.definition().handler())
         .longs(records, record -> numbers[0]++)
         .longs(records, TimerRecord::dueAt)
-        .longs(records, TimerRecord::createdAt)
+        .longs(records, TimerRecord::changedAt)
         .ints(records, Rows::flags)
         .bytes(records, Rows::spec)
         .longs(records, TimerRecord::fireAt)

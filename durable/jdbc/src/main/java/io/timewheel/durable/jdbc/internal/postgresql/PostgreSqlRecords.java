@@ -74,7 +74,7 @@ public final class PostgreSqlRecords implements Records {
       "INSERT INTO timewheel_timer ("
           + COLUMNS
           + ", fire_at, shard, payload) SELECT "
-          + COLUMNS
+          + COLUMNS.replace(" created_at", " NULLIF(created_at, changed_at)")
           + ", NULLIF(fire_at, 9223372036854775807), shard, payload FROM "
           + rows(
               """
@@ -102,7 +102,9 @@ public final class PostgreSqlRecords implements Records {
       """;
 
   public static final String ADVANCE =
-      "UPDATE timewheel_timer t SET "
+      "UPDATE timewheel_timer t SET created_at = "
+          + Rows.CREATED_AT
+          + ", "
           + SET_PROGRESS
           + " FROM "
           + rows(PROGRESS)
@@ -111,7 +113,8 @@ public final class PostgreSqlRecords implements Records {
           + " RETURNING k.n";
 
   public static final String REPLACE =
-      "UPDATE timewheel_timer t SET version = k.next_version, created_at = k.created_at,"
+      "UPDATE timewheel_timer t SET version = k.next_version,"
+          + " created_at = NULLIF(k.created_at, k.changed_at),"
           + " token = CASE WHEN k.next_version = t.version THEN t.token END,"
           + " handler = k.handler, spec = k.spec, payload = k.payload, "
           + SET_PROGRESS

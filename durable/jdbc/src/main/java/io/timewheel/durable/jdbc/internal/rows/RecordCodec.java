@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc.internal.rows;
 
 import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
@@ -22,10 +23,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Encodes the parts of a record that no statement reads. The <em>spec</em> contains the definition
  * of the timer, and is written once per version. The <em>progress</em> contains its state so far,
- * and is absent before the first attempt. The first byte of each is the version of the encoding.
+ * and is absent before the first attempt. The first byte of each is the version of the encoding. A
+ * definition without settings, which most timers have, is empty.
  */
 public final class RecordCodec {
   private static final int FORMAT = 2;
+
+  private static final byte[] NOTHING = {};
 
   private static final int OWN_RETRY = 1;
 
@@ -42,7 +46,11 @@ public final class RecordCodec {
       Map<String, String> headers,
       RetryPolicy retry,
       int missed,
-      long graceMillis) {}
+      long graceMillis) {
+    /** The definition that the empty encoding stands for. It must never change. */
+    static final Spec EMPTY =
+        new Spec("", Map.of(), RetryPolicy.DEFAULT, Codes.MISSED.of(MissedRuns.FIRE_ONCE), 60_000);
+  }
 
   /** The state so far. */
   public record Progress(
@@ -85,6 +93,9 @@ public final class RecordCodec {
   }
 
   static byte[] encode(Spec spec) {
+    if (spec.equals(Spec.EMPTY)) {
+      return NOTHING;
+    }
     boolean ownRetry = !spec.retry().equals(RetryPolicy.DEFAULT);
     return bytes(
         to -> {
@@ -106,6 +117,9 @@ public final class RecordCodec {
   }
 
   public static Spec decodeSpec(byte[] bytes) throws IOException {
+    if (bytes.length == 0) {
+      return Spec.EMPTY;
+    }
     DataInputStream from = open(bytes);
     boolean ownRetry = (from.readUnsignedByte() & OWN_RETRY) != 0;
     String recurrence = from.readUTF();

@@ -15,9 +15,13 @@ import org.jspecify.annotations.Nullable;
 
 /** Maps records to rows. */
 public final class Rows {
+  /** The time of creation. On PostgreSQL, the column is null until the timer changes. */
+  public static final String CREATED_AT = "coalesce(t.created_at, t.changed_at)";
+
   public static final String COLUMNS =
-      "t.namespace, t.id, t.version, t.revision, t.state, t.flags, t.due_at, t.created_at,"
-          + " t.changed_at, t.attempt, t.handler, t.spec, t.progress";
+      "t.namespace, t.id, t.version, t.revision, t.state, t.flags, t.due_at, "
+          + CREATED_AT
+          + " AS created_at, t.changed_at, t.attempt, t.handler, t.spec, t.progress";
 
   /**
    * The columns of an unfinished timer. A finished timer has other values in place of the last two.

@@ -148,16 +148,25 @@ public final class TimerPages {
 
   private static String by(TimerOrder order, String table) {
     String direction = order.isDescending() ? " DESC" : "";
-    String time = time(order);
-    return (time.isEmpty() ? "" : table + time + direction + ", ") + table + "id" + direction;
+    String time = table.isEmpty() ? name(order) : time(order);
+    return (time.isEmpty() ? "" : time + direction + ", ") + table + "id" + direction;
   }
 
-  /** Returns the column before the id in the order; empty if there is none. */
-  private static String time(TimerOrder order) {
+  /** Returns the name of the column before the id in the order; empty if there is none. */
+  private static String name(TimerOrder order) {
     return switch (order) {
       case ID, ID_DESCENDING -> "";
       case CREATED, CREATED_DESCENDING -> "created_at";
       case DUE, DUE_DESCENDING -> "due_at";
+    };
+  }
+
+  /** Returns the time before the id in the order; empty if there is none. */
+  private static String time(TimerOrder order) {
+    return switch (order) {
+      case ID, ID_DESCENDING -> "";
+      case CREATED, CREATED_DESCENDING -> Rows.CREATED_AT;
+      case DUE, DUE_DESCENDING -> "t.due_at";
     };
   }
 
@@ -172,7 +181,7 @@ public final class TimerPages {
     values.add(after.fireAt());
     values.add(after.fireAt());
     values.add(after.key().id());
-    return "(t.%1$s %2$s ? OR t.%1$s = ? AND t.id %2$s ?)".formatted(time, sign);
+    return "(%1$s %2$s ? OR %1$s = ? AND t.id %2$s ?)".formatted(time, sign);
   }
 
   private String conditions(

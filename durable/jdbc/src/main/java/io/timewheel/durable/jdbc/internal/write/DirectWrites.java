@@ -41,9 +41,9 @@ import org.jspecify.annotations.Nullable;
  * <h2>How a lost answer is settled</h2>
  *
  * The caller does not know the transaction's number, so it cannot query the server for the outcome.
- * Instead, each write has a unique token. The row of the timer, or its row in the history, contains
- * the token until another version replaces it. A session that lost the answer looks up the timers
- * by their keys:
+ * Instead, each write has a unique token. The rows of its timers, or their rows in the history,
+ * contain the token until another version replaces it. In a long list, only the first rows contain
+ * it, because it takes 8 bytes. A session that lost the answer looks up the timers by their keys:
  *
  * <ol>
  *   <li>A row has the token: the write was committed.

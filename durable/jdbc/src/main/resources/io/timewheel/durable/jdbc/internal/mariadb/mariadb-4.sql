@@ -1,4 +1,4 @@
--- Format 3 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
+-- Format 4 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
 -- CREATE ends a transaction on MariaDB. So the rows are inserted last, in one transaction, and tables
 -- without rows have no format.
 
@@ -179,5 +179,5 @@ START TRANSACTION;
 INSERT INTO timewheel_history VALUES (-9223372036854775808, '', '', 0, 0);
 INSERT INTO timewheel_meta VALUES ('identity', FLOOR(RAND() * 9007199254740992));
 INSERT INTO timewheel_meta VALUES ('pauses', 0);
-INSERT INTO timewheel_meta VALUES ('prepared', 3);
-INSERT INTO timewheel_meta VALUES ('format', 3);
+INSERT INTO timewheel_meta VALUES ('prepared', 4);
+INSERT INTO timewheel_meta VALUES ('format', 4);

@@ -1,4 +1,4 @@
--- Format 3 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
+-- Format 4 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
 
 -- Properties of the data: the format in use, the newest format that it is prepared for, and the
 -- number of shards. Each transaction reads the format, and so has a shared lock on the table.
@@ -13,15 +13,17 @@ CREATE SEQUENCE timewheel_version INCREMENT BY 4096;
 -- Incarnations of nodes.
 CREATE SEQUENCE timewheel_incarnation;
 
--- Unfinished timers. A claim changes no indexed column, and its new row version fits on the same page.
--- fire_at: the position in the due index, or null. spec, progress: see RecordCodec.
+-- Unfinished timers. A claim changes no indexed column, and its new row version mostly fits on the
+-- same page: the space of earlier claims is free again.
+-- fire_at: the position in the due index, or null. created_at: null if it equals changed_at.
+-- spec, progress: see RecordCodec.
 -- release_by: see Releasables. A claim leaves it null, so it can be indexed, unlike the state.
 -- token: chosen by the node that inserted this version by a direct write, see DirectWrites.
 CREATE TABLE timewheel_timer (
   version bigint NOT NULL,
   due_at bigint NOT NULL,
   fire_at bigint,
-  created_at bigint NOT NULL,
+  created_at bigint,
   changed_at bigint NOT NULL,
   revision bigint NOT NULL,
   token bigint,
@@ -40,7 +42,7 @@ CREATE TABLE timewheel_timer (
     WHEN state = 6 AND flags & 4 = 0 THEN '*' || namespace END) STORED,
   PRIMARY KEY (namespace, id)
 ) WITH (
-  fillfactor = 75,
+  fillfactor = 90,
   autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_insert_scale_factor = 0.1,
   autovacuum_analyze_scale_factor = 0.05,
@@ -192,5 +194,5 @@ CREATE TABLE timewheel_shard (
   epoch bigint NOT NULL
 ) WITH (fillfactor = 50);
 
-INSERT INTO timewheel_meta VALUES ('prepared', 3);
-INSERT INTO timewheel_meta VALUES ('format', 3);
+INSERT INTO timewheel_meta VALUES ('prepared', 4);
+INSERT INTO timewheel_meta VALUES ('format', 4);
