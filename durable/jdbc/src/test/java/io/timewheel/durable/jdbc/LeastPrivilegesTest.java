@@ -57,7 +57,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
     assertThat(block.find()).as("grants in " + GUIDE).isTrue();
     return block
         .group(1)
-        .replaceAll("\\bSCHEMA timers\\b", "SCHEMA " + schema)
+        .replaceAll("\\bSCHEMA public\\b", "SCHEMA " + schema)
         .replaceAll("\\bTO app\\b", "TO " + ROLE);
   }
 
