@@ -17,6 +17,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.springframework.boot.ApplicationRunner;
+import org.springframework.boot.DefaultApplicationArguments;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.system.CapturedOutput;
@@ -37,14 +39,19 @@ class GuideTest {
         Files.readString(tests.resolve("Sessions.java"))
             + Files.readString(tests.resolve("ManualTime.java"))
             + Files.readString(tests.resolve("Orders.java"))
-            + Files.readString(tests.resolve("Purchases.java"));
+            + Files.readString(tests.resolve("Purchases.java"))
+            + Files.readString(tests.resolve("Reports.java"))
+            + Files.readString(
+                Path.of(
+                    "../../examples/shop/src/main/java/io/timewheel/examples/shop"
+                        + "/ShopApplication.java"));
     String guide = Files.readString(Path.of("../../docs/guides/spring.md"));
     List<String> snippets = new ArrayList<>();
     for (Matcher found = SNIPPET.matcher(code); found.find(); ) {
       snippets.add(found.group(1).stripIndent().strip());
     }
 
-    assertThat(snippets).hasSize(4).allSatisfy(snippet -> assertThat(guide).contains(snippet));
+    assertThat(snippets).hasSize(6).allSatisfy(snippet -> assertThat(guide).contains(snippet));
   }
 
   @Test
@@ -81,6 +88,24 @@ class GuideTest {
               String line = "OrderRef[number=2] was not paid within 30 minutes; attempt 1";
               Eventually.holds(line, () -> output.getOut().contains(line));
               Eventually.holds("too late to pay", () -> !orders.paid(new OrderRef(2)));
+            });
+  }
+
+  @Test
+  void reportIsScheduledAtEachStart(CapturedOutput output) {
+    new ApplicationContextRunner()
+        .withUserConfiguration(Application.class, Reports.class)
+        .withBean(InMemoryTimerStore.class, InMemoryTimerStore::create)
+        .run(
+            context -> {
+              DurableTimer timer = context.getBean(DurableTimer.class);
+              context.getBean(ApplicationRunner.class).run(new DefaultApplicationArguments());
+              long version = timer.get("shop", "report").orElseThrow().version();
+              context.getBean(ApplicationRunner.class).run(new DefaultApplicationArguments());
+              assertThat(timer.get("shop", "report").orElseThrow().version()).isEqualTo(version);
+
+              timer.runNow("shop", "report");
+              Eventually.holds("report", () -> output.getOut().contains("report, due at "));
             });
   }
 

@@ -24,10 +24,9 @@ public class ShopApplication {
     SpringApplication.run(ShopApplication.class, args);
   }
 
-  /**
-   * Timers are in the database of the orders, but have their own connections. If requests held all
-   * connections, a node would wait for one and lose its lease. A node needs six.
-   */
+  // Timers are in the database of the orders, but have their own connections. If requests held all
+  // connections, a node would wait for one and lose its lease. A node needs six.
+  // begin: store
   @Bean(defaultCandidate = false)
   static HikariDataSource timerConnections(DataSourceProperties database) {
     HikariDataSource pool =
@@ -42,4 +41,5 @@ public class ShopApplication {
   static JdbcTimerStore timerStore(@Qualifier("timerConnections") HikariDataSource connections) {
     return JdbcTimerStore.postgresql(connections);
   }
+  // end
 }
