@@ -21,6 +21,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -141,6 +143,21 @@ class PrometheusTest {
   @Test
   void theRulesAreValid() throws Exception {
     assertThat(promtool(null, "check", "rules", "alerts.yml")).contains("SUCCESS");
+  }
+
+  @Test
+  void theConfigurationOfTheGuideIsValid() throws Exception {
+    String guide = Files.readString(Path.of("../docs/operate/metrics.md"));
+    Matcher block = Pattern.compile("(?s)```yaml\n(.*?)```").matcher(guide);
+    assertThat(block.find()).isTrue();
+    Path config =
+        Files.writeString(
+            directory.resolve("prometheus.yml"),
+            block.group(1).replace("alerts.yml", DIST.resolve("alerts.yml").toString()));
+    assertThat(promtool(null, "check", "config", "--syntax-only", config.toString()))
+        .contains("SUCCESS");
+    assertThat(Files.readString(DIST.resolve("alerts.yml"))).contains("up{job=\"timewheel\"}");
+    assertThat(block.group(1)).contains("job_name: timewheel ");
   }
 
   @Test
