@@ -117,7 +117,7 @@ class GeneratedPagesTest {
     try (Running running =
         new Running(Running.secrets(directory, "shop"), AddressPolicy.admitting(List.of()))) {
       String page = COMMENT + HttpPage.of(running.get("/openapi.json").json());
-      List<String> anchors = found("(?m)^#+ (.*)$", page).stream().map(HttpPage::anchor).toList();
+      List<String> anchors = found("(?m)^#+ (.*)$", page).stream().map(Markdown::anchor).toList();
       assertThat(anchors)
           .doesNotHaveDuplicates()
           .containsAll(found("\\]\\(#([^)]*)\\)", page))

@@ -18,7 +18,7 @@ final class HttpPage {
 
   private final JsonNode document;
   private final Schemas schemas;
-  private final StringBuilder page = new StringBuilder();
+  private final Markdown page = new Markdown();
 
   private HttpPage(JsonNode document) {
     this.document = document;
@@ -34,39 +34,34 @@ final class HttpPage {
     return page.page.toString();
   }
 
-  /** Returns the anchor of a heading, by the rules of GitHub. */
-  static String anchor(String heading) {
-    return heading.toLowerCase(Locale.ROOT).replaceAll("[^\\p{L}\\p{N}_ -]", "").replace(' ', '-');
-  }
-
   private void addIntroduction() {
-    add("# HTTP API");
-    add(
+    page.add("# HTTP API");
+    page.add(
         "This page is the [OpenAPI](https://www.openapis.org/) document of the server, which each"
             + " server returns at `/openapi.json`. The [tutorial](../tutorials/http.md) shows the"
             + " API in use.");
-    add(description(document.get("info")));
-    add(description(document.at("/components/securitySchemes/token")));
-    add(
+    page.add(description(document.get("info")));
+    page.add(description(document.at("/components/securitySchemes/token")));
+    page.add(
         "Unless an operation names another media type, bodies are `application/json`, and problems"
             + " are `application/problem+json`.");
-    table("Tag", "Operation", "Summary");
+    page.table("Tag", "Operation", "Summary");
     for (JsonNode tag : document.get("tags")) {
       for (Operation operation : operations(tag)) {
-        row(
-            link(name(tag), tagHeading(tag)),
-            link(code(operation.heading), operation.heading),
+        page.row(
+            Markdown.link(name(tag), tagHeading(tag)),
+            Markdown.link(Markdown.code(operation.heading), operation.heading),
             text(operation.node, "summary"));
       }
     }
   }
 
   private void addTag(JsonNode tag) {
-    add("## " + tagHeading(tag));
-    add(description(tag));
+    page.add("## " + tagHeading(tag));
+    page.add(description(tag));
     for (Operation operation : operations(tag)) {
       begin("`" + operation.heading + "`", operation.node);
-      add(access(operation.node));
+      page.add(access(operation.node));
       addDetails(operation.node);
     }
   }
@@ -89,10 +84,10 @@ final class HttpPage {
   }
 
   private void addWebhooks() {
-    add("## Requests of the server");
-    add(
+    page.add("## Requests of the server");
+    page.add(
         "The server sends these requests itself. The URL of a timer gets a [firing](%s) instead."
-            .formatted("#" + anchor(schemaHeading("WebhookTarget"))));
+            .formatted("#" + Markdown.anchor(schemaHeading("WebhookTarget"))));
     for (var webhook : document.get("webhooks").properties()) {
       for (var method : webhook.getValue().properties()) {
         begin("Webhook " + webhook.getKey(), method.getValue());
@@ -102,14 +97,18 @@ final class HttpPage {
   }
 
   private void begin(String heading, JsonNode operation) {
-    add("### " + heading);
-    add(text(operation, "summary"));
-    add(description(operation));
+    page.add("### " + heading);
+    page.add(text(operation, "summary"));
+    page.add(description(operation));
   }
 
   private static String access(JsonNode operation) {
     List<String> roles =
-        operation.path("x-roles").valueStream().map(role -> code(role.asString())).toList();
+        operation
+            .path("x-roles")
+            .valueStream()
+            .map(role -> Markdown.code(role.asString()))
+            .toList();
     return switch (roles.size()) {
       case 0 -> "No token is required.";
       case 1 -> "Role: %s.".formatted(roles.get(0));
@@ -119,7 +118,7 @@ final class HttpPage {
 
   private void addDetails(JsonNode operation) {
     if (operation.has("parameters")) {
-      table("Parameter", "In", "Type", "Limits", "Description");
+      page.table("Parameter", "In", "Type", "Limits", "Description");
       for (JsonNode each : operation.get("parameters")) {
         JsonNode parameter = schemas.resolve(each);
         JsonNode schema = parameter.get("schema");
@@ -127,8 +126,8 @@ final class HttpPage {
         if (parameter.path("required").asBoolean(false)) {
           limits.add(0, "required");
         }
-        row(
-            code(name(parameter)),
+        page.row(
+            Markdown.code(name(parameter)),
             parameter.get("in").asString(),
             type(schema),
             String.join("; ", limits),
@@ -138,24 +137,24 @@ final class HttpPage {
     if (operation.has("requestBody")) {
       addRequestBody(operation.get("requestBody"));
     }
-    table("Status", "Meaning", "Body");
+    page.table("Status", "Meaning", "Body");
     for (var response : operation.get("responses").properties()) {
       JsonNode node = schemas.resolve(response.getValue());
       String status = response.getKey().equals("default") ? "other" : response.getKey();
       String headers =
           node.path("headers").propertyStream().map(this::header).collect(Collectors.joining());
-      row(status, description(node) + headers, bodies(node));
+      page.row(status, description(node) + headers, bodies(node));
     }
   }
 
   private String header(java.util.Map.Entry<String, JsonNode> header) {
     return " Header %s: %s"
-        .formatted(code(header.getKey()), description(schemas.resolve(header.getValue())));
+        .formatted(Markdown.code(header.getKey()), description(schemas.resolve(header.getValue())));
   }
 
   private void addRequestBody(JsonNode body) {
     String presence = body.path("required").asBoolean(false) ? "required" : "optional";
-    add("Request body (%s): %s".formatted(presence, bodies(body)));
+    page.add("Request body (%s): %s".formatted(presence, bodies(body)));
     for (JsonNode content : body.get("content")) {
       if (!content.get("schema").has("$ref")) {
         addFields(content.get("schema"));
@@ -174,8 +173,8 @@ final class HttpPage {
   }
 
   private void addExample(String title, JsonNode example) {
-    add(title);
-    add("```json\n" + example + "\n```");
+    page.add(title);
+    page.add("```json\n" + example + "\n```");
   }
 
   /** Returns the types of a body, with their media types, except those that most bodies have. */
@@ -187,20 +186,20 @@ final class HttpPage {
                 type(each.getValue().get("schema"))
                     + (COMMON_MEDIA_TYPES.contains(each.getKey())
                         ? ""
-                        : " as " + code(each.getKey())))
+                        : " as " + Markdown.code(each.getKey())))
         .collect(Collectors.joining(", "));
   }
 
   private void addSchemas() {
-    add("## Schemas");
+    page.add("## Schemas");
     for (var each : document.at("/components/schemas").properties()) {
       JsonNode schema = each.getValue();
-      add("### " + schemaHeading(each.getKey()));
-      add(description(schema));
+      page.add("### " + schemaHeading(each.getKey()));
+      page.add(description(schema));
       addFields(schema);
-      addMeanings(schema, "value");
+      addMeanings(schema, "Value");
       for (var field : schema.path("properties").properties()) {
-        addMeanings(field.getValue(), code(field.getKey()));
+        addMeanings(field.getValue(), "Value of " + Markdown.code(field.getKey()));
       }
     }
   }
@@ -215,11 +214,11 @@ final class HttpPage {
     collectFields(rows, "", schema);
     if (rows.isEmpty() || (schema.has("oneOf") && !schema.has("type"))) {
       String limits = String.join("; ", limits(schema));
-      add("Type: " + type(schema) + (limits.isEmpty() ? "" : " (" + limits + ")") + ".");
+      page.add("Type: " + type(schema) + (limits.isEmpty() ? "" : " (" + limits + ")") + ".");
     }
     if (!rows.isEmpty()) {
-      table("Field", "Type", "Required", "Limits", "Description");
-      rows.forEach(this::row);
+      page.table("Field", "Type", "Required", "Limits", "Description");
+      rows.forEach(page::row);
     }
   }
 
@@ -231,7 +230,7 @@ final class HttpPage {
       String name = prefix + field.getKey();
       rows.add(
           new String[] {
-            code(name),
+            Markdown.code(name),
             type(value),
             required.contains(field.getKey()) ? "yes" : "",
             String.join("; ", limits(value)),
@@ -243,20 +242,23 @@ final class HttpPage {
     schema.path("oneOf").forEach(alternative -> collectFields(rows, prefix, alternative));
   }
 
-  private void addMeanings(JsonNode schema, String name) {
+  private void addMeanings(JsonNode schema, String heading) {
     if (schema.has(MEANINGS)) {
-      table("Value of " + name, "Meaning");
+      page.table(heading, "Meaning");
       schema
           .get(MEANINGS)
           .properties()
-          .forEach(each -> row(code(each.getKey()), escape(each.getValue().asString())));
+          .forEach(
+              each ->
+                  page.row(
+                      Markdown.code(each.getKey()), Markdown.escape(each.getValue().asString())));
     }
   }
 
   private String type(JsonNode schema) {
     if (schema.has("$ref")) {
       String name = schema.get("$ref").asString().substring(SCHEMAS.length());
-      return link(name, schemaHeading(name));
+      return Markdown.link(name, schemaHeading(name));
     } else if (schema.has("allOf")) {
       return type(schema.at("/allOf/0"));
     } else if (schema.has("oneOf") && !schema.has("type")) {
@@ -273,7 +275,7 @@ final class HttpPage {
       return "array of " + type(schema.get("items"));
     }
     return schema.path("additionalProperties").isObject()
-        ? "object, whose values are " + type(schema.get("additionalProperties"))
+        ? "object of " + type(schema.get("additionalProperties")) + " values"
         : type;
   }
 
@@ -283,7 +285,7 @@ final class HttpPage {
     addRange(limits, schema, "minItems", "maxItems", " elements");
     addRange(limits, schema, "minProperties", "maxProperties", " fields");
     if (schema.has("pattern")) {
-      limits.add("matches " + code(schema.get("pattern").asString()));
+      limits.add("matches " + Markdown.code(schema.get("pattern").asString()));
     }
     if (schema.path("format").asString("").startsWith("d")) {
       limits.add(schema.get("format").asString());
@@ -297,26 +299,30 @@ final class HttpPage {
       limits.add("such as " + values(schema.get("examples")));
     }
     if (schema.has("default")) {
-      limits.add("default: " + code(schema.get("default").asString()));
+      limits.add("default: " + Markdown.code(schema.get("default").asString()));
     }
     return limits;
   }
 
   private static void addRange(
       List<String> limits, JsonNode schema, String min, String max, String unit) {
-    if (schema.has(min) || schema.has(max)) {
-      String low = "%,d".formatted(schema.path(min).asInt(0));
-      String high = schema.has(max) ? "%,d".formatted(schema.get(max).asInt()) : "";
-      limits.add(
-          (high.isEmpty()
-                  ? "at least " + low
-                  : schema.has(min) ? low + " to " + high : "at most " + high)
-              + unit);
+    String low = number(schema.path(min));
+    String high = number(schema.path(max));
+    if (low.equals(high)) {
+      limits.addAll(low.isEmpty() ? List.of() : List.of(low + unit));
+    } else if (low.isEmpty()) {
+      limits.add("at most " + high + unit);
+    } else {
+      limits.add(high.isEmpty() ? "at least " + low + unit : low + " to " + high + unit);
     }
   }
 
+  private static String number(JsonNode limit) {
+    return limit.isMissingNode() ? "" : String.format(Locale.ROOT, "%,d", limit.asLong());
+  }
+
   private static String values(JsonNode values) {
-    return joined(values.valueStream().map(value -> code(value.asString())), ", ");
+    return joined(values.valueStream().map(value -> Markdown.code(value.asString())), ", ");
   }
 
   private static String joined(Stream<String> parts, String separator) {
@@ -332,36 +338,7 @@ final class HttpPage {
   }
 
   private static String text(JsonNode node, String field) {
-    return escape(node.path(field).asString(""));
-  }
-
-  private static String escape(String text) {
-    return text.replace("|", "\\|").replace("*", "\\*").replace("<", "\\<");
-  }
-
-  private static String code(String text) {
-    return "`" + text.replace("|", "\\|") + "`";
-  }
-
-  private static String link(String text, String heading) {
-    return "[%s](#%s)".formatted(text, anchor(heading));
-  }
-
-  private void table(String... names) {
-    page.append('\n');
-    row(names);
-    page.append("|---".repeat(names.length)).append("|\n");
-  }
-
-  private void row(String... cells) {
-    page.append("| ").append(String.join(" | ", cells)).append(" |\n");
-  }
-
-  /** Adds a block, unless it is empty. */
-  private void add(String block) {
-    if (!block.isEmpty()) {
-      page.append(page.isEmpty() ? "" : "\n").append(block).append('\n');
-    }
+    return Markdown.escape(node.path(field).asString(""));
   }
 
   private record Operation(String heading, JsonNode node) {}

@@ -173,21 +173,63 @@ class OpenApiTest {
   /** Reads the sources, because the test cannot cause every problem. */
   @Test
   void everyKindOfProblemIsListedAndNoOther() throws IOException {
-    Pattern code = Pattern.compile("\\bof\\(\\s*\\d{3},\\s*\"([a-z_]+)\"");
-    Set<String> kinds = new TreeSet<>();
+    Pattern code = Pattern.compile("\\bof\\(\\s*(\\d{3}|status),\\s*\"([a-z_]+)\"");
+    Map<String, String> statuses = new TreeMap<>();
     try (Stream<Path> files = Files.walk(Path.of("src/main/java"))) {
       for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
         Matcher found = code.matcher(Files.readString(file));
         while (found.find()) {
-          kinds.add("urn:timewheel:problem:" + found.group(1));
+          statuses.put("urn:timewheel:problem:" + found.group(2), found.group(1));
         }
       }
     }
-    Set<String> listed = new TreeSet<>();
+    JsonNode meanings =
+        document.at("/components/schemas/Problem/properties/type/x-enumDescriptions");
+    assertThat(statuses).hasSizeGreaterThan(20);
+    assertThat(meanings.propertyNames()).containsExactlyElementsOf(statuses.keySet());
+    statuses.forEach(
+        (type, status) ->
+            assertThat(meanings.get(type).asString())
+                .as(type)
+                .matches((status.equals("status") ? "\\d{3}.*" : status) + ": .*"));
+  }
+
+  @Test
+  void everyValueWithAMeaningIsInItsEnumeration() {
+    assertThat(document.findParents("x-enumDescriptions"))
+        .hasSize(3)
+        .allSatisfy(
+            schema ->
+                assertThat(schema.get("x-enumDescriptions").propertyNames())
+                    .containsExactlyElementsOf(
+                        schema.get("enum").valueStream().map(JsonNode::asString).toList()));
+  }
+
+  @Test
+  void everyParameterSchemaAndFieldHasADescription() {
+    for (JsonNode holder : document.findParents("in")) {
+      hasDescription(holder, "parameter " + holder.get("name"));
+    }
     document
-        .at("/components/schemas/Problem/properties/type/enum")
-        .forEach(type -> listed.add(type.asString()));
-    assertThat(kinds).hasSizeGreaterThan(20).isEqualTo(listed);
+        .at("/components/schemas")
+        .properties()
+        .forEach(schema -> hasDescription(schema.getValue(), schema.getKey()));
+    everyFieldHasADescription(document.at("/components/schemas"), "");
+  }
+
+  private static void everyFieldHasADescription(JsonNode node, String where) {
+    node.path("properties")
+        .properties()
+        .forEach(field -> hasDescription(field.getValue(), where + "/" + field.getKey()));
+    node.properties()
+        .forEach(each -> everyFieldHasADescription(each.getValue(), where + "/" + each.getKey()));
+    for (int i = 0; node.isArray() && i < node.size(); i++) {
+      everyFieldHasADescription(node.get(i), where + "/" + i);
+    }
+  }
+
+  private static void hasDescription(JsonNode node, String where) {
+    assertThat(node.path("description").asString("")).as(where).matches("[A-Z].*\\.");
   }
 
   /** Sends a request, and compares the answer with the document. */
