@@ -61,6 +61,15 @@ class DistributionTest {
   }
 
   @Test
+  void everyAlertHasASeverity() throws IOException {
+    String rules = Files.readString(FILES.resolve("alerts.yml"));
+    assertThat(Pattern.compile("- alert: ").splitAsStream(rules).skip(1))
+        .isNotEmpty()
+        .allSatisfy(
+            rule -> assertThat(rule).containsPattern("labels: \\{severity: (critical|warning)}\n"));
+  }
+
+  @Test
   void everySettingIsOne() throws Exception {
     Path file = FILES.resolve("timewheel.properties");
     CommandLine line = Main.commandLine(Settings.read(Map.of(Settings.FILE, file.toString())));
