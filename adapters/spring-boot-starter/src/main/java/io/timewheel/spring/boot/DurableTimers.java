@@ -88,8 +88,8 @@ final class DurableTimers
     TimerStore store = stores.getIfAvailable();
     if (store == null) {
       throw new IllegalStateException(
-          "a DurableTimer is required, but there is no store (expected: a TimerStore bean, such as a"
-              + " JdbcTimerStore, or timewheel-durable-rocksdb on the class path)");
+          "a DurableTimer is required, but there is no store (expected: a TimerStore bean, such as"
+              + " a JdbcTimerStore, or timewheel-durable-rocksdb on the class path)");
     }
     DurableTimerBuilder settings = DurableTimer.builder(store);
     codec.ifAvailable(settings::codec);

@@ -11,6 +11,11 @@ import org.springframework.stereotype.Component;
 
 @Component
 class Reports {
+  @OnTimer("report")
+  void report(Firing firing) {
+    System.out.println("report, due at " + firing.scheduledAt());
+  }
+
   // begin: recurring timers
   @Bean
   ApplicationRunner scheduleReport(DurableTimer timer) {
@@ -20,11 +25,5 @@ class Reports {
                 .cron("0 9 * * MON-FRI", ZoneId.of("Europe/Berlin"))
                 .handler("report"));
   }
-
   // end
-
-  @OnTimer("report")
-  void report(Firing firing) {
-    System.out.println("report, due at " + firing.scheduledAt());
-  }
 }
