@@ -3,6 +3,7 @@ package io.timewheel.agent;
 
 import java.io.File;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
@@ -87,12 +88,13 @@ final class Figures {
 
   private void measure() throws Exception {
     line(
-        "Medians of %d runs (%s, JDK %s, %d processors). We lose in bold cells: a figure is more"
-            + " than 10 %% above that of the own timer.",
+        "Medians of %d run(s): %s, JDK %s, %d processors, load average %.0f. We lose in bold cells:"
+            + " a figure is more than 10 %% above that of the own timer.",
         ROUNDS,
         LocalDate.now(ZoneOffset.UTC),
         Runtime.version().feature(),
-        Runtime.getRuntime().availableProcessors());
+        Runtime.getRuntime().availableProcessors(),
+        ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
     line("");
     line("| | Own timer | Agent | `tick=1ms` |");
     line("|---|--:|--:|--:|");
