@@ -73,7 +73,7 @@ public final class TimewheelServer implements AutoCloseable {
   private final Connections connections;
   private final Quotas quotas;
   private final StoreProbe probe = new StoreProbe(reads, System::nanoTime);
-  private final HealthResource health = new HealthResource(reads, probe);
+  private final HealthResource health = new HealthResource(probe);
   private final QueueResource queues;
   private final StatsView stats;
   private final ClusterView cluster;
@@ -117,7 +117,7 @@ public final class TimewheelServer implements AutoCloseable {
     cluster = new ClusterView(node);
     events = new EventResource(reads, node, stats, cluster, config.maxStreams());
     backups = new BackupResource(clock);
-    metrics = new MetricsResource(meters, reads, node, queues::waiting);
+    metrics = new MetricsResource(meters, reads, probe, node, queues::waiting);
     addRoutes(webhookSecrets);
   }
 
@@ -212,6 +212,7 @@ public final class TimewheelServer implements AutoCloseable {
   void backups(Path data, RocksTimerStore store, BackupSchedule.Plan plan) {
     backups(data, store);
     BackupSchedule schedule = new BackupSchedule(data, plan, backups::copy, clock);
+    metrics.backups(schedule.failures());
     var unused = backupThread.scheduleWithFixedDelay(schedule::run, 0, 1, TimeUnit.SECONDS);
   }
 
@@ -310,6 +311,7 @@ public final class TimewheelServer implements AutoCloseable {
 
   /** Reports the server as not ready from now on. It still serves requests. */
   void announceDrain() {
+    LOG.info("draining: /readyz answers 503 from now on");
     health.drain();
   }
 
@@ -325,6 +327,7 @@ public final class TimewheelServer implements AutoCloseable {
    * @param shutdownTimeout the longest time to wait for requests in progress
    */
   public void close(Duration shutdownTimeout) {
+    LOG.info("stopping: no new requests are accepted");
     health.drain();
     queues.drain();
     events.drain();

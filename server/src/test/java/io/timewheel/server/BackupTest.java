@@ -189,6 +189,7 @@ class BackupTest {
     now.set(now.get().plusSeconds(60));
     schedule.run();
     assertThat(tries).hasValue(2);
+    assertThat(schedule.failures().sum()).isEqualTo(2);
   }
 
   @Test

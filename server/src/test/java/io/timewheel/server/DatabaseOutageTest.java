@@ -81,6 +81,8 @@ class DatabaseOutageTest {
         probes++;
       } while (status("/readyz") == 200);
       double readySeconds = secondsSince(outageNanos);
+      assertThat(send("GET", "/metrics", null).join().response().body())
+          .contains("timewheel_store_available 0.0");
       for (CompletableFuture<Answer> caller : callers) {
         Answer answer = caller.join();
         assertThat(answer.status()).as(answer.response().body()).isEqualTo(503);

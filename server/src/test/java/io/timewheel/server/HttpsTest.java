@@ -105,6 +105,24 @@ class HttpsTest {
     assertThat(claimed.get().body()).contains("\"id\":\"now\"");
   }
 
+  private String status(String host) throws Exception {
+    try (Socket socket =
+        trust
+            .getSocketFactory()
+            .createSocket(InetAddress.getLoopbackAddress(), running.server.port())) {
+      String head = "GET /timers/healthz HTTP/1.1\r\nHost: " + host + "\r\n\r\n";
+      socket.getOutputStream().write(head.getBytes(US_ASCII));
+      return new String(socket.getInputStream().readNBytes(12), US_ASCII);
+    }
+  }
+
+  @Test
+  void theCertificateDoesNotLimitTheHost() throws Exception {
+    assertThat(status("192.0.2.7:7400")).isEqualTo("HTTP/1.1 200");
+    assertThat(status("[2001:db8::7]")).isEqualTo("HTTP/1.1 200");
+    assertThat(status("other.example")).isEqualTo("HTTP/1.1 421");
+  }
+
   private void scheduleNow() throws Exception {
     send(
         HttpRequest.newBuilder(URI.create(url() + "/v1/namespaces/shop/timers/now"))

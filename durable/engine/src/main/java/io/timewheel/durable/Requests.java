@@ -111,7 +111,7 @@ final class Requests {
               outcome,
               "namespace "
                   + change.key().namespace()
-                  + " has reached its limit of pending timers (expected: fewer than "
+                  + " has too many pending timers (expected: fewer than "
                   + change.maxPending()
                   + ")");
       case REQUEST_DIFFERS -> throw requestDiffers(change, outcome);

@@ -10,6 +10,7 @@ import org.eclipse.jetty.http.UriCompliance;
 import org.eclipse.jetty.server.HttpConfiguration;
 import org.eclipse.jetty.server.HttpConnectionFactory;
 import org.eclipse.jetty.server.NetworkConnectionLimit;
+import org.eclipse.jetty.server.SecureRequestCustomizer;
 import org.eclipse.jetty.server.Server;
 import org.eclipse.jetty.server.ServerConnector;
 import org.eclipse.jetty.server.SslConnectionFactory;
@@ -46,7 +47,12 @@ public final class HttpListener {
     threads.setName("timewheel-http");
     threads.setStopTimeout(1_000); // requests in progress had their time before
     jetty = new Server(threads);
-    HttpConnectionFactory http = new HttpConnectionFactory(http());
+    HttpConfiguration configuration = http();
+    if (tls != null) {
+      // The names in the certificate do not limit the host of a request; OriginCheck does.
+      configuration.addCustomizer(new SecureRequestCustomizer(false));
+    }
+    HttpConnectionFactory http = new HttpConnectionFactory(configuration);
     connector =
         tls == null
             ? new ServerConnector(jetty, 1, 1, http)

@@ -7,16 +7,13 @@ import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.store.StoreProbe;
-import io.timewheel.server.store.StoreReads;
 
 /** Answers the probes of a monitor: whether the process runs, and whether it is ready to serve. */
 public final class HealthResource {
-  private final StoreReads reads;
   private final StoreProbe probe;
   private volatile boolean draining;
 
-  public HealthResource(StoreReads reads, StoreProbe probe) {
-    this.reads = reads;
+  public HealthResource(StoreProbe probe) {
     this.probe = probe;
   }
 
@@ -34,7 +31,7 @@ public final class HealthResource {
     if (draining) {
       throw Problem.unavailable("the server is shutting down").failure();
     }
-    if (!reads.timer().stats().storeAvailable() || !probe.isAnswering()) {
+    if (!probe.isAvailable()) {
       throw Problem.unavailable("the store does not answer").failure();
     }
     state(exchange, "ready");

@@ -38,6 +38,7 @@ import io.timewheel.server.node.TargetLag;
 import io.timewheel.server.node.WatchedStore;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreProbe;
 import io.timewheel.server.store.StoreReads;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -66,6 +67,7 @@ public final class MetricsResource implements AutoCloseable {
   static final int MAX_QUEUES = 200;
 
   private final StoreReads reads;
+  private final StoreProbe probe;
   private final Node node;
   private final PrometheusMeterRegistry registry;
   private final JvmGcMetrics gc = new JvmGcMetrics();
@@ -79,18 +81,25 @@ public final class MetricsResource implements AutoCloseable {
    * Creates the metrics of a node.
    *
    * @param registry the registry, in which other parts of the server measure their own work
+   * @param probe detects outages of the store
    * @param waitingClaims the number of claims that wait
    */
   public MetricsResource(
-      PrometheusMeterRegistry registry, StoreReads reads, Node node, IntSupplier waitingClaims) {
+      PrometheusMeterRegistry registry,
+      StoreReads reads,
+      StoreProbe probe,
+      Node node,
+      IntSupplier waitingClaims) {
     this.registry = registry;
     this.reads = reads;
+    this.probe = probe;
     this.node = node;
     registry
         .config()
         .meterFilter(MeterFilter.denyNameStartsWith("system."))
         .meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time")) // its unit is abbreviated
-        // This class has its own metrics for them, for queues too.
+        // This class has metrics of its own for them: for queues too, and by its probe.
+        .meterFilter(MeterFilter.denyNameStartsWith("timewheel.durable.store.available"))
         .meterFilter(MeterFilter.denyNameStartsWith("timewheel.durable.lag"))
         .meterFilter(MeterFilter.denyNameStartsWith("timewheel.durable.timers"));
     List.of(
@@ -122,6 +131,9 @@ public final class MetricsResource implements AutoCloseable {
     Gauge.builder(PREFIX + "waiting.claims", waitingClaims::getAsInt)
         .description("Claims that wait for a firing")
         .register(registry);
+    Gauge.builder(PREFIX + "store.available", () -> probe.isAvailable() ? 1 : 0)
+        .description("1 if the store is available, otherwise 0")
+        .register(registry);
     String version = Node.version();
     Gauge.builder(PREFIX + "build.info", () -> 1)
         .description("The version of the server")
@@ -131,6 +143,13 @@ public final class MetricsResource implements AutoCloseable {
     attempts("succeeded", node.traffic().succeeded);
     attempts("failed", node.traffic().failed);
     registry.getPrometheusRegistry().register((Collector) this::lag);
+  }
+
+  /** Adds the failures of scheduled backups. */
+  public void backups(LongAdder failures) {
+    FunctionCounter.builder(PREFIX + "failed.backups", failures, LongAdder::sum)
+        .description("Failed attempts to make a scheduled backup")
+        .register(registry);
   }
 
   public void addTo(Router router) {
@@ -152,7 +171,7 @@ public final class MetricsResource implements AutoCloseable {
 
   private synchronized String scrape() {
     bind(reads.timer());
-    Counted counted = count();
+    Counted counted = probe.isAvailable() ? count() : null; // a scrape must not wait for an outage
     timers.register(counted == null ? List.of() : rows(counted.states), true);
     queues(counted == null ? null : counted.ready);
     return registry.scrape();
@@ -170,7 +189,7 @@ public final class MetricsResource implements AutoCloseable {
       return new Counted(states, readyQueues());
     } catch (DurableTimerException e) {
       if (e.reason() == DurableTimerException.Reason.STORE_UNAVAILABLE) {
-        return null; // timewheel_durable_store_available is 0
+        return null; // timewheel_store_available is 0
       }
       throw e;
     }

@@ -9,6 +9,7 @@ import java.time.InstantSource;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,6 +28,7 @@ public final class BackupSchedule {
   private final Plan plan;
   private final Copy copy;
   private final InstantSource clock;
+  private final LongAdder failures = new LongAdder();
   private Instant notBefore = Instant.MIN;
 
   /**
@@ -47,6 +49,11 @@ public final class BackupSchedule {
     this.plan = plan;
     this.copy = copy;
     this.clock = clock;
+  }
+
+  /** {@return the number of attempts that have failed} */
+  public LongAdder failures() {
+    return failures;
   }
 
   /** {@return whether a backup is one of a schedule} */
@@ -87,6 +94,7 @@ public final class BackupSchedule {
         TemporaryFiles.delete(data.resolve(StoreCopies.FOLDER).resolve(old));
       }
     } catch (IOException | RuntimeException e) {
+      failures.increment();
       notBefore = now.plus(RETRY);
       LOG.error("a scheduled backup failed; retrying in a minute", e);
     }

@@ -43,8 +43,13 @@ public final class StoreProbe {
     }
   }
 
+  /** {@return whether the store is available, as far as its calls and this probe know} */
+  public boolean isAvailable() {
+    return reads.timer().stats().storeAvailable() && isAnswering();
+  }
+
   /** {@return whether a read has succeeded within {@link #LIMIT}} */
-  public boolean isAnswering() {
+  boolean isAnswering() {
     return nanoTime.getAsLong() - answeredAtNanos < LIMIT.toNanos();
   }
 }
