@@ -5,6 +5,7 @@ import static io.timewheel.durable.jdbc.Fixture.NOW;
 import static io.timewheel.durable.jdbc.Fixture.key;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -54,6 +55,16 @@ class RowSizeTest {
                     + " WHERE created_at IS NULL AND spec = '' AND progress IS NULL"))
         .isEqualTo(size);
     assertThat(fixture.number("SELECT count(token) FROM timewheel_timer")).isLessThanOrEqualTo(8);
+  }
+
+  @Test
+  void aWrongReleaseIsReported() throws SQLException {
+    node.commit(schedule("a", NOW));
+    fixture.execute("UPDATE timewheel_timer SET release_by = '=orders'");
+    assertThat(node.store.verify().texts())
+        .singleElement(STRING)
+        .contains("shop/a", "released by =orders (expected: null)");
+    fixture.execute("UPDATE timewheel_timer SET release_by = NULL");
   }
 
   private static Change pause(String id, long now) {

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds waiting timers that may be released. The column release_by contains {@code =handler} for a
- * blocked timer, {@code *namespace} for a held one, and null for all others. The tables compute it.
+ * blocked timer, {@code *namespace} for a held one, and null for all others. MariaDB computes it.
  * The index begins with shard and release_by. From one value of a shard, a lookup finds the next
  * one, so each unwanted value costs one lookup, however many timers have it.
  */

@@ -17,7 +17,8 @@ CREATE SEQUENCE timewheel_incarnation;
 -- same page: the space of earlier claims is free again.
 -- fire_at: the position in the due index, or null. created_at: null if it equals changed_at.
 -- spec, progress: see RecordCodec.
--- release_by: see Releasables. A claim leaves it null, so it can be indexed, unlike the state.
+-- release_by: see Releasables. A claim leaves it null, so it can be indexed, unlike the state. A
+-- generated column would cost half a microsecond for each new version of a row.
 -- token: chosen by the node that inserted this version by a direct write, see DirectWrites.
 CREATE TABLE timewheel_timer (
   version bigint NOT NULL,
@@ -37,9 +38,7 @@ CREATE TABLE timewheel_timer (
   spec bytea NOT NULL,
   progress bytea,
   payload bytea NOT NULL,
-  release_by text COLLATE "C" GENERATED ALWAYS AS (CASE
-    WHEN state = 5 THEN '=' || handler
-    WHEN state = 6 AND flags & 4 = 0 THEN '*' || namespace END) STORED,
+  release_by text COLLATE "C",
   PRIMARY KEY (namespace, id)
 ) WITH (
   fillfactor = 90,
