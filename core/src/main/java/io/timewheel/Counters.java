@@ -13,10 +13,9 @@ final class Counters {
   final AtomicLong wakeups = new AtomicLong();
   private final AtomicLong maxLagNanos = new AtomicLong();
 
+  /** Records a lag. Only one thread at a time expires timeouts, so a plain maximum suffices. */
   void lag(long lagNanos) {
-    if (lagNanos > maxLagNanos.get()) {
-      maxLagNanos.accumulateAndGet(lagNanos, Math::max);
-    }
+    maxLagNanos.setOpaque(Math.max(lagNanos, maxLagNanos.getPlain()));
   }
 
   long maxLagNanos() {

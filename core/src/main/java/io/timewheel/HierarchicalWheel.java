@@ -405,20 +405,25 @@ final class HierarchicalWheel extends Wheel {
   private int open(Slot slot, int level, int budget) {
     opening |= 1 << level;
     int left = budget;
-    for (; left > 0 && !slot.isEmpty(); left--) {
-      Node timeout = slot.first();
-      long tick = ticks.deadlineTick(timeout.deadlineNanos());
-      Slot lower = slotAt(level - 1, tick);
-      boolean inArray = level == 1 && (slot.size() >= largeSlot || lower.hasArray());
-      slot.remove(timeout);
-      if (lower.isEmpty()) {
-        mark(lower);
+    Node timeout = slot.first;
+    try {
+      for (; left > 0 && timeout != null; left--) {
+        long tick = ticks.deadlineTick(timeout.deadlineNanos());
+        Slot lower = slotAt(level - 1, tick);
+        boolean inArray = level == 1 && (slot.size() >= largeSlot || lower.hasArray());
+        Node behind = slot.detach(timeout);
+        if (lower.isEmpty()) {
+          mark(lower);
+        }
+        if (inArray) {
+          lower.addToArray(timeout, tick, FIRST_ARRAY + (slot.size() + slot.size() / 4) / SLOTS);
+        } else {
+          lower.add(timeout, tick);
+        }
+        timeout = behind;
       }
-      if (inArray) {
-        lower.addToArray(timeout, tick, FIRST_ARRAY + (slot.size() + slot.size() / 4) / SLOTS);
-      } else {
-        lower.add(timeout, tick);
-      }
+    } finally {
+      slot.beginWith(timeout);
     }
     return left;
   }

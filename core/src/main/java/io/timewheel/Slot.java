@@ -173,6 +173,29 @@ class Slot {
     }
   }
 
+  /**
+   * Unlinks the first timeout of the list, and returns the next one. The slot still refers to the
+   * unlinked timeout, because G1 executes a fence for each such reference that an old slot
+   * receives. The caller unlinks any number of timeouts, and then calls {@link #beginWith}.
+   */
+  final @Nullable Node detach(Node timeout) {
+    size--;
+    Node behind = timeout.next;
+    timeout.prev = null;
+    timeout.next = null;
+    return behind;
+  }
+
+  /** Makes the result of the last {@link #detach} the first timeout; null empties the list. */
+  final void beginWith(@Nullable Node timeout) {
+    first = timeout;
+    if (timeout == null) {
+      last = null;
+    } else {
+      timeout.prev = null;
+    }
+  }
+
   /** Removes a timeout from the array. The position is the part of its place above the index. */
   final void removeFromArray(int position) {
     array[position - 1] = null;

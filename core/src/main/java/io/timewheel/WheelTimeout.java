@@ -67,6 +67,11 @@ final class WheelTimeout extends Node implements Timeout, Runnable {
   }
 
   @Override
+  int touch() {
+    return task == null ? 0 : place();
+  }
+
+  @Override
   public Timer timer() {
     return stripe.engine.timer;
   }

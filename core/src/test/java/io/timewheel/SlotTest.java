@@ -84,6 +84,25 @@ class SlotTest {
   }
 
   @Test
+  void detachedTimeoutsShareNoReferencesAndTheRestIsAList() {
+    slot.add(first, 5);
+    slot.add(second, 6);
+    slot.add(third, 7);
+    assertThat(slot.detach(first)).isSameAs(second);
+    assertThat(slot.detach(second)).isSameAs(third);
+    slot.beginWith(third);
+    assertThat(first.next).isNull();
+    assertThat(second.prev).isNull();
+    assertThat(second.next).isNull();
+    assertThat(slot.size()).isEqualTo(1);
+    assertList(third);
+    assertThat(slot.detach(third)).isNull();
+    slot.beginWith(null);
+    assertThat(slot.isEmpty()).isTrue();
+    assertList();
+  }
+
+  @Test
   void pendingTimeoutHasThePlaceOfItsSlot() {
     slot.add(first, 5);
     assertThat(first.place()).isEqualTo(17);
