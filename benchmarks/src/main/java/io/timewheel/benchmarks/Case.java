@@ -64,6 +64,10 @@ record Case(
               workload.isOperation() || workload == Workload.LOAD || workload == Workload.PATTERNS
                   ? null
                   : "is no timer: nothing expires and nobody waits";
+          case LOCKED_FLOOR ->
+              workload.isOperation() && parameters.threads() == 1
+                  ? null
+                  : "is for the operations of one thread";
           case EMPTY -> workload == Workload.IDLE ? null : "is no timer";
           case TIMEWHEEL_POLLED, AGRONA ->
               parameters.threads() > 1 || workload == Workload.PATTERNS

@@ -32,11 +32,15 @@ class CaseTest {
   void subjectsWithoutAPartInACase() {
     assertThat(absent(Workload.CHURN, "1 thread")).containsExactly(SubjectKind.EMPTY);
     assertThat(absent(Workload.CHURN, "2 threads"))
-        .containsExactly(SubjectKind.TIMEWHEEL_POLLED, SubjectKind.AGRONA, SubjectKind.EMPTY);
+        .containsExactly(
+            SubjectKind.TIMEWHEEL_POLLED,
+            SubjectKind.AGRONA,
+            SubjectKind.LOCKED_FLOOR,
+            SubjectKind.EMPTY);
     assertThat(absent(Workload.LOAD, "10M, 1 ms to 1 year"))
-        .containsExactly(SubjectKind.PEKKO, SubjectKind.EMPTY);
+        .containsExactly(SubjectKind.PEKKO, SubjectKind.LOCKED_FLOOR, SubjectKind.EMPTY);
     assertThat(absent(Workload.LATENESS, "1 ms tick"))
-        .containsExactly(SubjectKind.FLOOR, SubjectKind.EMPTY);
+        .containsExactly(SubjectKind.FLOOR, SubjectKind.LOCKED_FLOOR, SubjectKind.EMPTY);
     assertThat(absent(Workload.LATENESS, "100 µs tick"))
         .containsExactly(
             SubjectKind.NETTY41,
@@ -44,10 +48,16 @@ class CaseTest {
             SubjectKind.KAFKA,
             SubjectKind.PEKKO,
             SubjectKind.FLOOR,
+            SubjectKind.LOCKED_FLOOR,
             SubjectKind.EMPTY);
-    assertThat(absent(Workload.IDLE, "6M pending")).containsExactly(SubjectKind.FLOOR);
+    assertThat(absent(Workload.IDLE, "6M pending"))
+        .containsExactly(SubjectKind.FLOOR, SubjectKind.LOCKED_FLOOR);
     assertThat(absent(Workload.PATTERNS, "1M keys"))
-        .containsExactly(SubjectKind.TIMEWHEEL_POLLED, SubjectKind.AGRONA, SubjectKind.EMPTY);
+        .containsExactly(
+            SubjectKind.TIMEWHEEL_POLLED,
+            SubjectKind.AGRONA,
+            SubjectKind.LOCKED_FLOOR,
+            SubjectKind.EMPTY);
   }
 
   @Test

@@ -19,9 +19,10 @@ final class Subjects {
   static final String NETTY = "netty42";
   static final String SCHEDULED_THREAD_POOL = "stpe";
   static final String FLOOR = "floor";
+  static final String LOCKED_FLOOR = "locked-floor";
   static final String EMPTY = "empty";
 
-  private static final Set<String> BOUNDS = Set.of(FLOOR, EMPTY);
+  private static final Set<String> BOUNDS = Set.of(FLOOR, LOCKED_FLOOR, EMPTY);
   private static final Set<String> PASSIVE = Set.of("agrona");
 
   enum Kind {

@@ -73,6 +73,11 @@ final class Targets {
                 ratio -> ratio <= 2)));
     all.add(
         target(
+            "churn, 1 thread, against the floor with two locks",
+            "at least 0.8 times",
+            times(Workload.CHURN, ONE_THREAD, Subjects.LOCKED_FLOOR, 0.8)));
+    all.add(
+        target(
             "in flight, 1 thread, against Netty 4.2",
             "at least 1.3 times",
             times(Workload.INFLIGHT, ONE_THREAD, Subjects.NETTY, 1.3)));

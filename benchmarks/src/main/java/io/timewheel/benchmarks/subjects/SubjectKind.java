@@ -23,6 +23,7 @@ public enum SubjectKind {
   JUTIMER("jutimer", "java.util.Timer", "jdk", "–"),
   FJP("fjp", "ForkJoinPool(1).schedule", "jdk", "–"),
   FLOOR("floor", "System.nanoTime() and 40 bytes", "jdk", "–"),
+  LOCKED_FLOOR("locked-floor", "clock, 40 bytes and two locks", "jdk", "–"),
   EMPTY("empty", "no timer at all", "jdk", "–"),
   EXPIRATIONS("expirations", "Expirations", "timewheel", "1 ms"),
   REQUESTS("requests", "Requests", "timewheel", "1 ms"),
@@ -96,7 +97,10 @@ public enum SubjectKind {
 
   /** {@return whether it is a timer} */
   public boolean isTimer() {
-    return this != FLOOR && this != EMPTY && !isPattern();
+    return switch (this) {
+      case FLOOR, LOCKED_FLOOR, EMPTY -> false;
+      default -> !isPattern();
+    };
   }
 
   /** {@return whether it is a pattern, which uses a timer} */
@@ -142,6 +146,7 @@ public enum SubjectKind {
       case JUTIMER -> new JavaUtilTimerSubject(settings);
       case FJP -> ScheduledSubject.forkJoinPool();
       case FLOOR -> new FloorSubject();
+      case LOCKED_FLOOR -> new LockedFloorSubject();
       case EMPTY -> new EmptySubject();
       case EXPIRATIONS, REQUESTS, RETRIES, HEARTBEATS, LEASES -> throw new AssertionError(this);
     };

@@ -39,7 +39,8 @@ class TargetsTest {
         "churn (start;churn;1 thread;opsPerSecond;netty42;10;15;14.9",
         "churn, 2;churn;2 threads;opsPerSecond;netty42;10;30;29.9",
         "churn, CPU;churn;8 threads;cpuNanosPerOp;stpe;30;9.9;10.1",
-        "churn, 1 thread, against the floor;churn;1 thread;nanosPerOp;floor;20;40;40.1",
+        "churn, 1 thread, against the floor:;churn;1 thread;nanosPerOp;floor;20;40;40.1",
+        "churn, 1 thread, against the floor with;churn;1 thread;opsPerSecond;locked-floor;10;8;7.9",
         "in flight, 1;inflight;1 thread;opsPerSecond;netty42;10;13;12.9",
         "in flight, 2;inflight;2 threads;opsPerSecond;netty42;10;30;29.9",
         "touch;touch;1 thread;opsPerSecond;kafka;10;30;29.9",
@@ -62,8 +63,9 @@ class TargetsTest {
       double others,
       double met,
       double missed) {
-    Recordings good = Recordings.of("timewheel", "netty42", "stpe", "kafka", "dubbo", "floor");
-    Recordings bad = Recordings.of("timewheel", "netty42", "stpe", "kafka", "dubbo", "floor");
+    String[] subjects = {"timewheel", "netty42", "stpe", "kafka", "dubbo", "floor", "locked-floor"};
+    Recordings good = Recordings.of(subjects);
+    Recordings bad = Recordings.of(subjects);
     if (other != null) {
       good.values(workload, variant, other, metric, others);
       bad.values(workload, variant, other, metric, others);
