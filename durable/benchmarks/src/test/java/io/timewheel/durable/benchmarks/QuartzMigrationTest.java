@@ -37,6 +37,7 @@ final class QuartzMigrationTest {
   }
 
   @Test
+  @SuppressWarnings("UndefinedEquals") // both times are of the class Date
   void movesTriggersThatFireOnceMore() throws Exception {
     Properties properties = new Properties();
     properties.setProperty("org.quartz.scheduler.instanceName", "migration");
