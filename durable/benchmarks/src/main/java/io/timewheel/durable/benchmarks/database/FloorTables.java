@@ -38,7 +38,7 @@ final class FloorTables {
             handler text COLLATE "C" NOT NULL,
             spec bytea NOT NULL, progress bytea, payload bytea NOT NULL,
             PRIMARY KEY (namespace, id)
-          ) WITH (fillfactor = 75)
+          ) WITH (fillfactor = 90)
           """,
           "CREATE INDEX timer_due ON timer (shard, fire_at) WHERE fire_at IS NOT NULL",
           """
