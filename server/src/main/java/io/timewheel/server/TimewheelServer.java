@@ -53,6 +53,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -79,6 +80,7 @@ public final class TimewheelServer implements AutoCloseable {
   private final ClusterView cluster;
   private final EventResource events;
   private final BackupResource backups;
+  private final LongAdder failedBackups = new LongAdder();
   private final MetricsResource metrics;
   private final ScheduledExecutorService pulse =
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-pulse"));
@@ -117,7 +119,7 @@ public final class TimewheelServer implements AutoCloseable {
     cluster = new ClusterView(node);
     events = new EventResource(reads, node, stats, cluster, config.maxStreams());
     backups = new BackupResource(clock);
-    metrics = new MetricsResource(meters, reads, probe, node, queues::waiting);
+    metrics = new MetricsResource(meters, reads, probe, node, queues::waiting, failedBackups);
     addRoutes(webhookSecrets);
   }
 
@@ -211,8 +213,7 @@ public final class TimewheelServer implements AutoCloseable {
   /** Makes backups by a schedule, and lets administrators copy the store while it is in use. */
   void backups(Path data, RocksTimerStore store, BackupSchedule.Plan plan) {
     backups(data, store);
-    BackupSchedule schedule = new BackupSchedule(data, plan, backups::copy, clock);
-    metrics.backups(schedule.failures());
+    BackupSchedule schedule = new BackupSchedule(data, plan, backups::copy, clock, failedBackups);
     var unused = backupThread.scheduleWithFixedDelay(schedule::run, 0, 1, TimeUnit.SECONDS);
   }
 

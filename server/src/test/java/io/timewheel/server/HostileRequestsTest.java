@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.Running.Answer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.Socket;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -199,5 +203,25 @@ class HostileRequestsTest {
     String bulk = "{\"filter\":{\"prefix\":\"a\\u0000\"},\"force\":true}";
     assertThat(running.get("/v1/namespaces/shop/timers?prefix=a%00").status()).isEqualTo(400);
     assertThat(running.post("/v1/namespaces/shop/timers:cancel", bulk).status()).isEqualTo(400);
+  }
+
+  @Test
+  void anEndlessBodyEndsItsConnection() throws IOException {
+    String head =
+        "PUT "
+            + TIMER
+            + " HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            + "Transfer-Encoding: chunked\r\n\r\n";
+    byte[] chunk = ("100000\r\n" + " ".repeat(1 << 20) + "\r\n").getBytes(US_ASCII);
+    int sent = 0;
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), running.server.port())) {
+      socket.getOutputStream().write(head.getBytes(US_ASCII));
+      for (; sent < 1_000; sent++) {
+        socket.getOutputStream().write(chunk);
+      }
+    } catch (IOException e) {
+      // the server has closed the connection
+    }
+    assertThat(sent).as("megabytes of a body that is refused").isBetween(60, 200);
   }
 }

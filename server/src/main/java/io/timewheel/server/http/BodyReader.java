@@ -23,11 +23,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>If the server closes a connection while its client still writes, the connection is reset and
  * the client never sees the answer. So a refused body is read too, unless it is large or its client
- * waits for {@code 100 Continue}.
+ * waits for {@code 100 Continue}, or the request is a GET.
  */
 final class BodyReader {
   private static final long MAX_DISCARDED_BYTES = 64L << 20;
   private static final int PART_BYTES = 64 * 1024;
+
+  /** The number of chunks of a body that arrived with its head: the content, and the end. */
+  private static final int CHUNKS_WITH_HEAD = 2;
 
   private final Request request;
   private final int maxBytes;
@@ -38,6 +41,8 @@ final class BodyReader {
 
   private final ByteArrayOutputStream last = new ByteArrayOutputStream();
   private int keptBytes;
+  private long discardedBytes;
+  private int chunks;
   private final CompletableFuture<byte[]> all = new CompletableFuture<>();
   private final ByteBudget.@Nullable Reservation reserved;
   private @Nullable Problem refused;
@@ -88,7 +93,8 @@ final class BodyReader {
 
   /** Reads the rest of a refused body, then answers. */
   static void discard(Request request, Duration limit, Runnable answer) {
-    if (request.getLength() > MAX_DISCARDED_BYTES
+    if (request.getMethod().equals("GET") // its deadline answers on the thread of all deadlines
+        || request.getLength() > MAX_DISCARDED_BYTES
         || request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
       answer.run();
     } else {
@@ -100,8 +106,10 @@ final class BodyReader {
   private void go() {
     while (true) {
       Content.Chunk chunk = request.read();
-      if (chunk == null) {
+      if (chunk == null || ++chunks > CHUNKS_WITH_HEAD) {
         startDeadline();
+      }
+      if (chunk == null) {
         request.demand(this::go);
         return;
       }
@@ -111,14 +119,14 @@ final class BodyReader {
       }
       keep(chunk);
       chunk.release();
-      if (chunk.isLast()) {
+      if (chunk.isLast() || discardedBytes > MAX_DISCARDED_BYTES) {
         end(refused);
         return;
       }
     }
   }
 
-  /** Starts the time for the body, unless it runs. A body that arrived with its head needs none. */
+  /** Starts the deadline of the body unless it is running. One that arrived whole needs none. */
   private void startDeadline() {
     if (deadline == null) {
       ConnectionMetaData connection = request.getConnectionMetaData();
@@ -145,6 +153,7 @@ final class BodyReader {
       refused = Problem.busy("too many bytes of bodies are in memory");
     }
     if (refused != null) {
+      discardedBytes += more;
       kept.clear();
       last.reset();
       release();

@@ -224,6 +224,7 @@ public final class Exchange {
   public void body(int maxBytes, String type, Consumer<String> then) {
     long length = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
     if (length <= 0 && !request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING)) {
+      expectAnswer(Duration.ZERO);
       work(() -> then.accept(""));
       return;
     }
@@ -235,16 +236,10 @@ public final class Exchange {
     body = memory;
     CompletableFuture<byte[]> read =
         BodyReader.read(request, maxBytes, shared.maxBodyTime, memory.reserved());
-    boolean wait = !read.isDone();
-    if (wait) {
-      stopDeadline(); // a separate limit holds for the time to send the body
-    }
     on(
         read,
         content -> {
-          if (wait) {
-            expectAnswer(Duration.ZERO);
-          }
+          expectAnswer(Duration.ZERO); // BodyReader limits the time before
           work(() -> memory.use(() -> then.accept(Json.decode(content))));
         });
   }
@@ -276,7 +271,8 @@ public final class Exchange {
 
   /**
    * Starts the deadline of the answer: the store timeout and additional time. At the deadline, the
-   * answer is 503, although the store may still work on the request.
+   * answer is 503, although the store may still work on the request. The body must have been read:
+   * two threads cannot read it.
    *
    * @param more the time in addition to the store timeout
    */

@@ -112,13 +112,13 @@ public final class RequestPipeline extends Handler.Abstract {
     }
     exchange.route(match.route(), match.variables());
     authorise(exchange, match.route(), authentication);
-    if (!match.route().isOpen()) {
-      exchange.expectAnswer(Duration.ZERO);
-    }
     if (match.route().method().equals("GET")) {
+      if (!match.route().isOpen()) {
+        exchange.expectAnswer(Duration.ZERO);
+      }
       exchange.work(() -> act(exchange, match.action()));
     } else {
-      act(exchange, match.action()); // the step after the body waits for its turn
+      act(exchange, match.action()); // the step after the body has the deadline, and its turn
     }
   }
 

@@ -83,13 +83,15 @@ public final class MetricsResource implements AutoCloseable {
    * @param registry the registry, in which other parts of the server measure their own work
    * @param probe detects outages of the store
    * @param waitingClaims the number of claims that wait
+   * @param failedBackups the number of scheduled backups that have failed
    */
   public MetricsResource(
       PrometheusMeterRegistry registry,
       StoreReads reads,
       StoreProbe probe,
       Node node,
-      IntSupplier waitingClaims) {
+      IntSupplier waitingClaims,
+      LongAdder failedBackups) {
     this.registry = registry;
     this.reads = reads;
     this.probe = probe;
@@ -134,6 +136,9 @@ public final class MetricsResource implements AutoCloseable {
     Gauge.builder(PREFIX + "store.available", () -> probe.isAvailable() ? 1 : 0)
         .description("1 if the store is available, otherwise 0")
         .register(registry);
+    FunctionCounter.builder(PREFIX + "failed.backups", failedBackups, LongAdder::sum)
+        .description("Failed attempts to make a scheduled backup")
+        .register(registry);
     String version = Node.version();
     Gauge.builder(PREFIX + "build.info", () -> 1)
         .description("The version of the server")
@@ -143,13 +148,6 @@ public final class MetricsResource implements AutoCloseable {
     attempts("succeeded", node.traffic().succeeded);
     attempts("failed", node.traffic().failed);
     registry.getPrometheusRegistry().register((Collector) this::lag);
-  }
-
-  /** Adds the failures of scheduled backups. */
-  public void backups(LongAdder failures) {
-    FunctionCounter.builder(PREFIX + "failed.backups", failures, LongAdder::sum)
-        .description("Failed attempts to make a scheduled backup")
-        .register(registry);
   }
 
   public void addTo(Router router) {
@@ -169,9 +167,14 @@ public final class MetricsResource implements AutoCloseable {
     exchange.send(200, MEDIA_TYPE, scrape().getBytes(StandardCharsets.UTF_8));
   }
 
-  private synchronized String scrape() {
-    bind(reads.timer());
-    Counted counted = probe.isAvailable() ? count() : null; // a scrape must not wait for an outage
+  private String scrape() {
+    DurableTimer timer = reads.timer();
+    Counted counted = probe.isAnswering() ? count() : null; // a scrape does not wait for an outage
+    return scrape(timer, counted);
+  }
+
+  private synchronized String scrape(DurableTimer timer, @Nullable Counted counted) {
+    bind(timer);
     timers.register(counted == null ? List.of() : rows(counted.states), true);
     queues(counted == null ? null : counted.ready);
     return registry.scrape();

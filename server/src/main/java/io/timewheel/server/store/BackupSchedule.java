@@ -28,7 +28,7 @@ public final class BackupSchedule {
   private final Plan plan;
   private final Copy copy;
   private final InstantSource clock;
-  private final LongAdder failures = new LongAdder();
+  private final LongAdder failures;
   private Instant notBefore = Instant.MIN;
 
   /**
@@ -44,16 +44,17 @@ public final class BackupSchedule {
     void make(String name) throws IOException;
   }
 
-  public BackupSchedule(Path data, Plan plan, Copy copy, InstantSource clock) {
+  /**
+   * Creates a schedule.
+   *
+   * @param failures counts the attempts that fail
+   */
+  public BackupSchedule(Path data, Plan plan, Copy copy, InstantSource clock, LongAdder failures) {
     this.data = data;
     this.plan = plan;
     this.copy = copy;
     this.clock = clock;
-  }
-
-  /** {@return the number of attempts that have failed} */
-  public LongAdder failures() {
-    return failures;
+    this.failures = failures;
   }
 
   /** {@return whether a backup is one of a schedule} */
@@ -93,7 +94,7 @@ public final class BackupSchedule {
       for (String old : made.subList(0, Math.max(0, made.size() - plan.keep))) {
         TemporaryFiles.delete(data.resolve(StoreCopies.FOLDER).resolve(old));
       }
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) { // an Error would end the schedule
       failures.increment();
       notBefore = now.plus(RETRY);
       LOG.error("a scheduled backup failed; retrying in a minute", e);

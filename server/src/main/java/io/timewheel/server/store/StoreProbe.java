@@ -43,13 +43,13 @@ public final class StoreProbe {
     }
   }
 
-  /** {@return whether the store is available, as far as its calls and this probe know} */
+  /** {@return whether no recent call has failed, and a read has succeeded within {@link #LIMIT}} */
   public boolean isAvailable() {
     return reads.timer().stats().storeAvailable() && isAnswering();
   }
 
   /** {@return whether a read has succeeded within {@link #LIMIT}} */
-  boolean isAnswering() {
+  public boolean isAnswering() {
     return nanoTime.getAsLong() - answeredAtNanos < LIMIT.toNanos();
   }
 }
