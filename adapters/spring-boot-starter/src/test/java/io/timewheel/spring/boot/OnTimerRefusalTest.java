@@ -128,7 +128,7 @@ class OnTimerRefusalTest {
                 assertThat(context)
                     .getFailure()
                     .rootCause()
-                    .hasMessageContaining("no store (expected: timewheel-durable-rocksdb on the"));
+                    .hasMessageContaining("no store (expected: a TimerStore bean"));
   }
 
   static class TwoPayloads {
