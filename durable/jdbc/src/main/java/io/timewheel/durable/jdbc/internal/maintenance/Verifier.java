@@ -139,7 +139,8 @@ final class Verifier {
       String expectedRelease =
           Rows.releaseBy(state, Rows.isPaused(row.getInt(8)), key, row.getString(9));
       if (!Objects.equals(release, expectedRelease)) {
-        findings.add(key, "released by " + release + " (expected: " + expectedRelease + ")");
+        String what = "release_by: " + release + " (expected: " + expectedRelease + ")";
+        findings.add(Kind.RELEASE, key, what, null);
       }
       boolean waits = row.getObject(5) != null;
       if (waits != TimerPages.INDEXED.contains(state)) {
