@@ -23,15 +23,20 @@ import org.jspecify.annotations.Nullable;
 /**
  * Encodes the parts of a record that no statement reads. The <em>spec</em> contains the definition
  * of the timer, and is written once per version. The <em>progress</em> contains its state so far,
- * and is absent before the first attempt. The first byte of each is the version of the encoding. A
- * definition without settings, which most timers have, is empty.
+ * and is absent before the first attempt. The first byte of each is the version of the encoding.
+ * The spec of a timer with default settings is empty.
  */
 public final class RecordCodec {
   private static final int FORMAT = 2;
 
   private static final byte[] NOTHING = {};
 
+  /** The flag of a spec that contains its retry policy, because it is not {@link #PLAIN_RETRY}. */
   private static final int OWN_RETRY = 1;
+
+  /** The retry policy of a spec that contains none. It must never change. */
+  private static final RetryPolicy PLAIN_RETRY =
+      new RetryPolicy(5, Duration.ofSeconds(1), Duration.ofMinutes(1));
 
   private static final int RUN_AT = 1;
   private static final int CLAIM = 1 << 1;
@@ -49,7 +54,7 @@ public final class RecordCodec {
       long graceMillis) {
     /** The definition that the empty encoding stands for. It must never change. */
     static final Spec EMPTY =
-        new Spec("", Map.of(), RetryPolicy.DEFAULT, Codes.MISSED.of(MissedRuns.FIRE_ONCE), 60_000);
+        new Spec("", Map.of(), PLAIN_RETRY, Codes.MISSED.of(MissedRuns.FIRE_ONCE), 60_000);
   }
 
   /** The state so far. */
@@ -96,7 +101,7 @@ public final class RecordCodec {
     if (spec.equals(Spec.EMPTY)) {
       return NOTHING;
     }
-    boolean ownRetry = !spec.retry().equals(RetryPolicy.DEFAULT);
+    boolean ownRetry = !spec.retry().equals(PLAIN_RETRY);
     return bytes(
         to -> {
           to.writeByte(ownRetry ? OWN_RETRY : 0);
@@ -133,7 +138,7 @@ public final class RecordCodec {
     RetryPolicy retry =
         ownRetry
             ? new RetryPolicy(from.readInt(), readDuration(from), readDuration(from))
-            : RetryPolicy.DEFAULT;
+            : PLAIN_RETRY;
     return new Spec(recurrence, headers, retry, missed, graceMillis);
   }
 
