@@ -29,12 +29,14 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.postgresql.PGConnection;
 
 /** Tests schedules that the server executes as one transaction without BEGIN and COMMIT. */
 @Timeout(120)
@@ -383,6 +385,55 @@ class DirectWritesTest {
     assertCreated(commit(size, NOW));
   }
 
+  /** The repeated insert may be committed in its own session, although the first one has ended. */
+  @Test
+  void waitsForARepeatedInsertInAnotherSession() {
+    source.fates.add(Fate.COMMIT_LOST);
+    source.fates.add(Fate.COMMIT_DELAYED);
+    Connection[] first = new Connection[1];
+    source.onRollback =
+        () -> {
+          source.onConnection = () -> first[0] = takeOnce();
+          source.onRollback =
+              () -> {
+                source.onRollback = () -> {};
+                end(first[0]);
+              };
+        };
+    int[] looks = {0};
+    node.onPause =
+        () -> {
+          if (++looks[0] == 3) {
+            endDelayed(true);
+          }
+        };
+    assertCreated(List.of(node.commit(schedule("a", NOW))));
+    assertThat(looks[0]).isEqualTo(3);
+  }
+
+  /** Takes the connection that this thread gave back last, so that the next call gets another. */
+  private Connection takeOnce() {
+    source.onConnection = () -> {};
+    try {
+      return fixture.pool.getConnection();
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** Ends a session, and waits until the server has ended it. */
+  private void end(Connection connection) {
+    try {
+      int pid = connection.unwrap(PGConnection.class).getBackendPID();
+      fixture.pool.evictConnection(connection);
+      while (fixture.number("SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid) > 0) {
+        Thread.onSpinWait();
+      }
+    } catch (SQLException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
   private void endDelayed(boolean commit) {
     try {
       if (commit) {
@@ -473,6 +524,43 @@ class DirectWritesTest {
   void isUnknownIfTheTimerWasMovedMeanwhile() {
     afterwards(Fate.ANSWER_LOST, () -> other.commit(new Change.Move(key("a"), 0, NOW + 5, NOW)));
     assertUnknown(schedule("a", NOW));
+  }
+
+  /** The first eight timers of a list, in the order of their keys, have its token. */
+  private static List<Change> moves(int size) {
+    return Stream.of("0", "1", "10", "100", "101", "102", "103", "104")
+        .limit(size)
+        .<Change>map(id -> new Change.Move(key("id-" + id), 0, NOW + 5, NOW))
+        .toList();
+  }
+
+  @Test
+  void returnsTheCommittedOutcomeOfAListWhileOneOfItsFirstTimersIsUnchanged() {
+    afterwards(
+        Fate.ANSWER_LOST,
+        () -> {
+          other.store.commit(moves(7));
+          other.commit(schedule("id-105", NOW + 1)); // the ninth
+        });
+    List<Outcome> outcomes = commit(1_000, NOW);
+    assertThat(outcomes)
+        .allMatch(outcome -> outcome.answer() == Answer.CREATED)
+        .extracting(outcome -> outcome.record().key())
+        .isEqualTo(list(1_000, NOW).stream().map(Change::key).toList());
+    List<Outcome> unchanged =
+        outcomes.stream()
+            .filter(outcome -> outcome.record().equals(node.store.get(outcome.record().key())))
+            .toList();
+    assertThat(unchanged).hasSize(992);
+    assertThat(outcomes).extracting(Outcome::version).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void isUnknownIfTheFirstTimersOfAListWereMovedMeanwhile() {
+    afterwards(Fate.ANSWER_LOST, () -> other.store.commit(moves(8)));
+    assertThatExceptionOfType(StoreException.class)
+        .isThrownBy(() -> commit(1_000, NOW))
+        .returns(StoreException.Kind.UNKNOWN, StoreException::kind);
   }
 
   @Test

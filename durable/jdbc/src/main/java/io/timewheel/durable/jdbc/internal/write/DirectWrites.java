@@ -42,8 +42,9 @@ import org.jspecify.annotations.Nullable;
  *
  * The caller does not know the transaction's number, so it cannot query the server for the outcome.
  * Instead, each write has a unique token. The rows of its timers, or their rows in the history,
- * contain the token until another version replaces it. In a long list, only the first rows contain
- * it, because it takes 8 bytes. A session that lost the answer looks up the timers by their keys:
+ * contain the token until another version replaces it. The token takes 8 bytes, so only the first
+ * eight rows of a list, in the order of the keys, contain it. A session that lost the answer looks
+ * up the timers by their keys:
  *
  * <ol>
  *   <li>A row has the token: the write was committed.
@@ -55,9 +56,9 @@ import org.jspecify.annotations.Nullable;
  *   <li>There is no row, and the session may still be alive: this session repeats the insert with
  *       the same token. Because of the unique key, the insert waits for a write in progress, and
  *       rejects a write that arrives later.
- *   <li>A row has another token and a later version: the write may have been committed and
- *       replaced. Or the history is purged up to the time of the write: the timer may have
- *       finished. In both cases, the outcome is unknown.
+ *   <li>Rows exist, but none has the token, and all have later versions: the write may have been
+ *       committed and replaced. Or the history is purged up to the time of the write: the timers
+ *       may have finished. In both cases, the outcome is unknown.
  * </ol>
  *
  * <p>Thread-safe.
@@ -145,7 +146,13 @@ final class DirectWrites {
       }
     }
     Insert insert = new Insert(timers, channel);
-    return !heldTimers.containsAny(insert.keys) && insert.commit() ? insert.outcomes() : null;
+    if (heldTimers.containsAny(insert.keys)) {
+      return null;
+    }
+    if (!insert.commit()) {
+      return null;
+    }
+    return insert.outcomes();
   }
 
   private static boolean isDirect(List<Change> changes) {
@@ -184,9 +191,9 @@ final class DirectWrites {
   /**
    * A timer that is assumed to be new.
    *
-   * @param change the index of its change
+   * @param changeIndex the index of its change in the call
    */
-  private record New(int change, TimerRecord record) {
+  private record New(int changeIndex, TimerRecord record) {
     TimerKey key() {
       return record.key();
     }
@@ -224,7 +231,10 @@ final class DirectWrites {
     private final long token = tokens.incrementAndGet();
     private final long knownVersion = newestVersion.get();
     private final Consumer<Statements> notification;
+
+    /** The only session in which an insert may be in progress; 0 if it is unknown. */
     private int session;
+
     private long firstVersion;
     private boolean inserted;
 
@@ -329,6 +339,7 @@ final class DirectWrites {
         return transactions.direct(this::insert) ? false : null;
       } catch (SQLException e) {
         if (inserts.mayBeCommitted(e)) {
+          session = 0; // even if it has ended, the repetition may be in progress in another one
           throw e;
         }
         return null; // the next lookup finds the timer, or fails with the same reason
@@ -349,7 +360,7 @@ final class DirectWrites {
       Outcome[] outcomes = new Outcome[timers.size()];
       for (int i = 0; i < outcomes.length; i++) {
         long version = firstVersion + i;
-        outcomes[timers.get(i).change()] =
+        outcomes[timers.get(i).changeIndex()] =
             new Outcome(
                 Outcome.Answer.CREATED, version, records.get(i).copy().version(version).build());
       }
