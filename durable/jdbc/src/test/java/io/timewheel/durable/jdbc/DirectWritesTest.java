@@ -203,6 +203,27 @@ class DirectWritesTest {
     assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
+  @Test
+  void aHeldTimerOfALongListDisplacesNoOtherHeldTimer() throws SQLException {
+    try (Connection holder = fixture.transaction();
+        Statement statement = holder.createStatement()) {
+      insertAsOther(statement, "a");
+      insertAsOther(statement, "id-5");
+      for (List<Change> call :
+          List.of(List.<Change>of(schedule("a", NOW)), list(1_000, NOW), list(1_000, NOW))) {
+        assertThatExceptionOfType(HeldTimersException.class)
+            .isThrownBy(() -> node.store.commit(call))
+            .satisfies(e -> assertThat(e.heldKeys()).hasSize(1));
+      }
+      assertThat(source.directWrites).isEqualTo(2);
+      assertThatExceptionOfType(HeldTimersException.class)
+          .isThrownBy(() -> node.commit(schedule("a", NOW)));
+      assertThat(source.directWrites).isEqualTo(2);
+      holder.rollback();
+    }
+    assertCreated(commit(1_000, NOW));
+  }
+
   private static void insertAsOther(Statement statement, String id) throws SQLException {
     statement.execute(
         "INSERT INTO timewheel_timer (version, due_at, created_at, changed_at, revision, shard,"

@@ -289,8 +289,8 @@ final class DirectWrites {
       } catch (SQLException e) {
         if (inserts.isNotNew(e)) {
           foundOld(records.size());
-        } else if (errors.isHeldUp(e)) {
-          heldTimers.add(keys);
+        } else if (errors.isHeldUp(e) && keys.size() == 1) {
+          heldTimers.add(keys); // the write batch finds the held timers of a list
         }
         throw e;
       }
