@@ -7,6 +7,9 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.spi.TimerStore;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.lang.management.MemoryPoolMXBean;
+import java.lang.management.MemoryType;
+import java.lang.management.MemoryUsage;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -58,7 +61,11 @@ public final class Fill {
   record Memory(long heapBytes, long residentBytes, int window) {
     static Memory of(DurableTimer timer) throws IOException {
       System.gc();
-      long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+      long heap = 0;
+      for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
+        MemoryUsage collected = pool.getCollectionUsage(); // without what was allocated since
+        heap += pool.getType() == MemoryType.HEAP && collected != null ? collected.getUsed() : 0;
+      }
       long resident = 0;
       Path status = Path.of("/proc/self/status");
       if (Files.exists(status)) {
