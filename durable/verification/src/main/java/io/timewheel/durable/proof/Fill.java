@@ -63,7 +63,7 @@ public final class Fill {
       System.gc();
       long heap = 0;
       for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-        MemoryUsage collected = pool.getCollectionUsage(); // without what was allocated since
+        MemoryUsage collected = pool.getCollectionUsage(); // excludes later allocations
         heap += pool.getType() == MemoryType.HEAP && collected != null ? collected.getUsed() : 0;
       }
       long resident = 0;
