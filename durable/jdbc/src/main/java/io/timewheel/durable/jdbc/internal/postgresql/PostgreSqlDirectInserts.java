@@ -45,6 +45,9 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   private static final String UNIQUE_VIOLATION = "23505";
   private static final String INVALID_TEXT = "22P02"; // the history contains the timer
 
+  /** The number of rows of a list, in the order of the keys, that contain its token. */
+  private static final int ROWS_WITH_TOKEN = 8;
+
   private static final String READ_COMMITTED =
       "current_setting('transaction_isolation') = 'read committed'";
 
@@ -110,7 +113,9 @@ final class PostgreSqlDirectInserts implements DirectInserts {
                 + " changed_at, 0, 0, "
                 + STATE
                 + ", flags, spec, NULL, NULLIF(fire_at, 9223372036854775807), shard, payload,"
-                + " CASE WHEN k.n < 8 THEN ?::bigint END FROM f, "
+                + " CASE WHEN k.n < "
+                + ROWS_WITH_TOKEN
+                + " THEN ?::bigint END FROM f, "
                 + PostgreSqlRecords.rows(
                     """
                     namespace text, id text, handler text, n bigint, due_at bigint, \

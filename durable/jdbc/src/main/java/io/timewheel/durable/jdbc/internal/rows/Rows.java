@@ -16,7 +16,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Maps records to rows. */
 public final class Rows {
-  /** The time of creation. On PostgreSQL, the column is null until the timer changes. */
+  /**
+   * The time of creation. On PostgreSQL, the column is null in a new version until its first
+   * change: the timer was then created at changed_at. A statement that sets changed_at must set it.
+   */
   public static final String CREATED_AT = "coalesce(t.created_at, t.changed_at)";
 
   public static final String COLUMNS =

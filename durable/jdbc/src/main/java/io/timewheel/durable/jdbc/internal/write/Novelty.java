@@ -6,12 +6,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides whether to insert a long list of timers as entirely new. Such an insert is cheaper,
- * because it need not skip existing timers. But if one exists, the whole insert is repeated, and
- * the server logs an error. After such a failure, no list is inserted as new for a while.
+ * Decides whether to insert a list of timers as entirely new: any list by a direct write, which
+ * takes one round trip, or a long list in a write batch, where the insert then need not skip
+ * existing timers. But if one timer exists, the whole insert is repeated, and the server logs an
+ * error. After such a failure, no list is inserted as new for a while.
  */
 public final class Novelty {
-  /** The minimum length of a list; for shorter ones the gain is not worth the risk. */
+  /**
+   * The minimum length of a list in a write batch; for shorter ones the gain is not worth the risk.
+   */
   public static final int LEAST_TIMERS = 100;
 
   private static final long DOUBT_NANOS = TimeUnit.MINUTES.toNanos(1);

@@ -15,7 +15,9 @@ CREATE SEQUENCE timewheel_incarnation;
 
 -- Unfinished timers. A claim changes no indexed column, and its new row version mostly fits on the
 -- same page: the space of earlier claims is free again.
--- fire_at: the position in the due index, or null. created_at: null if it equals changed_at.
+-- fire_at: the position in the due index, or null.
+-- created_at: null in a new version until its first change: the timer was then created at
+-- changed_at. A statement that sets changed_at must set it.
 -- spec, progress: see RecordCodec.
 -- release_by: see Releasables. A claim leaves it null, so it can be indexed, unlike the state. A
 -- generated column would cost half a microsecond for each new version of a row.
