@@ -411,16 +411,16 @@ final class HierarchicalWheel extends Wheel {
         long tick = ticks.deadlineTick(timeout.deadlineNanos());
         Slot lower = slotAt(level - 1, tick);
         boolean inArray = level == 1 && (slot.size() >= largeSlot || lower.hasArray());
-        Node behind = slot.detach(timeout);
+        Node moving = timeout;
+        timeout = slot.detach(moving); // so that the list is whole, whatever fails below
         if (lower.isEmpty()) {
           mark(lower);
         }
         if (inArray) {
-          lower.addToArray(timeout, tick, FIRST_ARRAY + (slot.size() + slot.size() / 4) / SLOTS);
+          lower.addToArray(moving, tick, FIRST_ARRAY + (slot.size() + slot.size() / 4) / SLOTS);
         } else {
-          lower.add(timeout, tick);
+          lower.add(moving, tick);
         }
-        timeout = behind;
       }
     } finally {
       slot.beginWith(timeout);
