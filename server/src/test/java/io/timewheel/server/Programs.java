@@ -27,6 +27,7 @@ final class Programs implements AutoCloseable {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // Most of these run briefly: the second compiler would cost more than it saves.
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
+    command.add("--enable-native-access=ALL-UNNAMED"); // as the manifest of the jar
     command.addAll(List.of("-Xmx128m", "-cp", System.getProperty("java.class.path")));
     command.add("io.timewheel.server.Main");
     command.addAll(List.of(args));
