@@ -789,4 +789,11 @@ class ExpirationsTest {
     assertThat(outcomes).hasSize(values).doesNotHaveDuplicates();
     rig.assertNothingPending();
   }
+
+  @Test
+  void removeAllOmitsAValueThatWasTakenMeanwhile() {
+    expirations.add("a", 1, ofMillis(10));
+    assertThat(expirations.removeAll((key, value) -> expirations.complete(key) != null)).isEmpty();
+    assertThat(expirations.size()).isZero();
+  }
 }

@@ -718,4 +718,28 @@ class LeasesTest {
         .isThrownBy(() -> Leases.builder(rig.timer, rig, ofMillis(0), (List<String> k) -> k))
         .withMessage("lease: PT0S (expected: more than zero)");
   }
+
+  @Test
+  void closeDuringOneCallSkipsTheNext() {
+    Leases<String> small =
+        Leases.<String>builder(rig.timer, Runnable::run, ofMillis(120), keys -> renew(rig, keys))
+            .maxBatch(1)
+            .build();
+    during = small::close;
+    small.hold("a");
+    small.hold("b");
+    rig.liveMillis(30);
+    assertThat(calls).hasSize(1);
+  }
+
+  @Test
+  void closeBeforeALossIsReportedSkipsTheReport() {
+    leases.hold("a");
+    rig.advanceMillis(130);
+    rig.advanceMillis(10);
+    assertThat(rig.tasks).isNotEmpty();
+    leases.close();
+    rig.runTasks();
+    assertThat(lost).isEmpty();
+  }
 }

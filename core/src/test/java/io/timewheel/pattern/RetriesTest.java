@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
@@ -706,6 +707,9 @@ class RetriesTest {
     Backoff none = Backoff.fixed(ofMillis(10)).withJitter(0);
     assertThat(none.delay(1)).isEqualTo(ofMillis(10));
     assertThatIllegalArgumentException()
+        .isThrownBy(() -> none.withJitter(-0.5))
+        .withMessage("part: -0.5 (expected: from 0 to 1)");
+    assertThatIllegalArgumentException()
         .isThrownBy(() -> none.withJitter(1.5))
         .withMessage("part: 1.5 (expected: from 0 to 1)");
   }
@@ -724,5 +728,42 @@ class RetriesTest {
     hopeless.add("b");
     assertThat(notified).hasSize(2);
     assertThat(rig.errors).hasOnlyElementsOfType(RejectedExecutionException.class);
+  }
+
+  @Test
+  void abortConditionMayThrowTheFailureItself() {
+    RuntimeException failure = new IllegalStateException("no luck");
+    Retries<String> picky =
+        with(Retries.builder(
+                rig.timer,
+                rig,
+                (String key, int attempt) -> {
+                  throw failure;
+                }))
+            .abortOn(
+                error -> {
+                  throw failure;
+                })
+            .build();
+    picky.add("a");
+    rig.liveMillis(10);
+    assertThat(exhausted).containsExactly("a no luck");
+    assertThat(failure.getSuppressed()).isEmpty();
+  }
+
+  @Test
+  void executorMayRunAnAttemptAndThenReject() {
+    Executor odd =
+        task -> {
+          task.run();
+          throw new RejectedExecutionException("too late");
+        };
+    failures = 0;
+    Retries<String> once = with(Retries.builder(rig.timer, odd, this::attempt)).build();
+    once.add("a");
+    rig.liveMillis(100);
+    assertThat(attempts).containsExactly("a10");
+    assertThat(once.size()).isZero();
+    rig.assertNothingPending();
   }
 }
