@@ -16,7 +16,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -234,10 +233,8 @@ public final class Exchange {
     }
     BodyMemory memory = new BodyMemory(shared.bodies.of(client()), this::isAnswered);
     body = memory;
-    CompletableFuture<byte[]> read =
-        BodyReader.read(request, maxBytes, shared.maxBodyTime, memory.reserved());
     on(
-        read,
+        BodyReader.read(request, maxBytes, shared.maxBodyTime, memory.reserved()),
         content -> {
           expectAnswer(Duration.ZERO); // BodyReader limits the time before
           work(() -> memory.use(() -> then.accept(Json.decode(content))));

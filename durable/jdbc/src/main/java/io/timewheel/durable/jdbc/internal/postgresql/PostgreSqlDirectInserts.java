@@ -174,7 +174,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         + SAME;
   }
 
-  /** Returns a lookup in a part of the history. It finds an empty part once, not for each timer. */
+  /** Returns a lookup in a part of the history. It checks once whether the part is empty. */
   private static String lookInPart(int part) {
     String table = "timewheel_done_" + part;
     return "SELECT FROM "
