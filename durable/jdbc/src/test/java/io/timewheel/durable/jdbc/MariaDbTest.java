@@ -598,11 +598,6 @@ class MariaDbTest {
   @Nested
   class Pages extends PageTest {
     @Override
-    String block() {
-      return "UPDATE timewheel_timer SET state = 5, fire_at = NULL";
-    }
-
-    @Override
     String copies(int count) {
       return COPY.formatted("concat('id-', 10000 + seq)", "seq_1_to_" + count);
     }

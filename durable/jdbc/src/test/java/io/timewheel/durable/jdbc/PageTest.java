@@ -77,7 +77,7 @@ class PageTest {
   void findsTimersToReleaseByTheirIndex() throws SQLException {
     node.commit(schedule("a", NOW));
     fixture.execute(copies(20_000));
-    fixture.execute(block() + " WHERE id > 'id-11000'");
+    fixture.execute("UPDATE timewheel_timer SET state = 5, fire_at = NULL WHERE id > 'id-11000'");
     for (boolean analyzed : new boolean[] {false, true}) {
       if (analyzed) {
         fixture.execute(analyze());
@@ -86,10 +86,6 @@ class PageTest {
       assertThat(plan(Releasables.TIMERS, 0, "=orders", "shop", "shop", "id-12000", 1_000))
           .contains("timewheel_timer_release");
     }
-  }
-
-  String block() {
-    return "UPDATE timewheel_timer SET state = 5, fire_at = NULL, release_by = '=orders'";
   }
 
   String copies(int count) {

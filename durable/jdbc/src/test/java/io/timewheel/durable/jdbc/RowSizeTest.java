@@ -9,8 +9,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DuePosition;
-import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerQuery;
@@ -19,11 +17,9 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verifies that a row on PostgreSQL contains no value that follows from the others. */
@@ -58,42 +54,6 @@ class RowSizeTest {
                     + " WHERE created_at IS NULL AND spec = '' AND progress IS NULL"))
         .isEqualTo(size);
     assertThat(fixture.number("SELECT count(token) FROM timewheel_timer")).isLessThanOrEqualTo(8);
-  }
-
-  @ParameterizedTest
-  @CsvSource({"SCHEDULED,=orders,null", "BLOCKED,null,=orders", "BLOCKED,=other,=orders"})
-  void aWrongReleaseIsRepaired(TimerState state, String wrong, String right) throws SQLException {
-    node.commit(schedule("a", NOW));
-    node.commit(schedule("b", NOW));
-    if (state == TimerState.BLOCKED) {
-      fixture.execute(
-          "UPDATE timewheel_timer SET state = 5, fire_at = NULL, created_at = changed_at,"
-              + " release_by = '=orders'");
-      fixture.execute("UPDATE timewheel_count SET state = 5");
-    }
-    fixture.execute(
-        "UPDATE timewheel_timer SET release_by = NULLIF('" + wrong + "', 'null') WHERE id = 'a'");
-    String text = "shop/a: release_by: " + wrong + " (expected: " + right + ")";
-    assertThat(node.store.verify().texts()).containsExactly(text);
-    assertThat(node.store.repair().texts()).containsExactly(text);
-    assertThat(node.store.repair().isClean()).isTrue();
-  }
-
-  /** Otherwise the next page would begin before the present one, and a pass would never end. */
-  @ParameterizedTest
-  @ValueSource(strings = {"=orders", "*shop"})
-  void aTimerWithAWrongReleaseIsNotReleased(String wrong) throws SQLException {
-    List<String> ids = List.of("a", "b", "c", "d");
-    ids.forEach(id -> node.commit(schedule(id, NOW)));
-    fixture.execute("UPDATE timewheel_timer SET shard = 0, release_by = '" + wrong + "'");
-    fixture.execute(
-        "UPDATE timewheel_timer SET state = 5, fire_at = NULL, release_by = '=orders'"
-            + " WHERE id = 'c'");
-    HandlerNames handlers = new HandlerNames(Set.of("orders"), Set.of());
-    List<DueTimer> first = node.store.releasable(0, handlers, Set.of("shop"), null, 1);
-    assertThat(first).extracting(DueTimer::key).containsExactly(key("c"));
-    assertThat(node.store.releasable(0, handlers, Set.of("shop"), first.get(0), 1)).isEmpty();
-    node.store.repair();
   }
 
   private static Change pause(String id, long now) {

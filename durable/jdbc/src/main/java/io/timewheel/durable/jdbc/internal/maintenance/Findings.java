@@ -21,8 +21,6 @@ final class Findings {
     UNLISTED,
     /** A timer in the shard of another key. */
     MISPLACED,
-    /** A timer whose column release_by does not follow from its state. */
-    RELEASE,
     /** A key that has more than one row, at least one of them in the history. */
     REPEATED,
     /** An unreadable answer of a request. */

@@ -19,7 +19,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.EnumMap;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -62,15 +61,7 @@ final class TimerRepair {
   }
 
   /** An unfinished, locked timer. */
-  private record Timer(
-      TimerState state, String handler, long changedAt, int flags, @Nullable String releaseBy) {
-    boolean isReadyWith(ReadyRow row) {
-      return state == TimerState.READY
-          && handler.equals(row.target())
-          && changedAt == row.readyAt()
-          && Rows.isQueue(flags) == (row.index() == ReadyIndex.QUEUES);
-    }
-  }
+  private record Timer(TimerState state, String handler, long changedAt, ReadyIndex index) {}
 
   Result fix(Connection connection, Problem problem) throws SQLException {
     String request = problem.request();
@@ -87,16 +78,15 @@ final class TimerRepair {
   private static @Nullable Timer lock(Connection connection, TimerKey key) throws SQLException {
     return first(
         connection,
-        "SELECT state, handler, changed_at, flags, release_by FROM timewheel_timer"
-            + " WHERE namespace = ? AND id = ? FOR UPDATE SKIP LOCKED",
+        "SELECT state, handler, changed_at, flags FROM timewheel_timer WHERE namespace = ? AND id ="
+            + " ? FOR UPDATE SKIP LOCKED",
         key,
         row ->
             new Timer(
                 Codes.STATES.at(row.getInt(1)),
                 row.getString(2),
                 row.getLong(3),
-                row.getInt(4),
-                row.getString(5)));
+                Rows.isQueue(row.getInt(4)) ? ReadyIndex.QUEUES : ReadyIndex.HANDLERS));
   }
 
   private static boolean isUnfinished(Connection connection, TimerKey key) throws SQLException {
@@ -111,7 +101,6 @@ final class TimerRepair {
       case ORPHAN -> removeOrphan(connection, requireNonNull(problem.row()), timer);
       case UNLISTED -> isReady(timer) && addReady(connection, key);
       case MISPLACED -> timer != null && place(connection, key);
-      case RELEASE -> timer != null && correctRelease(connection, key, timer);
       case REPEATED -> removeRepeated(connection, key, timer);
       case ANSWER -> throw new AssertionError(problem);
     };
@@ -139,7 +128,10 @@ final class TimerRepair {
 
   private static boolean removeOrphan(Connection connection, ReadyRow row, @Nullable Timer timer)
       throws SQLException {
-    return (timer == null || !timer.isReadyWith(row))
+    boolean belongs =
+        timer != null
+            && timer.equals(new Timer(TimerState.READY, row.target(), row.readyAt(), row.index()));
+    return !belongs
         && update(
             connection,
             row.index()
@@ -155,19 +147,6 @@ final class TimerRepair {
         connection,
         "UPDATE timewheel_timer SET shard = ? WHERE namespace = ? AND id = ?",
         to -> bind(to.number(shard), key));
-  }
-
-  private static boolean correctRelease(Connection connection, TimerKey key, Timer timer)
-      throws SQLException {
-    String expected =
-        Rows.releaseBy(timer.state(), Rows.isPaused(timer.flags()), key, timer.handler());
-    return !Objects.equals(timer.releaseBy(), expected)
-        && update(
-            connection,
-            "UPDATE timewheel_timer SET release_by = "
-                + (expected == null ? "NULL" : "?")
-                + " WHERE namespace = ? AND id = ?",
-            to -> bind(expected == null ? to : to.text(expected), key));
   }
 
   /** A row of the history. */

@@ -23,7 +23,6 @@ import java.sql.SQLException;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +36,7 @@ final class Verifier {
   private static final int READY = Codes.STATES.of(TimerState.READY);
 
   private static final String TIMERS =
-      "SELECT namespace, id, shard, state, fire_at, spec, progress, flags, handler, release_by"
+      "SELECT namespace, id, shard, state, fire_at, spec, progress, flags, handler"
           + " FROM timewheel_timer";
 
   private static final String ORPHANS =
@@ -134,13 +133,6 @@ final class Verifier {
       count(key.namespace(), state, 1);
       if (Rows.isQueue(row.getInt(8))) {
         count(Scopes.queue(key.namespace(), row.getString(9)), state, 1);
-      }
-      String release = row.getString(10);
-      String expectedRelease =
-          Rows.releaseBy(state, Rows.isPaused(row.getInt(8)), key, row.getString(9));
-      if (!Objects.equals(release, expectedRelease)) {
-        String what = "release_by: " + release + " (expected: " + expectedRelease + ")";
-        findings.add(Kind.RELEASE, key, what, null);
       }
       boolean waits = row.getObject(5) != null;
       if (waits != TimerPages.INDEXED.contains(state)) {

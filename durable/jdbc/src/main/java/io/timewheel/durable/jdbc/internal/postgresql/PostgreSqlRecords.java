@@ -73,15 +73,15 @@ public final class PostgreSqlRecords implements Records {
   private static final String INSERT_NEW =
       "INSERT INTO timewheel_timer ("
           + COLUMNS
-          + ", fire_at, shard, payload, release_by) SELECT "
+          + ", fire_at, shard, payload) SELECT "
           + COLUMNS.replace(" created_at", " NULLIF(created_at, changed_at)")
-          + ", NULLIF(fire_at, 9223372036854775807), shard, payload, release_by FROM "
+          + ", NULLIF(fire_at, 9223372036854775807), shard, payload FROM "
           + rows(
               """
               namespace text, id text, handler text, version bigint, due_at bigint, \
               created_at bigint, changed_at bigint, revision bigint, attempt integer, \
               state integer, flags integer, spec bytea, progress bytea, fire_at bigint, \
-              shard integer, payload bytea, release_by text\
+              shard integer, payload bytea\
               """);
 
   // The versions identify the inserted rows, because they are unique within a batch.
@@ -91,15 +91,14 @@ public final class PostgreSqlRecords implements Records {
       READING
           + """
           , next_revision bigint, due_at bigint, fire_at bigint, changed_at bigint, \
-          attempt integer, state integer, flags integer, progress bytea, release_by text\
+          attempt integer, state integer, flags integer, progress bytea\
           """;
 
   private static final String SET_PROGRESS =
       """
       revision = k.next_revision, due_at = k.due_at, \
       fire_at = NULLIF(k.fire_at, 9223372036854775807), changed_at = k.changed_at, \
-      attempt = k.attempt, state = k.state, flags = k.flags, progress = k.progress, \
-      release_by = k.release_by\
+      attempt = k.attempt, state = k.state, flags = k.flags, progress = k.progress\
       """;
 
   public static final String ADVANCE =
@@ -278,8 +277,7 @@ public final class PostgreSqlRecords implements Records {
     return columns(to, records)
         .longs(records, TimerRecord::fireAt)
         .ints(records, record -> Shards.of(record.key(), shards))
-        .bytes(records, record -> record.definition().payload())
-        .texts(records, Rows::releaseBy);
+        .bytes(records, record -> record.definition().payload());
   }
 
   /** Binds the columns that the timer table and the history share, from the handler on. */
@@ -322,8 +320,7 @@ public final class PostgreSqlRecords implements Records {
         .ints(after, TimerRecord::attempt)
         .ints(after, Rows::state)
         .ints(after, Rows::flags)
-        .bytes(after, Rows::progress)
-        .texts(after, Rows::releaseBy);
+        .bytes(after, Rows::progress);
   }
 
   private static List<TimerRecord> before(List<Step> steps) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.read;
 
-import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
 import java.sql.Connection;
@@ -17,12 +17,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Finds waiting timers that may be released. The column release_by contains {@code =handler} for a
- * blocked timer, {@code *namespace} for a held one, and null for all others. MariaDB computes it.
+ * blocked timer, {@code *namespace} for a held one, and null for all others. The tables compute it.
  * The index begins with shard and release_by. From one value of a shard, a lookup finds the next
  * one, so each unwanted value costs one lookup, however many timers have it.
- *
- * <p>A row whose value does not follow from its state is passed over until a repair corrects it.
- * Otherwise, a page could end with it, and the next page would begin at another value.
  */
 public final class Releasables {
   public static final String NEXT =
@@ -35,6 +32,7 @@ public final class Releasables {
           + " AND (namespace > ? OR id > ?) ORDER BY namespace, id LIMIT ?";
 
   private static final char HANDLER = '=';
+  private static final char NAMESPACE = '*';
 
   private Releasables() {}
 
@@ -52,7 +50,7 @@ public final class Releasables {
     while (value != null && found.size() < limit) {
       String name = value.substring(1);
       if (value.charAt(0) == HANDLER ? handlers.contains(name) : namespaces.contains(name)) {
-        add(found, connection, shard, value, behind, limit);
+        found.addAll(timers(connection, shard, value, behind, limit - found.size()));
       }
       behind = null;
       value = next(connection, shard, value);
@@ -60,32 +58,10 @@ public final class Releasables {
     return found;
   }
 
-  private static @Nullable String releaseBy(DueTimer timer) {
-    return Rows.releaseBy(timer.state(), false, timer.key(), timer.handler());
-  }
-
-  /** Adds the timers of a value that come after a timer, until the limit is reached. */
-  private static void add(
-      List<DueTimer> found,
-      Connection connection,
-      int shard,
-      String value,
-      @Nullable DueTimer after,
-      int limit)
-      throws SQLException {
-    DueTimer behind = after;
-    boolean more = true;
-    while (more) {
-      int missing = limit - found.size();
-      List<DueTimer> page = timers(connection, shard, value, behind, missing);
-      for (DueTimer timer : page) {
-        if (value.equals(releaseBy(timer))) {
-          found.add(timer);
-        }
-        behind = timer;
-      }
-      more = page.size() == missing && found.size() < limit;
-    }
+  private static String releaseBy(DueTimer timer) {
+    return timer.state() == TimerState.BLOCKED
+        ? HANDLER + timer.handler()
+        : NAMESPACE + timer.key().namespace();
   }
 
   private static @Nullable String next(Connection connection, int shard, String value)

@@ -2,7 +2,6 @@
 package io.timewheel.durable.jdbc.internal.rows;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
@@ -74,31 +73,12 @@ public final class Rows {
     return records.stream().filter(record -> !record.definition().queue()).toList();
   }
 
-  public static boolean isPaused(int flags) {
-    return (flags & PAUSED) != 0;
-  }
-
   public static boolean isRecurring(int flags) {
     return (flags & RECURRING) != 0;
   }
 
   public static boolean isDeferred(int flags) {
     return (flags & DEFERRED) != 0;
-  }
-
-  /** {@return the value of the column release_by} */
-  public static @Nullable String releaseBy(TimerRecord record) {
-    return releaseBy(record.state(), record.paused(), record.key(), record.definition().handler());
-  }
-
-  /** {@return {@code =handler} for a blocked timer, {@code *namespace} for a held one, or null} */
-  public static @Nullable String releaseBy(
-      TimerState state, boolean paused, TimerKey key, String handler) {
-    return switch (state) {
-      case BLOCKED -> '=' + handler;
-      case PAUSED -> paused ? null : '*' + key.namespace();
-      default -> null;
-    };
   }
 
   public static byte[] spec(TimerRecord record) {
@@ -145,7 +125,7 @@ public final class Rows {
           row.getInt(10),
           progress.claim(),
           progress.former(),
-          isPaused(flags),
+          (flags & PAUSED) != 0,
           (flags & CANCEL_REQUESTED) != 0,
           row.getLong(8),
           row.getLong(9),

@@ -37,9 +37,8 @@ public final class Parameters {
     return this;
   }
 
-  public <T> Parameters texts(List<T> rows, Function<T, @Nullable String> column)
-      throws SQLException {
-    @Nullable String[] values = new @Nullable String[rows.size()];
+  public <T> Parameters texts(List<T> rows, Function<T, String> column) throws SQLException {
+    String[] values = new String[rows.size()];
     for (int i = 0; i < values.length; i++) {
       values[i] = column.apply(rows.get(i));
     }

@@ -19,8 +19,7 @@ CREATE SEQUENCE timewheel_incarnation;
 -- created_at: null in a new version until its first change: the timer was then created at
 -- changed_at. A statement that sets changed_at must set it.
 -- spec, progress: see RecordCodec.
--- release_by: see Releasables. A claim leaves it null, so it can be indexed, unlike the state. A
--- generated column would cost half a microsecond for each new version of a row.
+-- release_by: see Releasables. A claim leaves it null, so it can be indexed, unlike the state.
 -- token: chosen by the node that inserted this version by a direct write, see DirectWrites.
 CREATE TABLE timewheel_timer (
   version bigint NOT NULL,
@@ -40,7 +39,9 @@ CREATE TABLE timewheel_timer (
   spec bytea NOT NULL,
   progress bytea,
   payload bytea NOT NULL,
-  release_by text COLLATE "C",
+  release_by text COLLATE "C" GENERATED ALWAYS AS (CASE
+    WHEN state = 5 THEN '=' || handler
+    WHEN state = 6 AND flags & 4 = 0 THEN '*' || namespace END) STORED,
   PRIMARY KEY (namespace, id)
 ) WITH (
   fillfactor = 90,
