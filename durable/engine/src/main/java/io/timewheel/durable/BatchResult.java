@@ -30,7 +30,7 @@ public record BatchResult<T>(TimerKey key, @Nullable T result, @Nullable Runtime
    * Returns the result, or throws the error.
    *
    * @return the result
-   * @throws RuntimeException the error, if there is none
+   * @throws RuntimeException the error, if there is no result
    */
   public T orThrow() {
     if (error != null) {

@@ -21,7 +21,7 @@ import static java.util.Objects.requireNonNull;
  * @param rejected claims and ends of attempts that the store rejected; each is retried within about
  *     a minute
  * @param clockJumps accepted backward steps of the clock, and forward jumps
- * @param shards the number of shards that this timer owns
+ * @param shards the number of shards that this scheduler owns
  * @param window the number of entries on the wheel, or due but not begun
  * @param backlog the number of those that were overdue when their shard was acquired or the clock
  *     jumped, and that wait because of the overdue rate
@@ -29,9 +29,10 @@ import static java.util.Objects.requireNonNull;
  * @param running the number of running attempts
  * @param queued the number of changes of callers that wait for the store
  * @param ownQueued the number of claims and ends of attempts that wait for the store
- * @param storeAvailable true if the store can be read and written. It is false from a failure until
- *     the store answers, or until the store has had no call for 10 s
- * @param lag the lag of attempts of handlers: the time from due to begin
+ * @param storeAvailable true if the store can be read and written. It becomes false with a failure
+ *     (with the fifth in a row if they are transient). It becomes true once the store answers, or
+ *     once no call has failed for 10 s
+ * @param lag the lag of handler attempts: the time from their due time to their start
  */
 public record DurableStats(
     long fired,
@@ -72,7 +73,7 @@ public record DurableStats(
    * @param rejected claims and ends of attempts that the store rejected; each is retried within
    *     about a minute
    * @param clockJumps accepted backward steps of the clock, and forward jumps
-   * @param shards the number of shards that this timer owns
+   * @param shards the number of shards that this scheduler owns
    * @param window the number of entries on the wheel, or due but not begun
    * @param backlog the number of those that were overdue when their shard was acquired or the clock
    *     jumped, and that wait because of the overdue rate
@@ -80,15 +81,16 @@ public record DurableStats(
    * @param running the number of running attempts
    * @param queued the number of changes of callers that wait for the store
    * @param ownQueued the number of claims and ends of attempts that wait for the store
-   * @param storeAvailable true if the store can be read and written. It is false from a failure
-   *     until the store answers, or until the store has had no call for 10 s
-   * @param lag the lag of attempts of handlers: the time from due to begin
+   * @param storeAvailable true if the store can be read and written. It becomes false with a
+   *     failure (with the fifth in a row if they are transient). It becomes true once the store
+   *     answers, or once no call has failed for 10 s
+   * @param lag the lag of handler attempts: the time from their due time to their start
    */
   public DurableStats {
     requireNonNull(lag, "lag");
   }
 
-  /** {@return the longest time from the due time to the begin of an attempt, in milliseconds} */
+  /** {@return the longest time from the due time of an attempt to its start, in milliseconds} */
   public long maxLagMillis() {
     return lag.max().toMillis();
   }

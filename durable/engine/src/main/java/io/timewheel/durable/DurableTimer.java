@@ -203,7 +203,8 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param key its key
    * @param version the version; 0 for any
-   * @param request recognises a repetition; null if a repetition takes effect again
+   * @param request the request ID, by which a repetition is recognised; null if a repetition takes
+   *     effect again
    * @return a stage that completes after the commit
    */
   public CompletionStage<CancelResult> cancelAsync(
@@ -236,7 +237,8 @@ public final class DurableTimer implements AutoCloseable {
    * Cancels many timers. A repeated request changes nothing.
    *
    * @param keys their keys
-   * @param request recognises a repetition; null if a repetition takes effect again
+   * @param request the request ID, by which a repetition is recognised; null if a repetition takes
+   *     effect again
    * @return a stage that completes when all are answered
    */
   public CompletionStage<List<BatchResult<CancelResult>>> cancelAllAsync(
@@ -359,7 +361,8 @@ public final class DurableTimer implements AutoCloseable {
    * @param key the timer
    * @param verb the command
    * @param version the version that the timer must have; 0 for any
-   * @param request recognises a repetition; null if a repetition takes effect again
+   * @param request the request ID, by which a repetition is recognised; null if a repetition takes
+   *     effect again
    * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> verbAsync(
@@ -395,7 +398,8 @@ public final class DurableTimer implements AutoCloseable {
    *
    * @param keys the timers
    * @param verb the command
-   * @param request recognises a repetition; null if a repetition takes effect again
+   * @param request the request ID, by which a repetition is recognised; null if a repetition takes
+   *     effect again
    * @return a stage that completes when all are answered
    */
   public CompletionStage<List<BatchResult<VerbResult>>> verbAllAsync(
@@ -459,7 +463,8 @@ public final class DurableTimer implements AutoCloseable {
    * @param key the timer
    * @param at the time
    * @param version the version that the timer must have; 0 for any
-   * @param request recognises a repetition; null if a repetition takes effect again
+   * @param request the request ID, by which a repetition is recognised; null if a repetition takes
+   *     effect again
    * @return a stage that completes after the commit
    */
   public CompletionStage<VerbResult> moveAsync(
@@ -468,8 +473,8 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Stores a number as the answer to a request, unless the request already has an answer. For
-   * requests that do not change a single timer.
+   * Stores a number as the answer to a request, unless the request already has an answer. Meant for
+   * requests that do not belong to one timer, such as bulk operations.
    *
    * @param key the subject of the request; a timer with this key need not exist
    * @param request the request
@@ -513,7 +518,7 @@ public final class DurableTimer implements AutoCloseable {
    * resumed. Running attempts continue to their end.
    *
    * @param namespace the namespace
-   * @return the number of attempts of handlers that run in the namespace, on all nodes
+   * @return the number of handler attempts that are running in the namespace, on all nodes
    * @throws io.timewheel.durable.model.DurableTimerException with {@link
    *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the namespace is paused
    *     but a live node did not confirm it in time. The message names the node
@@ -557,14 +562,17 @@ public final class DurableTimer implements AutoCloseable {
   /**
    * Pauses all namespaces until {@link #resumeAll}, in the same way as {@link #pause(String)}.
    *
-   * @return the number of attempts of handlers that run, on all nodes
+   * @return the number of handler attempts that are running, on all nodes
    */
   public int pauseAll() {
     return requests.pause(TimerStore.EVERYTHING);
   }
 
   /**
-   * {@return as {@link #pauseAll}: a stage that completes when all nodes have confirmed the pause}
+   * Pauses all namespaces, as {@link #pauseAll} does.
+   *
+   * @return a stage that completes with the number of running attempts when all nodes have
+   *     confirmed the pause
    */
   public CompletionStage<Integer> pauseAllAsync() {
     return requests.later(this::pauseAll);
@@ -575,7 +583,11 @@ public final class DurableTimer implements AutoCloseable {
     requests.resume(TimerStore.EVERYTHING);
   }
 
-  /** {@return as {@link #resumeAll}: a stage that completes after the commit} */
+  /**
+   * Ends {@link #pauseAll}, as {@link #resumeAll} does.
+   *
+   * @return a stage that completes after the commit
+   */
   public CompletionStage<Void> resumeAllAsync() {
     return requests.later(() -> requests.resume(TimerStore.EVERYTHING));
   }

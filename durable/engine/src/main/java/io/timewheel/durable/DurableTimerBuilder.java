@@ -400,7 +400,7 @@ public final class DurableTimerBuilder {
    * Builds the scheduler and {@linkplain DurableTimer#start starts} it. If the start fails, the
    * scheduler and its store are closed.
    *
-   * @return the timer
+   * @return the scheduler
    * @throws IllegalArgumentException if the executor of handlers runs tasks on the calling thread
    */
   public DurableTimer start() {
@@ -437,7 +437,7 @@ public final class DurableTimerBuilder {
    * {@link DurableTimer#start}. Until then, handlers may still be added to this builder; all other
    * settings are fixed.
    *
-   * @return the timer
+   * @return the scheduler
    */
   public DurableTimer build() {
     checkCodec();

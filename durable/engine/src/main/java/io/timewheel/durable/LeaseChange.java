@@ -98,7 +98,7 @@ public final class LeaseChange {
    * Without an ID, a repeated end returns {@link LeaseResult#LOST}, except that a repeated ack
    * returns {@link LeaseResult#DONE} until the timer is claimed again.
    *
-   * @param id recognises a repetition, or null
+   * @param id the request ID, by which a repetition is recognised; or null
    * @return the change with the ID
    */
   public LeaseChange requestId(@Nullable RequestId id) {

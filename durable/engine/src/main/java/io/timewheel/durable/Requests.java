@@ -188,7 +188,7 @@ final class Requests {
     };
   }
 
-  /** Stores the answer to a request, unless it has one. {@return the stored answer} */
+  /** Stores the answer to a request, unless it has one. Returns the stored answer. */
   CompletableFuture<OptionalLong> keep(TimerKey key, RequestId request, OptionalLong answer) {
     Limits.key(key);
     Change.Keep change =

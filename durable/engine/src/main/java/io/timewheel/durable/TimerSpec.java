@@ -340,7 +340,7 @@ public final class TimerSpec {
   /**
    * Returns the change that schedules the timer.
    *
-   * @param minGraceMillis the least grace, in milliseconds
+   * @param minGraceMillis the minimum grace, in milliseconds
    */
   Change.Schedule toChange(
       long nowMillis, long minGraceMillis, long maxPendingOfAll, PayloadCodec codec) {

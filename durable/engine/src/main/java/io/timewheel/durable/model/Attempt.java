@@ -37,7 +37,7 @@ public record Attempt(
      * The process crashed or the claim lease expired. The attempt may have done part of its work.
      */
     LOST,
-    /** The attempt was given back untouched and does not count. */
+    /** The attempt was given back before any work began, and does not count. */
     GIVEN_BACK,
     /** The handler moved the run to a later time. */
     RESCHEDULED,

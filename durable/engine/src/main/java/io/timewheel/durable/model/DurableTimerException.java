@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Thrown if an operation of a durable timer or of its store fails. Invalid arguments throw an
- * {@link IllegalArgumentException}, and calls of a closed timer an {@link IllegalStateException}.
+ * {@link IllegalArgumentException}, and calls after the close an {@link IllegalStateException}.
  */
 public class DurableTimerException extends RuntimeException {
   private static final long serialVersionUID = 1;
@@ -23,7 +23,7 @@ public class DurableTimerException extends RuntimeException {
     /** The namespace has reached its limit of pending timers. */
     OVER_LIMIT,
     /**
-     * The write queue is full, and the timer was built to refuse further changes, or the thread
+     * The write queue is full, and the scheduler was built to refuse further changes, or the thread
      * that waited for room was interrupted. Or another transaction has locked the timer for more
      * than five seconds. Nothing was changed.
      */

@@ -45,7 +45,8 @@ public sealed interface Change {
    * @param version the version that {@link Condition#VERSION} requires
    * @param evenFinished true if a retained finished timer counts as present, for UNCHANGED and for
    *     the condition
-   * @param request recognises a repetition, which gets the first answer; or null
+   * @param request the request ID, by which a repetition is recognised and gets the first answer;
+   *     or null
    * @param maxPending the largest number of unfinished timers in its namespace, including this one
    * @param now the time of the change
    */
@@ -77,7 +78,8 @@ public sealed interface Change {
    *
    * @param key the timer
    * @param version the version that the timer must have; 0 for any
-   * @param request recognises a repetition, which gets the first answer; or null
+   * @param request the request ID, by which a repetition is recognised and gets the first answer;
+   *     or null
    * @param now the time of the change
    */
   record Cancel(TimerKey key, long version, @Nullable RequestId request, long now)
@@ -100,7 +102,8 @@ public sealed interface Change {
    * @param key the timer
    * @param version the version that the timer must have; 0 for any
    * @param dueAt the new time
-   * @param request recognises a repetition, which gets the first answer; or null
+   * @param request the request ID, by which a repetition is recognised and gets the first answer;
+   *     or null
    * @param now the time of the change
    */
   record Move(TimerKey key, long version, long dueAt, @Nullable RequestId request, long now)
@@ -124,7 +127,8 @@ public sealed interface Change {
    * @param key the timer
    * @param command the command
    * @param version the version that the timer must have; 0 for any
-   * @param request recognises a repetition, which gets the first answer; or null
+   * @param request the request ID, by which a repetition is recognised and gets the first answer;
+   *     or null
    * @param now the time of the change
    */
   record Verb(TimerKey key, Command command, long version, @Nullable RequestId request, long now)
@@ -157,8 +161,8 @@ public sealed interface Change {
   }
 
   /**
-   * Stores a number as the answer to a request that does not change one timer, unless the request
-   * already has an answer. {@link Outcome#version} is the stored number.
+   * Stores a number as the answer to a request that does not belong to one timer, unless the
+   * request already has an answer. {@link Outcome#version} is the stored number.
    *
    * @param key the subject of the request; a timer with this key need not exist
    * @param request the request
@@ -270,7 +274,8 @@ public sealed interface Change {
    * @param error the reason for the failure, or null
    * @param claimed the record as the claim left it, if the engine still has it; null otherwise. A
    *     store that writes conditionally need not read the record again
-   * @param request recognises a repeated end of a consumer, which gets the first answer; or null
+   * @param request the request ID of a consumer, by which a repetition is recognised and gets the
+   *     first answer; or null
    * @param now the time of the change
    */
   record Finish(
@@ -286,7 +291,7 @@ public sealed interface Change {
       long now)
       implements Change {
     /**
-     * Creates an end that postpones no run, of a claim that the store must read.
+     * Creates an end that does not postpone the run. The store must read the claim.
      *
      * @param key the timer
      * @param token the claim
@@ -310,7 +315,7 @@ public sealed interface Change {
     /**
      * Returns this end with a request ID.
      *
-     * @param id recognises a repetition; null if a repetition takes effect again
+     * @param id the request ID; null if a repetition takes effect again
      * @return the end
      */
     public Finish with(@Nullable RequestId id) {
@@ -336,7 +341,7 @@ public sealed interface Change {
        * recurring timer does not change; the postponed run is then separate from it.
        */
       RESCHEDULED,
-      /** It was given back untouched and does not count. */
+      /** It was given back before any work began, and does not count. */
       GIVEN_BACK
     }
   }
@@ -347,7 +352,8 @@ public sealed interface Change {
    * @param key the timer
    * @param token the token of the claim
    * @param until the new expiry of the claim lease
-   * @param request recognises a repetition, which gets the first answer; or null
+   * @param request the request ID, by which a repetition is recognised and gets the first answer;
+   *     or null
    * @param now the time of the change
    */
   record Extend(TimerKey key, ClaimToken token, long until, @Nullable RequestId request, long now)

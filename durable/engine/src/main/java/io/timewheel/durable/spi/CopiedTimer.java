@@ -28,7 +28,7 @@ public record CopiedTimer(TimerRecord record, @Nullable String payloadHash) {
   /**
    * Tests whether this timer replaces a record of the same key.
    *
-   * @param present the record that is there; null if there is none
+   * @param present the stored record; null if there is none
    * @return true if there is none, or an older one: by version, then by revision
    */
   public boolean isNewerThan(@Nullable TimerRecord present) {

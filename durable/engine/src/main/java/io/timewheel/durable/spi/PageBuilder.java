@@ -31,7 +31,7 @@ public final class PageBuilder {
     this.limit = limit;
   }
 
-  /** {@return the number of records that are still missing from the requested number} */
+  /** {@return the number of further records that the caller has requested} */
   public int left() {
     return limit - records.size();
   }

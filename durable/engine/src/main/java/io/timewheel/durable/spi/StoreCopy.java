@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes timers into a store, in batches. Each batch is bounded in number and bytes, so the memory
- * that a copy needs does not depend on the number of timers. Attempts of handlers that ran count as
- * lost. One thread uses an instance.
+ * that a copy needs does not depend on the number of timers. Attempts of handlers that were running
+ * count as lost. One thread uses an instance.
  */
 public final class StoreCopy implements TimerSink {
   /** Bounds the payloads of a batch. */
@@ -28,7 +28,7 @@ public final class StoreCopy implements TimerSink {
   private long written;
 
   /**
-   * Writes nothing yet.
+   * Creates a copy that has written nothing yet.
    *
    * @param target the store to write to
    * @param progress called with the number of timers that were read, after each batch
@@ -40,13 +40,13 @@ public final class StoreCopy implements TimerSink {
   }
 
   /**
-   * Copies all timers of a store into another one. A timer that is there and not older stays, so a
-   * copy that failed can be repeated.
+   * Copies all timers of a store into another one. A timer in the target is replaced only if it is
+   * older, so a failed copy can be repeated.
    *
    * @param from the store to read
    * @param target the store to write to
    * @param progress called with the number of timers that were read, after each batch
-   * @return how many timers were written
+   * @return the number of timers that were written
    * @throws IncompleteExportException at the end, if some timers cannot be read
    */
   public static long copy(TimerStore from, TimerStore target, LongConsumer progress) {
@@ -60,7 +60,7 @@ public final class StoreCopy implements TimerSink {
     return begun;
   }
 
-  /** {@return how many timers were written} */
+  /** {@return the number of timers that were written} */
   public long written() {
     return written;
   }

@@ -332,10 +332,10 @@ public interface TimerStore extends AutoCloseable {
   }
 
   /**
-   * Prepares for {@link #importTimers}: adds pauses, and raises the version above which the store
-   * assigns new ones.
+   * Prepares for {@link #importTimers}: adds pauses, and makes all versions that the store assigns
+   * from now on exceed a given one.
    *
-   * @param lastVersion a version that new versions of this store must exceed
+   * @param lastVersion the version that they must exceed
    * @param paused scopes to pause
    * @throws StoreException with {@link StoreException.Kind#REJECTED} if other sessions own shards
    * @throws UnsupportedOperationException if the store cannot import
@@ -352,13 +352,14 @@ public interface TimerStore extends AutoCloseable {
 
   /**
    * Writes timers with their state, version and revision, together with their index entries and
-   * counters. A timer that is there stays unless it is {@linkplain CopiedTimer#isNewerThan older}.
+   * counters. A stored timer is replaced only if it is {@linkplain CopiedTimer#isNewerThan older}.
    * So a repeated call changes nothing. New versions exceed all imported ones.
    *
    * @param timers the timers; at most {@link StoreTraits#maxBatch()}
-   * @return how many were written
-   * @throws StoreException if none was written; with {@link StoreException.Kind#UNKNOWN} all or
-   *     none; with {@link StoreException.Kind#REJECTED} if other sessions own shards
+   * @return the number of timers that were written
+   * @throws StoreException if none was written. With {@link StoreException.Kind#UNKNOWN}, either
+   *     all or none were written. With {@link StoreException.Kind#REJECTED}, other sessions own
+   *     shards
    * @throws UnsupportedOperationException if the store cannot import
    */
   default int importTimers(List<CopiedTimer> timers) {

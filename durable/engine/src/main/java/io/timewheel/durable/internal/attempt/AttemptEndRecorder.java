@@ -21,8 +21,9 @@ import java.util.List;
  * the store rejects that too, each maintenance pass tries again. Until then the timer stays
  * RUNNING, and no other attempt begins.
  *
- * <p>Counts each end once, after the store has answered, and as it is stored. Ends that the store
- * refuses, and ends of timers that were replaced during the attempt, do not count.
+ * <p>Counts each end once, after the store has answered, and with the outcome that the store
+ * contains. Ends that the store refuses, and ends of timers that were replaced during the attempt,
+ * do not count.
  */
 public final class AttemptEndRecorder {
   /** The largest number of rejected ends in memory. The next owner handles any others. */

@@ -117,8 +117,8 @@ public final class AttemptFiring implements Firing {
   }
 
   /**
-   * Adds a millisecond if the time is one of the schedule. The time is part of the identity of a
-   * run, and the schedule has its own run at that time.
+   * Adds a millisecond if the schedule has a run at this time. The time is part of the identity of
+   * a run, so the two runs would be confused.
    */
   private long offSchedule(long millis, long nextScheduledMillis) {
     boolean mayBe = record.definition().isRecurring() && millis >= nextScheduledMillis;

@@ -15,7 +15,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread pool for tasks of which some block for a long time and most end quickly. A pool that
+ * A thread pool for tasks that usually end quickly and sometimes block for a long time. A pool that
  * hands each task to another thread pays for a wake-up per task. In this pool, a thread that has
  * ended a task continues with the next one. Nevertheless, no task waits for the end of another.
  *

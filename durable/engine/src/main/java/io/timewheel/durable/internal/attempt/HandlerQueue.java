@@ -34,8 +34,8 @@ public final class HandlerQueue {
   private static final long LONGEST_REFUSED_WAIT_MILLIS = 1_000;
 
   /**
-   * The longest time for which an early attempt occupies a concurrency slot. An earlier one is
-   * given back.
+   * The longest time for which an early attempt occupies a concurrency slot. An attempt that is
+   * earlier than this is given back.
    */
   private static final long MAX_EARLY_MILLIS = 1_000;
 
@@ -397,8 +397,8 @@ public final class HandlerQueue {
   }
 
   /**
-   * Decides whether an attempt begins that a thread has taken from the executor. {@return true if
-   * it begins; otherwise it is given back}
+   * Decides whether an attempt that a thread has taken from the executor begins. Returns false if
+   * it is given back.
    */
   synchronized boolean begins(AttemptRun run) {
     refusedWaitMillis = FIRST_REFUSED_WAIT_MILLIS;

@@ -29,7 +29,10 @@ public final class KnownHandlers {
         || (ofLiveNodes != null && ofLiveNodes.contains(handler));
   }
 
-  /** Returns whether no live node has a handler. False before the start and the first report. */
+  /**
+   * Returns whether a handler is unknown to all live nodes. False before the start and the first
+   * report.
+   */
   public boolean isUnknown(String handler) {
     return reported != null && !contains(handler);
   }

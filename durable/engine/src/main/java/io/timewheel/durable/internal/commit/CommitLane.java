@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A batch that the store rejects is committed again in halves, at once and in order, until the
  * rejected change is alone. A batch with an unknown outcome is also repeated in halves, separately
- * and after a wait. So a change that the store rejects affects no other change, and a change with
- * an unknown outcome is repeated until it is known.
+ * and after a wait. So a change that the store rejects affects no other change. {@link Committer}
+ * describes which changes with an unknown outcome are repeated.
  *
  * <p>Changes of held timers, which other transactions have locked, are removed from a batch, and
  * the others are committed at once. The removed changes are repeated after a wait, in the order of

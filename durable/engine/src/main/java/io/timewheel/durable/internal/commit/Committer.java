@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * running attempts are limited. Millions of timers may become ready at once, so their changes share
  * each batch with those of callers. The engine's changes are repeated until the store answers,
  * because they may be applied twice. Changes of callers with an unknown outcome are repeated only
- * if they have a request ID.
+ * if they have a request ID, and are tried at most five times.
  */
 public final class Committer {
   private final CommitLane.Settings settings;
@@ -79,8 +79,8 @@ public final class Committer {
   }
 
   /**
-   * Throws if this committer refuses calls. During a close, running handlers may still make calls;
-   * otherwise each close would fail attempts.
+   * Throws if this committer refuses calls. During a close, running handlers may still make calls.
+   * Otherwise their attempts would fail.
    */
   public void checkOpen() {
     if (refusing && !settings.listener().isAwaited(Thread.currentThread())) {

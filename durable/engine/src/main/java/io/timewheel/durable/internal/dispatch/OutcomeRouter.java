@@ -112,7 +112,7 @@ public final class OutcomeRouter implements Committer.Listener {
     }
   }
 
-  /** Passes on a record after a commit or a claim. */
+  /** Passes a record to the parts that need it, after a commit or a claim. */
   public void observe(TimerRecord record) {
     if (record.state() == TimerState.RUNNING && (record.cancelRequested() || record.paused())) {
       giveBack(record);
@@ -121,7 +121,7 @@ public final class OutcomeRouter implements Committer.Listener {
     parts().clockSteps.observe(record);
   }
 
-  /** Passes on that a handler of this name has a free concurrency slot. */
+  /** Reports that the handler of this name has a free concurrency slot. */
   public void freed(String handler) {
     parts().leases.freed(handler);
   }

@@ -10,6 +10,6 @@ public interface ClaimHolder {
   /** Returns whether no further attempt may begin on this basis. */
   boolean isClosed();
 
-  /** Ends the claim of a timer, with the outcome of its end; null if the store rejected it. */
+  /** Receives the outcome of the change that ended an attempt; null if the end was not recorded. */
   void answered(TimerKey key, @Nullable Outcome outcome);
 }

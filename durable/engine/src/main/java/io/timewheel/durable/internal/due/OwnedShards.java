@@ -57,7 +57,7 @@ public final class OwnedShards {
     return shards.values().stream().mapToInt(Shard::size).sum();
   }
 
-  /** Passes on a record after a commit. */
+  /** Passes a record to its shard after a commit. */
   public void observe(TimerRecord record) {
     Shard shard = of(record.key());
     if (shard != null) {
@@ -112,7 +112,7 @@ public final class OwnedShards {
     }
   }
 
-  /** Passes on the notification that another session has added a timer to a shard. */
+  /** Notifies a shard that another session has added a timer to it. */
   public void added(int number, long fireAt) {
     Shard shard = shards.get(number);
     if (shard != null) {

@@ -53,7 +53,8 @@ final class Sweeps {
   }
 
   /**
-   * Returns the end of the present sweep. A later sweep finds timers that are due after it in time.
+   * Returns the end of the present sweep. Later sweeps find the timers after it before they are
+   * due.
    */
   static long end(DueContext context) {
     long sweepMillis = context.store().traits().sweep().toMillis();

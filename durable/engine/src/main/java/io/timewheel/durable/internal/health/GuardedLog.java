@@ -5,8 +5,8 @@ import java.util.ResourceBundle;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log of the engine. An appender of the application may throw. That must lose a line of the log
- * and have no other effect.
+ * The log of the engine. If an appender of the application throws, the line is lost, without any
+ * other effect.
  */
 public final class GuardedLog implements System.Logger {
   public static final System.Logger LOG =

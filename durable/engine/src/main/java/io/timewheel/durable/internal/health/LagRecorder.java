@@ -7,7 +7,9 @@ import java.util.List;
 import java.util.concurrent.atomic.LongAccumulator;
 import java.util.concurrent.atomic.LongAdder;
 
-/** Counts the lag of attempts, from due to begin, in fixed buckets. Thread-safe. */
+/**
+ * Counts the lag of attempts, from their due time to their start, in fixed buckets. Thread-safe.
+ */
 public final class LagRecorder {
   private static final long[] BOUNDS_MILLIS = {
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000,

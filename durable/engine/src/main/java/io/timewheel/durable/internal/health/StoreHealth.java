@@ -15,8 +15,8 @@ public final class StoreHealth {
 
   /**
    * The age from which a failure no longer counts. The engine repeats its own changes every few
-   * seconds, so an older failure was of a call, and no call has followed. A server that reports
-   * "not ready" gets no calls, so this also limits the time until it is ready again.
+   * seconds, so an older failure was that of a call, and no other call has followed. A server that
+   * reports "not ready" gets no calls, so this also limits the time until it is ready again.
    */
   private static final long NEWS_NANOS = TimeUnit.SECONDS.toNanos(10);
 

@@ -31,8 +31,8 @@ public final class ResumedTimerReleaser {
   private static final int PAGE = 1_000;
 
   /**
-   * The number of maintenance passes per full pass: one hour. It finds timers that were imported as
-   * blocked or held.
+   * The number of maintenance passes from one full pass to the next: one hour. A full pass finds
+   * timers that were imported as blocked or held.
    */
   private static final int MINUTES_PER_PASS = 60;
 
@@ -167,7 +167,7 @@ public final class ResumedTimerReleaser {
       release(found);
     }
 
-    /** Reads the counters. {@return the shards to read} */
+    /** Reads the counters. Returns the shards to read. */
     private ArrayDeque<Integer> begin() {
       Set<String> paused = store.paused();
       Set<String> resumed = new HashSet<>();

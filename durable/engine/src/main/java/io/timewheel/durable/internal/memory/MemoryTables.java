@@ -326,12 +326,14 @@ public final class MemoryTables implements Transitions.Context {
     return List.copyOf(records.values());
   }
 
-  /** No version that is assigned from now on is at or below this one. */
+  /** Makes all versions that are assigned from now on exceed this one. */
   public void raiseVersion(long version) {
     lastVersion = Math.max(lastVersion, version);
   }
 
-  /** Takes a record as it is, if it is newer than the one that is here. {@return whether it is} */
+  /**
+   * Stores a record unchanged if it is newer than the present one. Returns whether it was stored.
+   */
   public boolean take(CopiedTimer timer) {
     TimerRecord present = records.get(timer.record().key());
     if (!timer.isNewerThan(present)) {

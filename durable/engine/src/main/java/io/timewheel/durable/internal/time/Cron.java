@@ -53,7 +53,7 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>Overlap.</b> If the hour field excludes at least one hour, the cron runs once for every
  *       matching local time, at its first occurrence. If the hour field includes all 24 hours (
  *       <code>*</code>, <code>*&#47;1</code>, {@code 0-23}), the cron runs at both occurrences, so
- *       that every ten minutes stays every ten minutes.
+ *       that a cron for every ten minutes keeps its interval.
  * </ul>
  */
 public final class Cron {
@@ -93,8 +93,9 @@ public final class Cron {
    *
    * @param after the instant, exclusive
    * @param zone the zone of the local time
-   * @return the run, at a whole second unless a gap ends at none; empty if it would be later than
-   *     the last millisecond of a {@code long}, in 292 million years
+   * @return the run, at a whole second unless it is at the end of a gap that ends at a fraction;
+   *     empty if it would be later than the last millisecond of a {@code long}, in 292 million
+   *     years
    */
   public Optional<Instant> next(Instant after, ZoneId zone) {
     requireNonNull(after, "after");

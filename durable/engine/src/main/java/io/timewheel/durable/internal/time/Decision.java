@@ -74,8 +74,8 @@ public record Decision(boolean fires, long atMillis, boolean late, boolean catch
   }
 
   /**
-   * Returns whether the claimed run is a catch-up run. The begin of its first attempt decides,
-   * whatever the delay of the others. If the history no longer contains that attempt, the result is
+   * Returns whether the claimed run is a catch-up run. Only the start of its first attempt counts,
+   * however late the others start. If the history no longer contains that attempt, the result is
    * false.
    *
    * @param record the timer, while the run is claimed

@@ -34,7 +34,10 @@ public final class EpochMillis {
     return millis(duration.getSeconds(), ceilMillis(duration.getNano()));
   }
 
-  /** Computes towards zero first, because the range contains only a part of its first second. */
+  /**
+   * Computes a negative time from the end of its second. The start of the earliest second is out of
+   * range and would saturate.
+   */
   private static long millis(long seconds, long fraction) {
     return seconds < 0
         ? saturatedAdd(saturatedMillis(seconds + 1), fraction - 1_000)

@@ -5,7 +5,7 @@ import io.timewheel.durable.spi.TimerRecord;
 
 /**
  * Adds a first time to another recurrence. The first time counts for equality. Only a run that a
- * user has moved can be before it, and the next run is not.
+ * user has moved can be earlier. The run after it is not.
  */
 final class From extends Recurrence {
   private final Recurrence recurrence;
@@ -63,7 +63,10 @@ final class From extends Recurrence {
         : fromRunMillis;
   }
 
-  /** Returns whether a run is so long before the first time that the next run waits for it. */
+  /**
+   * Returns whether the run that would follow another one is before the first time, and so is
+   * skipped.
+   */
   private boolean skipsRuns(long runMillis, long endedMillis) {
     return recurrence.next(runMillis, endedMillis) < fromMillis;
   }

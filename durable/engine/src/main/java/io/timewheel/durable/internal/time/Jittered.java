@@ -5,8 +5,8 @@ import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 
 /**
- * Delays each run of another recurrence by the same offset. It queries the other with times that
- * are earlier by the offset.
+ * Delays each run of another recurrence by the same offset. It subtracts the offset from each time
+ * that it passes to the other recurrence, and adds it to each time that it returns.
  */
 final class Jittered extends Recurrence {
   private final Recurrence recurrence;

@@ -436,8 +436,8 @@ public abstract sealed class Recurrence
     }
 
     /**
-     * Searches from before the offset: a run whose plain time has passed may still be ahead with
-     * the offset.
+     * Searches from now minus the offset. A run whose time without the offset has passed may still
+     * be in the future with it.
      */
     @Override
     long firstLater(long offsetMillis, long nowMillis) {
