@@ -111,13 +111,16 @@ abstract class CopyContract extends LeaseContract {
     return claim;
   }
 
-  /** The session of an import owns no shard: a store may refuse one that does. */
+  /**
+   * Returns a session that owns no shards, because a store may refuse imports by a session that
+   * owns some.
+   */
   private TimerStore restartedWithoutOwner() {
     store.close();
     return reopen(store);
   }
 
-  /** Has the steps of this class work on a store in memory. {@return it} */
+  /** Makes the steps of this class use an in-memory store, and returns that store. */
   private TimerStore fillMemory(TimerStore target) {
     store = InMemoryTimerStore.create(target.traits());
     store.start(listener());

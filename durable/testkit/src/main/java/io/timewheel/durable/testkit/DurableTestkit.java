@@ -82,7 +82,7 @@ public final class DurableTestkit {
    *
    * @param store its store
    * @param settings adds handlers and other settings
-   * @return the timer
+   * @return the scheduler
    */
   public DurableTimer start(TimerStore store, Consumer<DurableTimerBuilder> settings) {
     return start(DurableTimer.builder(store), settings);
@@ -94,7 +94,7 @@ public final class DurableTestkit {
    *
    * @param builder the builder
    * @param settings adds handlers and other settings
-   * @return the timer
+   * @return the scheduler
    */
   public DurableTimer start(DurableTimerBuilder builder, Consumer<DurableTimerBuilder> settings) {
     Node node =
@@ -117,7 +117,7 @@ public final class DurableTestkit {
    * Simulates a crash of a scheduler's process. None of its work continues, and its store session
    * is not closed.
    *
-   * @param timer the timer
+   * @param timer the scheduler
    */
   public void kill(DurableTimer timer) {
     Node node = node(timer);
@@ -128,7 +128,7 @@ public final class DurableTestkit {
   /**
    * Closes a scheduler. Waits for running attempts for at most a second of the kit's clock.
    *
-   * @param timer the timer
+   * @param timer the scheduler
    */
   public void close(DurableTimer timer) {
     Node node = node(timer);
@@ -141,7 +141,7 @@ public final class DurableTestkit {
   /**
    * Sets how far the wall clock of a scheduler is ahead of the kit's clock.
    *
-   * @param timer the timer
+   * @param timer the scheduler
    * @param ahead the difference; may be negative
    */
   public void skew(DurableTimer timer, Duration ahead) {
@@ -214,7 +214,7 @@ public final class DurableTestkit {
   /**
    * Runs one waiting task of a scheduler, if there is one.
    *
-   * @param timer the timer
+   * @param timer the scheduler
    * @return true if there was one
    */
   public boolean step(DurableTimer timer) {

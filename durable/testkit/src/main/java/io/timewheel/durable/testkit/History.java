@@ -63,8 +63,8 @@ public final class History {
      * @param call its number
      * @param key the timer
      * @param kind the kind of the call
-     * @param dueAtMillis as above
-     * @param periodMillis as above
+     * @param dueAtMillis the due time, as in the record
+     * @param periodMillis the period, as in the record
      * @param requestId the request id, or null
      */
     public Invoked(
@@ -83,7 +83,7 @@ public final class History {
      * @param call its number
      * @param key the timer
      * @param kind the kind of the call
-     * @param dueAtMillis as above
+     * @param dueAtMillis the due time, as in the record
      * @param requestId the request id, or null
      */
     public Invoked(

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An executor without threads. Its tasks wait until a test runs them, in the order of submission or
- * in a random order. Its own monitor guards the tasks, because another thread may rarely submit
- * one.
+ * in a random order. Its own monitor guards the tasks, because another thread may occasionally
+ * submit one.
  */
 public final class ManualExecutor implements StepExecutor {
   private final List<Runnable> tasks = new ArrayList<>();

@@ -163,7 +163,9 @@ final class TimerHistory {
     return mayBeSuperseded(made, events.size());
   }
 
-  /** As {@link #mayBeSuperseded(Answered)}, for calls that were made before an event. */
+  /**
+   * Does the same as {@link #mayBeSuperseded(Answered)}, for calls that were made before an event.
+   */
   boolean mayBeSuperseded(Answered made, int before) {
     int madeAt = indexOfRequest(made.call());
     return calls.values().stream()

@@ -102,7 +102,6 @@ public abstract class TimerStoreContract extends CopyContract {
     assertEquals(10, store.page(query("id-1", EnumSet.of(SCHEDULED)), null, 99).records().size());
   }
 
-  /** A page has a few megabytes at most, however many records are requested. */
   @Test
   void sortsTheTimersOfANamespace() {
     List<Long> due = List.of(NOW + 5, NOW + 1, NOW + 5, NOW + 3);
