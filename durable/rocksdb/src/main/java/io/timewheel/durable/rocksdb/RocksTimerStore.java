@@ -590,7 +590,8 @@ public final class RocksTimerStore implements TimerStore {
    *
    * @param target the other store
    * @param progress called with the number of timers that were read, after each batch
-   * @return how many timers were written. A timer that is there and not older stays
+   * @return the number of timers that were written. A timer in the target is replaced only if it is
+   *     older
    * @throws IncompleteExportException at the end, if some timers could not be read
    */
   public long copyTo(TimerStore target, LongConsumer progress) {

@@ -23,7 +23,7 @@ public final class TimerLines {
    *
    * @param from the store to read
    * @param out the stream; flushed, and not closed
-   * @return how many timers were written
+   * @return the number of timers that were written
    * @throws io.timewheel.durable.spi.IncompleteExportException at the end, if some timers cannot be
    *     read. The others can be imported
    * @throws java.io.UncheckedIOException if a write fails
@@ -36,17 +36,16 @@ public final class TimerLines {
   }
 
   /**
-   * Reads the lines of an export. A timer that is in the store stays unless it is older: by
-   * version, then by revision. So the same export can be imported again, after an error for
-   * instance.
+   * Reads the lines of an export. A stored timer is replaced only if it is older, by version and
+   * then by revision. So the same export can be imported again, for example after an error.
    *
    * <p>An incorrect line ends the import. The lines before it may have been imported.
    *
    * @param in the stream; not closed
    * @param to the store to write to
-   * @return how many timers were written
-   * @throws IllegalArgumentException if the stream is no export, or cut off. The message contains
-   *     the line and the reason
+   * @return the number of timers that were written
+   * @throws IllegalArgumentException if the stream is not an export or is cut off. The message
+   *     contains the line and the reason
    * @throws java.io.UncheckedIOException if a read fails
    */
   public static long importFrom(InputStream in, TimerStore to) {
@@ -60,8 +59,8 @@ public final class TimerLines {
    *
    * @param in the stream; not closed
    * @param sink takes the timers, in the order of the lines; not ended if a line is incorrect
-   * @throws IllegalArgumentException if the stream is no export, or cut off. The message contains
-   *     the line and the reason
+   * @throws IllegalArgumentException if the stream is not an export or is cut off. The message
+   *     contains the line and the reason
    * @throws java.io.UncheckedIOException if a read fails
    */
   public static void readTo(InputStream in, TimerSink sink) {

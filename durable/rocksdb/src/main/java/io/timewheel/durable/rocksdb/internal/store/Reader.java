@@ -284,7 +284,7 @@ public final class Reader {
             });
       }
     } catch (RocksDBException e) {
-      throw failures.reading("cannot look for timers to release", e);
+      throw failures.reading("cannot find the timers to release", e);
     }
     return found;
   }

@@ -50,7 +50,7 @@ public final class JsonExport implements TimerSink, AutoCloseable {
     json = FACTORY.createGenerator(ObjectWriteContext.empty(), writer);
   }
 
-  /** {@return how many timers were written} */
+  /** {@return the number of timers that were written} */
   public long timers() {
     return timers;
   }

@@ -102,12 +102,12 @@ public final class JsonImport {
     if (token == null) {
       throw refused(
           line,
-          "the export ends here, after " + timers + " timers, without the line that ends it",
+          "the export ends here, after " + timers + " timers, without its last line",
           null);
     }
     line = parser.currentTokenLocation().getLineNr();
     if (token != JsonToken.START_OBJECT) {
-      throw refused(line, "is no object", null);
+      throw refused(line, "is not an object", null);
     }
     try {
       return reading.apply(JsonObject.read(parser));
@@ -121,7 +121,7 @@ public final class JsonImport {
   private static Header header(JsonObject object) {
     String kind = object.textOrNull("timewheel");
     if (!JsonExport.KIND.equals(kind)) {
-      throw new IllegalArgumentException("this is no export of timers");
+      throw new IllegalArgumentException("this is not an export of timers");
     }
     long format = object.number("format");
     if (format != JsonExport.FORMAT) {
@@ -170,7 +170,7 @@ public final class JsonImport {
     object.end();
     if (count != timers) {
       throw new IllegalArgumentException(
-          "timers: " + count + " (expected: " + timers + ", as there are lines)");
+          "timers: " + count + " (expected: " + timers + ", the number of lines)");
     }
   }
 

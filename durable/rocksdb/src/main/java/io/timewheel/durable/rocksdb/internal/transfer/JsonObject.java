@@ -64,7 +64,7 @@ final class JsonObject {
     while (parser.nextToken() != JsonToken.END_ARRAY) {
       Object element = readValue(parser);
       if (element == null || elements.size() == MAX_ELEMENTS) {
-        throw new IllegalArgumentException("an array with null, or too long");
+        throw new IllegalArgumentException("an array that contains null or is too long");
       }
       elements.add(element);
     }
