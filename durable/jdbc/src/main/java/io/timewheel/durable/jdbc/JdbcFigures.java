@@ -15,9 +15,9 @@ import io.timewheel.durable.jdbc.internal.transaction.Counters;
  *     node lease in time
  * @param fenceRefusals number of commits that the fence refused, because a shard had a new owner.
  *     Each was repeated without the changes to that shard
- * @param sweeps sweeps: reads of due timers in each shard, from the shard's lower bound on
- * @param fullSweeps full sweeps: reads of a shard's due timers from the beginning of the index,
- *     twice a minute. They are the first reads that accumulated dead rows slow down
+ * @param sweeps counters of sweeps, which read the due timers of each shard from its lower bound on
+ * @param fullSweeps counters of full sweeps, which read a shard's due timers from the beginning of
+ *     the index, twice a minute. They are the first reads that accumulated dead rows slow down
  * @param notificationsSent number of notifications that the node's transactions contained,
  *     committed or not
  * @param notificationsReceived number of notifications received, including the node's own

@@ -249,7 +249,7 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * Sets a name for this node, which the tables, lists and messages contain.
+     * Sets a name for this node, which appears in tables, lists and messages.
      *
      * @param name the name: at most 256 bytes without control characters
      * @return this
@@ -269,11 +269,11 @@ public final class JdbcTimerStore implements TimerStore {
     }
 
     /**
-     * Sets whether nodes send messages between nodes about timers that are due within a second, and
-     * about queues with ready timers. The default is true. Without notifications, such a timer
-     * fires up to 0.5 s late if a node other than its shard's owner has scheduled it. Behind a
-     * backlog, it fires later. A pooler in transaction mode cannot forward notifications, and
-     * MariaDB has none. All nodes should have the same setting.
+     * Sets whether nodes notify each other of timers that are due within a second, and of queues
+     * with ready timers. The default is true. Without notifications, such a timer fires up to 0.5 s
+     * late if a node other than its shard's owner has scheduled it. Behind a backlog, it fires
+     * later. A pooler in transaction mode cannot forward notifications, and MariaDB has none. All
+     * nodes should have the same setting.
      *
      * @param notifications true to send and receive notifications
      * @return this
@@ -385,7 +385,8 @@ public final class JdbcTimerStore implements TimerStore {
    *
    * @param target the other store
    * @param progress called with the number of timers that were read, after each batch
-   * @return how many timers were written. A timer that is there and not older stays
+   * @return the number of timers that were written. A timer in the target is replaced only if it is
+   *     older
    * @throws io.timewheel.durable.spi.IncompleteExportException at the end, if some timers could not
    *     be read
    */

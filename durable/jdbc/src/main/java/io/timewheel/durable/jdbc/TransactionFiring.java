@@ -61,7 +61,7 @@ public final class TransactionFiring {
     return firing.isLate();
   }
 
-  /** {@return true if this is a catch-up run for a missed one} */
+  /** {@return true if this is a catch-up run} */
   public boolean isCatchUp() {
     return firing.isCatchUp();
   }

@@ -11,8 +11,9 @@
  * shards, by the clock of the database. A <em>write batch</em> contains the changes of many callers
  * and of the owner; one transaction commits it. The <em>fence</em> is the comparison of epochs at
  * the end of a write batch. The <em>history</em> contains finished timers until they are purged. A
- * <em>transaction of the user</em> contains work of the user. A <em>notification</em> is a
- * notification from one node to the others. ADR 0011 describes how these work together.
+ * <em>transaction of the user</em> contains work of the user. A <em>notification</em> is a message
+ * from one node to the others, for example about a timer that is due soon. ADR 0011 describes how
+ * these work together.
  *
  * <p>The packages, in reading order; each depends only on those before it:
  *

@@ -115,7 +115,7 @@ class CopyTest {
     assertThat(next.commit(schedule("a", NOW + 1)).version()).isGreaterThan(7_000_000_000L);
   }
 
-  /** A row behind the position of the purge would be counted, and never be seen. */
+  /** A row before the purged position would be counted, but never be visible. */
   @Test
   void aFinishedTimerIsSeenAlthoughThePurgeHasPassedItsTime() {
     Fixture.Node node = source.start();
@@ -183,7 +183,7 @@ class CopyTest {
         new TimerSink() {
           @Override
           public void begin(long lastVersion, Set<String> paused) {
-            node.commit(new Change.Cancel(key("a"), 0, NOW)); // it moves to the history
+            node.commit(new Change.Cancel(key("a"), 0, NOW)); // moves it to the history
             node.commit(scheduleForQueue("c", NOW));
             changed[0] = true;
           }
@@ -201,7 +201,10 @@ class CopyTest {
     assertThat(copy.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.SCHEDULED, 2L)));
   }
 
-  /** As after a kill or a lost database: all batches before it are there, and none is half. */
+  /**
+   * Simulates a kill or a database failure: all earlier batches are complete, and no batch is
+   * partial.
+   */
   @Test
   void aCopyThatFailsBetweenTwoBatchesCanBeRepeated() {
     Fixture.Node node = source.start();

@@ -23,11 +23,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads all timers in a transaction of one snapshot, alongside live nodes. Rows that cannot be read
- * are left out, and named at the end.
+ * Reads all timers in a transaction of one snapshot, alongside live nodes. It skips rows that
+ * cannot be read, and reports them at the end.
  */
 public final class TimerExport {
-  /** The driver keeps so many rows in memory. A payload has 64 KiB at most. */
+  /** The number of rows that the driver keeps in memory. A payload has at most 64 KiB. */
   private static final int FETCHED_ROWS = 100;
 
   private final Transactions transactions;

@@ -35,8 +35,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes copied timers as they are, with their rows of the ready index, the history and the
- * counters. Each batch is one transaction, so a batch whose answer is lost can be repeated.
+ * Writes copied timers unchanged, with their rows of the ready index, the history and the counters.
+ * Each batch is one transaction, so a batch whose answer is lost can be repeated.
  *
  * <p>It refuses to write while nodes have leases: they keep due timers, versions and claims in
  * memory, which an import would contradict.
@@ -71,7 +71,8 @@ public final class TimerImport {
   }
 
   /**
-   * Refuses live nodes, marks the import as unfinished, and has new versions exceed one.
+   * Refuses live nodes, marks the import as unfinished, and makes new versions exceed the last
+   * copied one.
    *
    * @throws StoreException with the kind REJECTED if nodes have leases
    */
@@ -125,7 +126,10 @@ public final class TimerImport {
     }
   }
 
-  /** A sequence keeps no promise of a transaction: it is raised, whatever becomes of that. */
+  /**
+   * Raises the sequence of versions. A sequence is not transactional, so it stays raised after a
+   * rollback.
+   */
   private void raiseVersion(Connection connection, long version) throws SQLException {
     if (queries.nextVersion(connection) <= version) {
       queries.raiseVersion(connection, version);
@@ -154,7 +158,10 @@ public final class TimerImport {
     }
   }
 
-  /** {@return how many timers were written: those that are new, or newer than the present ones} */
+  /**
+   * {@return the number of timers that were written: those that are new, or newer than the stored
+   * ones}
+   */
   public int write(List<CopiedTimer> timers) {
     Map<TimerKey, CopiedTimer> newest = new TreeMap<>();
     for (CopiedTimer timer : timers) {
@@ -194,7 +201,10 @@ public final class TimerImport {
     }
   }
 
-  /** Deletes the present records of timers that are newer. {@return those, and the new ones} */
+  /**
+   * Deletes the stored records of those timers that are newer. Returns these timers and the new
+   * ones.
+   */
   private List<CopiedTimer> makeRoom(
       Statements to, Map<TimerKey, CopiedTimer> timers, Map<String, Map<TimerState, Long>> counts)
       throws SQLException {
@@ -286,7 +296,10 @@ public final class TimerImport {
     }
   }
 
-  /** The history has no timer behind the position up to which it is purged. */
+  /**
+   * Moves the finish time of a timer after the purged position, because an earlier row would be
+   * invisible.
+   */
   private static TimerRecord retained(TimerRecord record, long purgedUntil) {
     return record.changedAt() <= purgedUntil
         ? record.copy().changedAt(purgedUntil + 1).build()

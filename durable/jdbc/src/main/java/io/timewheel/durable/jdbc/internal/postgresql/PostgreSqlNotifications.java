@@ -14,7 +14,7 @@ import java.util.List;
 import org.postgresql.PGConnection;
 import org.postgresql.PGNotification;
 
-/** Sends notifications as notifications of PostgreSQL. */
+/** Sends and receives notifications by NOTIFY and LISTEN. */
 final class PostgreSqlNotifications implements NotificationTransport {
   @Override
   public String channel(Connection connection) throws SQLException {

@@ -17,7 +17,7 @@ import java.sql.SQLException;
  * such a plan for seconds.
  */
 final class PostgreSqlTransactions implements TransactionSql {
-  /** Begins a transaction in which nothing is planned or locked yet. */
+  /** The first statement of a transaction. It plans and locks nothing. */
   static final String ISOLATION = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
   /** The settings that make the planner use the indexes. */

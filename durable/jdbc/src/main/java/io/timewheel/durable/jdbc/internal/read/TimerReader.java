@@ -115,8 +115,8 @@ public final class TimerReader {
   }
 
   /**
-   * Like {@link TimerStore#read}. Executes one statement, and another one if some timers are not
-   * unfinished.
+   * Implements {@link TimerStore#read}. Executes one statement, and another one for keys without an
+   * unfinished timer.
    */
   public Map<TimerKey, TimerRecord> read(Collection<TimerKey> keys) {
     List<TimerKey> sorted = keys.stream().sorted().toList();

@@ -22,7 +22,7 @@ public interface CommitProof {
   }
 
   /**
-   * Looks up the outcome of a transaction, in a transaction that is rolled back.
+   * Looks up the outcome of a transaction. The caller rolls back the transaction of the lookup.
    *
    * @return whether the transaction was committed; null while it is in progress, or while the
    *     server may lack committed changes
@@ -30,8 +30,8 @@ public interface CommitProof {
   @Nullable Boolean isCommitted(Connection connection, String transactionId) throws SQLException;
 
   /**
-   * Commits a change without meaning, outside of a transaction, if its commit waits for more than
-   * {@link #isCommitted} does: for a standby. When the standby has this commit, it has all earlier
+   * Commits a meaningless change, outside of a transaction, if a commit waits for a standby, for
+   * which {@link #isCommitted} does not wait. When the standby has this commit, it has all earlier
    * ones.
    */
   default void touch(Connection connection) throws SQLException {}

@@ -6,7 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 
-/** Sends and receives notifications, if the database has notifications. */
+/** Sends and receives notifications on databases that support them. */
 public interface NotificationTransport {
   /** {@return the name under which nodes on the same tables exchange notifications} */
   String channel(Connection connection) throws SQLException;

@@ -256,12 +256,13 @@ public abstract class Queries {
     return all;
   }
 
-  /**
-   * Takes a block of versions. {@return the first of it, which is above all that were given out}
-   */
+  /** Takes a block of versions, and returns its first one. It exceeds all versions taken before. */
   public abstract long nextVersion(Connection connection) throws SQLException;
 
-  /** Has all later blocks of versions begin above one, which none given out has exceeded. */
+  /**
+   * Makes all later blocks of versions begin above a version, which exceeds all versions taken
+   * before.
+   */
   public abstract void raiseVersion(Connection connection, long version) throws SQLException;
 
   // Pauses

@@ -22,7 +22,10 @@ public interface Records {
   @SuppressWarnings("ArrayRecordComponent") // not copied, and not changed
   record Finished(TimerRecord record, byte @Nullable [] payloadHash) {}
 
-  /** Sets how unfinished timers are locked, and the treatment of those that others hold. */
+  /**
+   * Defines how a read locks unfinished timers, and how it treats timers that other transactions
+   * hold.
+   */
   enum Lock {
     /** Locks nothing: the timers may change before they are written. */
     NONE(""),

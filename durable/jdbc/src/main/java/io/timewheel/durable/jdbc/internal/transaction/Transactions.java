@@ -17,7 +17,7 @@ import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs transactions on connections of the user's pool. Repeats them if that is safe, and finds out
+ * Runs transactions on connections of the user's pool. Repeats them if that is safe, and determines
  * whether they were committed.
  *
  * <p>A transaction that fails before COMMIT is sent has changed nothing. It is repeated if it may
