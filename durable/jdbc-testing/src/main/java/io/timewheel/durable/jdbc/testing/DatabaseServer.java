@@ -118,7 +118,7 @@ public abstract class DatabaseServer implements AutoCloseable {
   /** Starts the server; returns when it accepts connections. */
   public final DatabaseServer start() {
     if (isRunning()) {
-      throw new IllegalStateException("the server runs already");
+      throw new IllegalStateException("the server is already running");
     }
     try {
       boolean first = port == 0;
@@ -156,7 +156,7 @@ public abstract class DatabaseServer implements AutoCloseable {
         return connection.isValid(0);
       } catch (SQLException e) {
         if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS)) {
-          throw new IllegalStateException("the server takes no connections: see " + log(), e);
+          throw new IllegalStateException("the server accepts no connections: see " + log(), e);
         }
         TimeUnit.MILLISECONDS.sleep(20);
       }
@@ -212,7 +212,7 @@ public abstract class DatabaseServer implements AutoCloseable {
         Statement statement = connection.createStatement()) {
       return create(statement, name);
     } catch (SQLException e) {
-      throw new IllegalStateException("no database could be made", e);
+      throw new IllegalStateException("cannot create a database", e);
     }
   }
 

@@ -94,7 +94,7 @@ public final class Pooler implements AutoCloseable {
         return connection.isValid(0);
       } catch (SQLException e) {
         if (System.nanoTime() - startNanos > TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS)) {
-          throw new IllegalStateException("the pooler takes no connections: see " + log, e);
+          throw new IllegalStateException("the pooler accepts no connections: see " + log, e);
         }
         TimeUnit.MILLISECONDS.sleep(20);
       }

@@ -57,7 +57,7 @@ class PostgreSqlServer extends DatabaseServer {
     return "INT";
   }
 
-  /** On this signal, the server ends together with all its processes. */
+  /** Returns QUIT, on which the server ends together with all its processes. */
   @Override
   String deathSignal() {
     return "QUIT";

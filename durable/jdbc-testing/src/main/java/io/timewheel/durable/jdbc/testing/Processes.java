@@ -82,7 +82,7 @@ final class Processes {
     try {
       new ProcessBuilder(command).start().waitFor();
     } catch (IOException e) {
-      throw new IllegalStateException("no signal could be sent", e);
+      throw new IllegalStateException("cannot send a signal", e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

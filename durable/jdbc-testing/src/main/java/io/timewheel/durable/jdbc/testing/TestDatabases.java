@@ -27,13 +27,17 @@ public final class TestDatabases {
   private TestDatabases() {}
 
   /**
-   * {@return the running PostgreSQL server of this JVM}; a test that crashes it starts it again.
+   * {@return the running PostgreSQL server of this JVM} A test that crashes the server starts it
+   * again.
    */
   public static DatabaseServer postgresql() {
     return POSTGRESQL.server();
   }
 
-  /** {@return the running MariaDB server of this JVM}; a test that crashes it starts it again. */
+  /**
+   * {@return the running MariaDB server of this JVM} A test that crashes the server starts it
+   * again.
+   */
   public static DatabaseServer mariadb() {
     return MARIADB.server();
   }
