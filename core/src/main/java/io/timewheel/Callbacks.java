@@ -8,8 +8,9 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls the user code of a timer: tasks, executor, listener, policy and handler. Passes everything
- * that this code throws, {@link Error}s included, to the handler, and then continues.
+ * Calls the user code of a timer: tasks, executor, listener, policy and handler. An exception of
+ * the executor goes to the listener and the policy; all others, {@link Error}s included, go to the
+ * handler. Then the timer continues.
  *
  * <p>Allocates nothing before it calls user code. So a timeout taken from its wheel runs even if
  * the heap is full.
@@ -157,7 +158,9 @@ final class Callbacks {
     }
   }
 
-  /** Returns the class that the task names; the task's own class if that call fails. */
+  /**
+   * Returns {@link TimerTask#taskClass} of the task, or the task's own class if that call fails.
+   */
   static Class<?> taskClass(Timeout timeout) {
     TimerTask task = timeout.task();
     try {

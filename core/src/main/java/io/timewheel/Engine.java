@@ -144,8 +144,8 @@ final class Engine {
   }
 
   /**
-   * Moves the current thread to another home, because it met a thread that starts its timeouts on
-   * the same stripe.
+   * Assigns the current thread to another stripe, because it contended with a thread that also adds
+   * timeouts to this one.
    */
   void crowded() {
     homes.move(Thread.currentThread());
@@ -173,7 +173,8 @@ final class Engine {
   // Expiring: called by one thread at a time
 
   /**
-   * Runs or hands off at most {@code max} due tasks, and then prepares some that will be due soon.
+   * Runs or hands off at most {@code max} due tasks, and then prepares some timeouts that will be
+   * due soon.
    *
    * <p>The timer thread reads the clock in each pass over the stripes. So a timeout that falls due
    * in one stripe does not wait for all the due timeouts of the others. A thread that polls must be

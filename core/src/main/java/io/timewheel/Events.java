@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Events {
   /**
-   * A compile-time constant for the JIT compiler, which removes the calls if the module is missing.
+   * False if the module is missing. The JIT compiler treats it as a constant and then removes the
+   * calls.
    */
   private static final boolean PRESENT = isPresent();
 
@@ -67,7 +68,7 @@ final class Events {
     return loaded;
   }
 
-  /** If no thread can be started, the next event tries again. */
+  /** Starts a thread that loads the events. If that fails, the next event tries again. */
   private static void startLoading() {
     boolean started = false;
     try {
@@ -120,7 +121,7 @@ final class Events {
     }
   }
 
-  /** Reports that the timer thread is up again: its tick has come, or another thread woke it. */
+  /** Reports that the timer thread is awake again: its tick has come, or another thread woke it. */
   static void woken(Engine engine, long planTick) {
     try {
       if (areLoaded()) {

@@ -37,9 +37,9 @@ import org.jspecify.annotations.Nullable;
  * <h2>Two turns</h2>
  *
  * A level has places for 512 slots: those of its current turn, and those of the next one. One slot
- * of the level above stands for the whole next turn. The slots of the next turn come into use once
- * that slot is opened, when time reaches it or before. So timeouts moved down ahead of time never
- * share a place with the current turn.
+ * of the level above stands for the whole next turn. The wheel uses the slots of the next turn once
+ * that slot is opened, at or before its start. So timeouts moved down ahead of time never share a
+ * place with the current turn.
  *
  * <h2>Invariants</h2>
  *
@@ -84,9 +84,9 @@ import org.jspecify.annotations.Nullable;
  * <h2>The last slot</h2>
  *
  * Starting a timeout is a chain of dependent steps, and computing the slot is a large part of it.
- * Most timeouts of an application have one of a few delays. So the last slot is tried first, and
- * the processor continues speculatively while the slot is checked. The slot is valid for its range
- * of deadlines until it is opened, or {@code nowTick} reaches it.
+ * Most applications use only a few different delays. So the wheel first tries the last slot, and
+ * the processor continues speculatively while the wheel checks the slot. The slot is valid for its
+ * range of deadlines until it is opened, or {@code nowTick} reaches it.
  *
  * <h2>A slot lives for one turn</h2>
  *
@@ -103,9 +103,8 @@ import org.jspecify.annotations.Nullable;
  * <h2>Costs</h2>
  *
  * Adding and removing touch one slot. The first addition in a tick also removes the stale marks
- * before it, each mark once. A timeout moves down at most once per level, unless it is cancelled or
- * rescheduled before. A stall of any length costs one step per marked slot and nothing for the
- * ticks in between.
+ * before the first occupied slot, each mark once. A timeout moves down at most once per level. A
+ * stall of any length costs one step per marked slot and nothing for the ticks in between.
  */
 final class HierarchicalWheel extends Wheel {
   private static final int DIGIT_BITS = Byte.SIZE;
@@ -125,8 +124,8 @@ final class HierarchicalWheel extends Wheel {
   static final int LARGE_SLOT = 1 << 14;
 
   /**
-   * How early the wheel starts to open a large slot. The time suffices to move many millions of
-   * timeouts down.
+   * The lead time with which the wheel starts to open a large slot. It suffices to move many
+   * millions of timeouts down.
    */
   static final long LEAD_NANOS = 2_000_000_000L;
 
@@ -147,7 +146,7 @@ final class HierarchicalWheel extends Wheel {
   private final SlotFactory factory;
   final int largeSlot;
 
-  /** The number of slots that remain to be reused after a failed allocation. */
+  /** The number of slots still to be reused before the next allocation is tried. */
   private int reuses;
 
   /**
@@ -171,8 +170,8 @@ final class HierarchicalWheel extends Wheel {
   private final long leadTicks;
 
   /**
-   * The slot of level 0 from which a poll last took a timeout. If it is the slot of {@code
-   * nowTick}, it is the first one.
+   * The slot of level 0 from which a poll last took a timeout. While it is the slot of {@code
+   * nowTick} and not empty, no slot precedes it.
    */
   private @Nullable Slot lastTaken;
 
@@ -412,7 +411,7 @@ final class HierarchicalWheel extends Wheel {
         Slot lower = slotAt(level - 1, tick);
         boolean inArray = level == 1 && (slot.size() >= largeSlot || lower.hasArray());
         Node moving = timeout;
-        timeout = slot.detach(moving); // so that the list is whole, whatever fails below
+        timeout = slot.detach(moving); // so that the list stays valid if the rest fails
         if (lower.isEmpty()) {
           mark(lower);
         }

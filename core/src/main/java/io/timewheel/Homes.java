@@ -7,8 +7,8 @@ package io.timewheel;
  * <p>Thread IDs are hashed into groups, and each group has a home. Multiplication by the golden
  * ratio spreads consecutive IDs evenly over the groups, and the groups evenly over the stripes.
  * There are few stripes, so two busy threads may still share one and keep waiting for each other. A
- * thread that meets another adding to the same stripe therefore moves its group to the next stripe.
- * Busy threads soon have different homes.
+ * thread that finds the lock held by another thread that adds a timeout therefore moves its group
+ * to the next stripe. Busy threads soon have different homes.
  *
  * <p>Any stripe is correct for any timeout, so homes are read and written without ordering. A move
  * that is lost or made twice only leads to another move.

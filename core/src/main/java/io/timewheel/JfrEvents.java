@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  *
  * A recording enables an event. Until the recorder is in use, each of the three call sites only
  * reads two fields; see {@link Events}. From then on, it calls {@link Event#isEnabled}. If no
- * recording wants the event, it makes no object and reads no clock. The result of {@code isEnabled}
- * is the same for the whole class, so the call sites ask a shared instance. In a class that no
- * recording has touched, the method is the constant false. The compiler inlines it and removes all
- * code that depends on it. Otherwise it is a field read. When a recording starts, it replaces the
- * method, and the JVM discards the code compiled for the old one. The three call sites are in the
- * expiry of a timeout and in the wake-up of the timer thread. Starting, moving and cancelling have
- * none.
+ * recording has enabled the event, it makes no object and reads no clock. The result of {@code
+ * isEnabled} is the same for the whole class, so the call sites ask a shared instance. In a class
+ * that no recording has touched, the method is the constant false. The compiler inlines it and
+ * removes all code that depends on it. Otherwise it is a field read. When a recording starts, it
+ * replaces the method, and the JVM discards the code compiled for the old one. The three call sites
+ * are in the expiry of a timeout and in the wake-up of the timer thread. Starting, moving and
+ * cancelling have none.
  *
  * <p>While a recording runs, a task costs two readings of the recorder's clock, and a wake-up costs
  * one reading of the timer's clock. {@link TimerLag} costs no reading, because the lag is known
@@ -174,9 +174,9 @@ final class JfrEvents {
    * The timer thread slept until a planned time, and woke this much later. No task delayed it: the
    * JVM was paused, the process or the machine was suspended, or no processor was free. Before the
    * thread sleeps, it takes the lock of each stripe once more. If the planned time passes while it
-   * waits for a lock, that counts too. This event does not show a pause while the thread is up, nor
-   * one that ends before the planned time. The former appears as the lag of the timeouts that were
-   * due.
+   * waits for a lock, that counts too. This event does not show a pause while the thread is awake,
+   * nor one that ends before the planned time. The former appears as the lag of the timeouts that
+   * were due.
    */
   @Name("io.timewheel.WorkerStall")
   @Label("Worker Stall")

@@ -2,8 +2,9 @@
 package io.timewheel;
 
 /**
- * The logger of this package. It is looked up on first use: the first look-up of a JVM takes a
- * quarter of the time of the first timer. A look-up that fails for lack of memory is repeated.
+ * Looks up the logger of this package for each message. The first lookup in a JVM takes a quarter
+ * of the time that the first timer takes, so making a timer does none. A lookup that fails for lack
+ * of memory is repeated for the next message.
  */
 final class Log {
   private Log() {}

@@ -5,9 +5,10 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Limits the number of pending timeouts, exactly, under contention too. No timeout starts while the
- * limit is reached. A timeout is no longer counted before {@code cancel()} returns and before its
- * task runs. That requires one count for all stripes, so only timers with a limit have it.
+ * Limits the number of pending timeouts exactly, even under contention. No timeout starts while the
+ * limit is reached. A cancelled timeout leaves the count before {@code cancel()} returns, an
+ * expired one before its task runs. That requires one count for all stripes, so only timers with a
+ * limit have it.
  */
 final class PendingLimit {
   private final long limit;

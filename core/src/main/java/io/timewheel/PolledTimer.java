@@ -23,9 +23,9 @@ import java.util.concurrent.locks.ReentrantLock;
  * }</pre>
  *
  * <p>All methods may be called from any thread. If several threads poll, they take turns. If a task
- * polls, the due tasks run inside that task. Starting a timeout wakes no thread. A thread that
- * waits for {@link #nextDeadlineNanos} must learn of earlier timeouts from other threads in another
- * way.
+ * polls, the due tasks run inside that task. Starting a timeout wakes no thread. If a thread waits
+ * for {@link #nextDeadlineNanos} and another thread starts an earlier timeout, the application must
+ * wake the waiting thread.
  *
  * <p>The timer has one hierarchical wheel with a tick of 1 ms by default. Timeouts of different
  * ticks fire in the order of their ticks.
@@ -148,7 +148,7 @@ public class PolledTimer implements Timer {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (OutOfMemoryError e) {
-      // There is no memory to wait. The result matters more than the wait.
+      // Without memory, this thread cannot wait. The caller's result matters more than the wait.
     }
   }
 

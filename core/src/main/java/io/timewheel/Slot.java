@@ -27,7 +27,7 @@ class Slot {
   static final int INDEX_BITS = 12;
 
   /**
-   * The length of the longest array. Its positions fit next to the index, and garbage collectors
+   * The maximum length of the array. Its positions fit next to the index, and garbage collectors
    * handle arrays of this length well.
    */
   static final int MAX_ARRAY = 1 << 16;
@@ -63,7 +63,7 @@ class Slot {
   @SuppressWarnings("unused")
   private int touched;
 
-  /** Null where a timeout has left. */
+  /** The array. An element is null once its timeout has left. */
   @Nullable Node[] array = NO_ARRAY;
 
   /** The ends of the list; null if it is empty. Only this class changes them. */
@@ -132,7 +132,10 @@ class Slot {
     size++;
   }
 
-  /** Returns whether the array has room. If there is no memory to grow it, the list is used. */
+  /**
+   * Enlarges the full array. Returns false if it has its maximum length, or if there is no memory;
+   * the caller then uses the list.
+   */
   private boolean grow(int expected) {
     if (tail == MAX_ARRAY) {
       return false;

@@ -7,8 +7,7 @@ import org.jspecify.annotations.Nullable;
  * One of the independent parts of a timer: a lock, the wheel that it guards, and the counts of that
  * wheel's timeouts. A timeout stays in one stripe all its life.
  *
- * <p>The stripe settles all races. Whether a timeout runs, is cancelled or is moved is decided
- * once, by the thread that takes the lock first.
+ * <p>The lock decides all races: the thread that takes it first runs, cancels or moves the timeout.
  */
 final class Stripe extends StripeLock {
   /**
@@ -30,12 +29,12 @@ final class Stripe extends StripeLock {
   private long cancelled;
 
   /**
-   * The next tick of the wheel after the last poll that found nothing. Only the thread that polls
-   * reads it.
+   * The next tick of the wheel, as of the last poll that returned null or the last {@link
+   * #openAhead}. Only the thread that polls reads it.
    */
   private long idleUntilTick;
 
-  /** True if that poll found nothing because it yielded to other stripes. */
+  /** True if that poll returned null because it yielded to other stripes. */
   private boolean cutShort;
 
   // Counts polls since the last one that found a timeout, or that established that none is due.
@@ -71,10 +70,10 @@ final class Stripe extends StripeLock {
   /**
    * Adds a timeout. Returns false and changes nothing if this stripe is closed.
    *
-   * <p>Two threads that meet while both are adding have the same home, and would keep meeting. So
-   * one of them moves. A thread that meets a cancel, a move or the timer thread stays: that meeting
-   * is a coincidence. If it moved, later cancels of its timeouts would delay the next thread on the
-   * old stripe.
+   * <p>Two threads that contend while both add have the same home, and would contend again. So one
+   * of them moves to another home. A thread that contends with a cancel, a move or the timer thread
+   * stays, because that is a coincidence. If it moved, later cancels of its timeouts would delay
+   * the next thread on the old stripe.
    */
   boolean add(WheelTimeout timeout, long deadlineTick, long elapsedNanos) {
     long workTick = Ticks.NEVER;
@@ -133,7 +132,10 @@ final class Stripe extends StripeLock {
     return true;
   }
 
-  /** Makes a timeout of this stripe pending again while its task runs; false if closed. */
+  /**
+   * Makes a timeout of this stripe pending again while its task runs. Returns false if this stripe
+   * is closed.
+   */
   boolean rearm(WheelTimeout timeout, long deadlineNanos, long deadlineTick, long elapsedNanos) {
     long workTick = Ticks.NEVER;
     lock(OTHERS);
@@ -236,7 +238,10 @@ final class Stripe extends StripeLock {
     }
   }
 
-  /** A poll passes over 64 timeouts, and passes over each timeout a few times at most. */
+  /**
+   * Fails if the wheel makes no progress. A futile poll passes over 64 timeouts, and passes over
+   * each timeout at most a few times.
+   */
   private void countFutilePoll() {
     long filed = started + rescheduled;
     if (futilePolls == 0) {

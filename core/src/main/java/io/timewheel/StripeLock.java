@@ -10,17 +10,17 @@ import java.util.concurrent.locks.LockSupport;
  *
  * <p>A thread holds the lock for a few instructions, at most for {@link Wheel#POLL_BUDGET} moves,
  * and never while user code runs. So the lock needs no queue: one compare-and-set takes it, and one
- * release leaves it. No thread waits to be woken, so leaving needs no fence to look for waiters.
- * docs/internals/adr/0002 has the figures, also for the rest of this text.
+ * release write frees it. No thread waits to be woken, so the release needs no fence before a check
+ * for waiters. docs/internals/adr/0002 has the figures for this and for the following sections.
  *
  * <h2>Waiting</h2>
  *
  * A thread that finds the lock taken spins, and then tries to help the holder:
  *
  * <ul>
- *   <li>A holder that is not polling leaves within nanoseconds, unless it has lost its processor.
- *       The waiter yields to give the processor back. If that takes too long, the waiter sleeps for
- *       times that double. So a crowd of waiters does not keep the holder from running.
+ *   <li>A holder that is not polling releases the lock within nanoseconds, unless it has lost its
+ *       processor. The waiter yields to give the processor back. If that takes too long, the waiter
+ *       sleeps, each time for twice as long. So many waiters do not keep the holder from running.
  *   <li>A holder that is polling may take the lock again at once, thousands of times, and needs no
  *       help. The waiter signals that it wants the lock, and sleeps. It does not yield. If other
  *       threads are busy, a yield would cost it a time slice, and the lock would be taken again
@@ -34,8 +34,8 @@ import java.util.concurrent.locks.LockSupport;
  * forever. So the lock is taken in a frame that is larger than all frames of the code under the
  * lock together. If the stack is too short, it overflows there, before anything has changed. The
  * interpreter checks the whole frame when it enters {@link #lock}. Compiled code does not use the
- * variables. But it checks for the frames that it would need in the interpreter, including those of
- * inlined methods, if they exceed a page of memory. So the variables take 4 KB.
+ * variables. But it checks that the stack has room for the frames that the interpreter would need,
+ * including those of inlined methods, if these exceed a page of memory. So the variables take 4 KB.
  *
  * <p>The first use of a {@link VarHandle} at a call site needs far more stack to link it. {@link
  * Stripe#rehearse} does that before the lock is first used.
@@ -49,8 +49,8 @@ abstract class StripeLock extends Padding {
   private static final int DOUBLINGS = 4;
 
   /**
-   * The number of spins: enough for a thread on another processor to see that the lock is free, and
-   * to take it.
+   * The number of spins in {@link #giveWay}: enough for a thread on another processor to see that
+   * the lock is free, and to take it.
    */
   private static final int COURTESY_SPINS = 16;
 
@@ -78,15 +78,16 @@ abstract class StripeLock extends Padding {
   @SuppressWarnings("unused") // read and written through HOLDER
   private int holder;
 
-  /** True if a thread found the lock POLLING, and sleeps. */
+  /** True if a thread found the lock held for POLLING, and sleeps. */
   @SuppressWarnings("unused") // read and written through WANTED
   private boolean wanted;
 
   /**
    * Takes the lock.
    *
-   * @param as the purpose for which the lock is taken
-   * @return the purpose for which this thread found the lock held; 0 if it was free
+   * @param as the purpose: ADDING, POLLING or OTHERS
+   * @return the purpose for which another thread held the lock at the first attempt; NOBODY if it
+   *     was free
    */
   @SuppressWarnings("unused") // the variables make the frame larger than a page
   final int lock(int as) {
@@ -142,9 +143,9 @@ abstract class StripeLock extends Padding {
   }
 
   /**
-   * Lets waiters take the lock, which the caller has left and is about to take again. The caller
-   * keeps its processor unless a thread sleeps for the lock: on a busy machine, each yield would
-   * cost a time slice.
+   * Lets waiters take the lock, which the caller has released and is about to take again. The
+   * caller keeps its processor unless a thread sleeps for the lock: on a busy machine, each yield
+   * would cost a time slice.
    */
   final void giveWay() {
     if ((boolean) WANTED.getOpaque(this)) {

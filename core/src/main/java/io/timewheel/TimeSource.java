@@ -5,7 +5,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * The clock of a timer: the current time, and a way to wait for a later time. Nothing else in this
- * library reads the time. So a test with its own time source controls the time.
+ * library reads the time. So a test that injects its own time source controls the time.
  */
 public interface TimeSource {
   /**
@@ -23,8 +23,8 @@ public interface TimeSource {
 
   /**
    * Parks the current thread until {@link #nanoTime} reaches {@code deadlineNanos}, compared by
-   * difference, or the thread is unparked or interrupted. May return early for no reason. As with
-   * {@link LockSupport#park(Object)}, an earlier unpark makes the call return at once.
+   * difference, or the thread is unparked or interrupted. May also return early, without a reason.
+   * As with {@link LockSupport#park(Object)}, an earlier unpark makes the call return at once.
    *
    * <p>The default implementation assumes that this clock runs as fast as {@link
    * System#nanoTime()}. Any other clock must override it; otherwise, a timer with a thread does not

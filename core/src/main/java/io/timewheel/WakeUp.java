@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The timer thread publishes the tick that it plans to sleep until. A thread that starts or
  * moves a timeout compares its deadline with that plan, after leaving the lock of the stripe, and
- * wakes the timer thread if the deadline is earlier. It withdraws the plan first, so other threads
- * see that the timer thread has been woken, and leaves its deadline there as a hint.
+ * wakes the timer thread if the deadline is earlier. It first withdraws the plan: it replaces it
+ * with its own deadline, the hint. So other threads see that the timer thread has been woken.
  *
  * <h2>No wake-up is lost</h2>
  *
@@ -33,26 +33,26 @@ import org.jspecify.annotations.Nullable;
  *   <li>Producer first: P3 → W2, so W3 sees the timeout, and W5 does not park.
  *   <li>Timer thread first: W1 precedes W4 → P1, so P4 sees this plan or a later one. If it is this
  *       plan, P5 unparks; if W5 has not parked yet, the permit of {@code unpark} makes it return at
- *       once. A later plan has one of two causes. Another producer withdrew the plan; then the
- *       timer thread will look at all stripes again. Or the timer thread published it; then the
+ *       once. A later value has one of two causes. If another producer withdrew the plan, the timer
+ *       thread will check all stripes again. If the timer thread published another plan, the
  *       argument holds for that plan and its own W2.
  * </ul>
  *
  * If the compare-and-set in P5 fails, the plan is no longer the one that was read, and the last
  * case applies. The lock orders everything, so the plan itself is read and written opaquely.
  *
- * <p>The permit alone is not sufficient. If the timer thread waits for a lock in W2, it sleeps
- * there, and a sleep uses up the permit of a P5 for a stripe that it has already looked at. But
- * then that plan has been withdrawn, and W5 reads that after the last sleep. A plan withdrawn later
- * leaves its permit for the park.
+ * <p>The permit alone is not sufficient. The timer thread may sleep in W2, while it waits for a
+ * lock. That sleep uses up the permit of a P5 for a stripe that it has already checked. But P5 has
+ * withdrawn the plan, and W5 reads that after the last sleep. A plan withdrawn later leaves its
+ * permit for the park.
  *
  * <h2>Few wake-ups are unnecessary</h2>
  *
- * A timeout that is cancelled at once may be gone before the timer thread looks. If the thread then
- * slept until the next deadline, each further timeout of the same delay would wake it again. So it
- * plans no later than the hint, until the hint has passed. The next timeouts are later, and do not
- * wake it. A plan that is too early misses nothing. A hint is lost if the timer thread wakes for
- * another reason at the same moment. That costs one wake-up.
+ * A timeout that is cancelled at once may be gone before the timer thread checks the stripes. If
+ * the thread then slept until the next deadline, each further timeout of the same delay would wake
+ * it again. So it plans no later than the hint, until the hint has passed. The next timeouts are
+ * later, and do not wake it. A plan that is too early misses nothing. A hint is lost if the timer
+ * thread wakes for another reason at the same moment. That costs one wake-up.
  *
  * <h2>No timer is lost</h2>
  *
@@ -63,7 +63,7 @@ import org.jspecify.annotations.Nullable;
  * that, and the timer thread returns to W0. So no pin remains.
  */
 final class WakeUp extends Padding {
-  /** The plan while the timer thread is up: withdrawn, with no hint. */
+  /** The plan while the timer thread is awake: withdrawn, with no hint. */
   private static final long AWAKE = ~Ticks.NEVER;
 
   private static final VarHandle PLAN;
@@ -77,8 +77,8 @@ final class WakeUp extends Padding {
   }
 
   /**
-   * The tick until which the timer thread sleeps; if the plan is withdrawn, the complement of the
-   * hint.
+   * The tick until which the timer thread sleeps. If the plan is withdrawn, the bitwise complement
+   * of the hint.
    */
   @SuppressWarnings("unused") // read through PLAN
   private long planTick = AWAKE;
@@ -103,7 +103,7 @@ final class WakeUp extends Padding {
   }
 
   /**
-   * W0: records that the timer thread is up, and refers to its engine.
+   * W0: records that the timer thread is awake and has its own reference to the engine.
    *
    * @return the hint: the deadline for which the timer thread was woken; {@link Ticks#NEVER} if
    *     none
@@ -139,7 +139,7 @@ final class WakeUp extends Padding {
     }
   }
 
-  /** Makes the timer thread look at the stripes again, whatever its plan. */
+  /** Wakes the timer thread without a deadline, so it checks the stripes again. */
   void wake() {
     LockSupport.unpark(sleeper);
   }

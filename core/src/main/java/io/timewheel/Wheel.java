@@ -61,7 +61,7 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
     return file(timeout, slot, tick);
   }
 
-  /** Advances {@code nowTick} to the time as far as that costs nothing. */
+  /** Advances {@code nowTick} towards the current time, as far as this needs no work on slots. */
   abstract void catchUp(long elapsedNanos);
 
   /** Returns the slot for a deadline that is not before {@code nowTick}. Makes it if necessary. */
@@ -78,9 +78,9 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
   abstract void remove(Node timeout);
 
   /**
-   * Removes and returns a timeout that is due at {@code nowTick}. Returns null if there is none, or
-   * if this call spent its budget on the search. In the latter case {@link #cutShort} is set, and
-   * there is more to do.
+   * Removes and returns a timeout that is due at {@code nowTick}. Returns null if there is none.
+   * Also returns null and sets {@link #cutShort} if this call spent its budget on the search; the
+   * caller must then poll again.
    *
    * <p>Timeouts of an earlier tick are returned before those of a later one, except a timeout that
    * was already due when it was added.
@@ -97,11 +97,16 @@ abstract sealed class Wheel extends Padding permits HashedWheel, HierarchicalWhe
   abstract void drain(Consumer<? super Node> sink, int limit);
 
   /**
-   * Returns the tick at which {@link #poll} or {@link #openAhead} next has something to do. It is
-   * never later than the earliest deadline. It is earlier in three cases. A slot is half done, and
-   * continues at {@code nowTick}. So many timeouts are due soon that they are prepared. Or the
-   * timeout with the earliest deadline of its slot was removed. It is {@link Ticks#NEVER} if there
-   * is nothing to do. The search may remove marks of empty slots.
+   * Returns the tick at which {@link #poll} or {@link #openAhead} next has something to do. Returns
+   * {@link Ticks#NEVER} if there is nothing to do. The search may remove marks of empty slots.
+   *
+   * <p>The result is never later than the earliest deadline. It is earlier in three cases:
+   *
+   * <ul>
+   *   <li>A slot is partly processed, and the work continues at {@code nowTick}.
+   *   <li>Many timeouts are due soon, and the wheel must prepare them.
+   *   <li>The timeout with the earliest deadline of its slot was removed.
+   * </ul>
    */
   abstract long nextTick();
 }

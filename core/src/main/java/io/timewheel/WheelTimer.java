@@ -34,7 +34,10 @@ public abstract sealed class WheelTimer implements Timer
         new Worker(engine, settings.threadFactory != null ? settings.threadFactory : daemons(name));
   }
 
-  /** Not by {@code +}, which takes about 10 ms to link for the first timer of a JVM. */
+  /**
+   * Returns the next default name. Does not use {@code +}, which takes about 10 ms to link for the
+   * first timer of a JVM.
+   */
   private static String nextName() {
     return "timewheel-".concat(Integer.toString(NUMBERS.incrementAndGet()));
   }
@@ -158,9 +161,9 @@ public abstract sealed class WheelTimer implements Timer
 
     /**
      * Sets the number of independent parts of the timer, rounded up to a power of two. The default
-     * is twice the number of processors, at most 32. It suits many threads that start timeouts at
-     * the same time. With one part, timeouts of the same tick fire in the order in which they were
-     * started, unless one was started late or moved.
+     * is twice the number of processors, at most 32. That default suits many threads that start
+     * timeouts at the same time. With one part, timeouts of the same tick fire in the order in
+     * which they were started, unless one was started late or moved.
      *
      * @param stripes the number of parts: 1 to 256
      * @return this builder

@@ -27,19 +27,20 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>The timer is stopped.
  *   <li>The timer is unreachable, and nothing will ever be due. This object refers to its engine,
- *       and so to the timer, only while the thread is up or sleeps until a tick. Once the engine
+ *       and so to the timer, only while the thread is awake or sleeps until a tick. Once the engine
  *       has been collected, no timeout can be started on it, and a {@link Cleaner} wakes the
  *       thread.
  *   <li>The thread cannot continue. Then it fails the engine, which accepts no further timeouts,
- *       because no thread would run them. Lack of memory is not a reason to end: a poll that runs
- *       out of memory has moved nothing, so the thread tries again until there is memory.
+ *       because no thread would run them. An {@link OutOfMemoryError} does not end the thread: a
+ *       poll that runs out of memory has moved nothing, so the thread polls again until there is
+ *       memory.
  * </ul>
  */
 final class Worker implements Runnable {
   /** The number of live timers with a thread in one JVM above which a warning is logged. */
   static final int LIVE_LIMIT = 64;
 
-  /** The time for which the thread waits for memory before it tries again. */
+  /** The time between two attempts of a thread that waits for memory. */
   static final long NAP_NANOS = 10_000_000;
 
   private static final AtomicInteger LIVE = new AtomicInteger();
@@ -59,14 +60,14 @@ final class Worker implements Runnable {
   private final Object starting = new Object();
 
   /**
-   * The thread that runs this object; null before. A factory may have passed the object to another
-   * thread.
+   * The thread that runs this object; null until it begins. It need not be {@link #thread}: a
+   * factory may pass the object to another thread.
    */
   private volatile @Nullable Thread runner;
 
   private volatile boolean stopping;
 
-  /** True if the present lack of memory was logged. */
+  /** True if the current shortage of memory has been logged. */
   private boolean lacksMemory;
 
   Worker(Engine engine, ThreadFactory threadFactory) {
@@ -141,7 +142,7 @@ final class Worker implements Runnable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (OutOfMemoryError e) {
-      // There is no memory to wait. The caller's result matters more than the wait.
+      // Without memory, this thread cannot wait. The caller's result matters more than the wait.
     }
   }
 
@@ -173,7 +174,7 @@ final class Worker implements Runnable {
 
   /**
    * Registers a wake-up for when the engine is collected. The engine is still pinned, because the
-   * thread has not yet come up for the first time.
+   * thread has not yet passed step W0 of {@link WakeUp} for the first time.
    */
   private @Nullable Cleanable wakeWhenCollected() {
     try {
@@ -216,8 +217,9 @@ final class Worker implements Runnable {
         continue;
       }
       wakeUp.plan(plan);
-      // 4. Look once more: a thread that had not seen the plan may have started a timeout. One that
-      // had seen it has withdrawn it; waiting for a lock may have used up that unpark.
+      // 4. Check once more: a thread that had not seen the plan may have started a timeout. A
+      // thread that had seen the plan has withdrawn it, but waiting for a lock may have used up its
+      // unpark.
       if (engine.nextTick() < plan || stopping || wakeUp.isWithdrawn()) {
         continue;
       }
@@ -239,7 +241,7 @@ final class Worker implements Runnable {
     Thread.interrupted();
   }
 
-  /** Sleeps briefly: other threads may be about to free memory. */
+  /** Sleeps for {@link #NAP_NANOS}, because other threads may free memory meanwhile. */
   private void awaitMemory(OutOfMemoryError error) {
     if (!lacksMemory) {
       lacksMemory = true;

@@ -154,7 +154,7 @@ class AbandonedTimerTest {
     Await.collected(new WeakReference<>(HierarchicalWheelTimer.create()));
   }
 
-  /** The thread lives as long as the timer, and so would everything that it inherits. */
+  /** The thread lives as long as the timer. Inherited thread-locals would live as long. */
   @Test
   void threadInheritsNoThreadLocals() {
     InheritableThreadLocal<String> inheritable = new InheritableThreadLocal<>();

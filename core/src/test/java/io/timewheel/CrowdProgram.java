@@ -14,8 +14,8 @@ public final class CrowdProgram {
   private CrowdProgram() {}
 
   /**
-   * The log throws after it was written to. Even that must not harm the timer that exceeds the
-   * limit.
+   * Installs a log handler that records the message and then throws. The exception must not harm
+   * the timer that exceeds the limit.
    */
   public static void main(String[] arguments) {
     try (LogCapture log =

@@ -139,7 +139,10 @@ class EngineTest {
         .containsExactly(false, true);
   }
 
-  /** Only for the timer thread: no caller waits for it to return. */
+  /**
+   * Only the timer thread reads the clock again in each pass, because no caller waits for it to
+   * return.
+   */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void timeoutDueDuringALongRunDoesNotWaitForItsEnd(boolean ownsThread) {

@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** Exceptions of callbacks and of error handlers affect nothing else. */
+/** Verifies that exceptions of callbacks and of error handlers affect nothing else. */
 class ErrorHandlingTest {
   private final TestClock clock = new TestClock();
   private final RecordingTask other = new RecordingTask(clock);
@@ -123,7 +123,7 @@ class ErrorHandlingTest {
     }
   }
 
-  /** A log may throw too: its handlers and the texts of exceptions are user code. */
+  /** Logging may throw too, because log handlers and the texts of exceptions are user code. */
   @Test
   void logThatThrowsHasNoOtherEffect() {
     PolledTimer timer = settings.build();

@@ -12,10 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/**
- * Tests the case that the events cannot be made because of an error, although the module is
- * present.
- */
+/** Tests timers in a JVM where the module is present but loading the events fails. */
 class EventsTest {
   @Test
   void errorAtTheFirstCheckDisablesOnlyTheEvents() throws Exception {

@@ -112,7 +112,7 @@ class FaultsOfTimeTest {
     assertThat(timer.engine.pendingTimeouts()).isEqualTo(TimeUnit.values().length + 1);
   }
 
-  /** Deadlines are spread over the tick: none fires early, and the mean lag is half a tick. */
+  /** Deadlines are spread evenly over a tick. None fires early, and the mean lag is half a tick. */
   @ParameterizedTest
   @EnumSource
   void fault14NeverEarlyAndLateByAtMostOneTick(Kind kind) {

@@ -25,10 +25,7 @@ final class FuzzedTimer {
   private static final int MAX_PENDING = 120;
   private static final int MAX_DEPTH = 12;
 
-  /**
-   * The number of operations after which a program ends in any case: tasks may start each other
-   * forever.
-   */
+  /** The maximum number of operations of a program, because tasks may start each other forever. */
   private static final int FUEL = 300;
 
   private final FuzzClock clock;
@@ -66,7 +63,10 @@ final class FuzzedTimer {
   private int depth;
   private long done;
 
-  /** The first failure. It is stored, because the timer catches everything that a task throws. */
+  /**
+   * The first failure. Callbacks store it here, because the timer catches everything that a task
+   * throws.
+   */
   private Throwable failure;
 
   FuzzedTimer(List<FuzzOp> program) {
@@ -114,8 +114,8 @@ final class FuzzedTimer {
   }
 
   /**
-   * Runs the program, then lets all timeouts expire that can, stops, and returns the number of
-   * operations.
+   * Runs the program, then advances the clock until no timeout can expire, and stops the timer.
+   * Returns the number of operations.
    */
   long run() {
     try {
@@ -219,7 +219,7 @@ final class FuzzedTimer {
     clock.see();
     boolean full = limit > 0 && pending.size() >= limit;
     if (!stopped && !full) {
-      // The model is updated first: a listener may do anything before newTimeout returns.
+      // Update the model first, because a listener may call the timer before newTimeout returns.
       pending.add(task);
       started++;
     }
@@ -322,7 +322,7 @@ final class FuzzedTimer {
       expected.forEach(Task::cancelled);
       stopped = true;
     }
-    Thread.interrupted(); // or stop() would not wait; there is nothing to wait for
+    Thread.interrupted(); // otherwise, stop() would not wait
     Set<Timeout> returned = timer.stop();
     require(returned.size() == expected.size(), "stop() returned", returned.size());
     for (Task task : expected) {
@@ -340,7 +340,7 @@ final class FuzzedTimer {
     return (EngineTimer) timer;
   }
 
-  /** Returns mostly a pending timeout. */
+  /** Returns a random timeout, in most cases a pending one. */
   private Task pick(long number) {
     List<Task> from = number % 8 == 0 || pending.isEmpty() ? all : pending;
     return from.isEmpty() ? null : from.get((int) Math.floorMod(number / 8, (long) from.size()));
@@ -444,7 +444,7 @@ final class FuzzedTimer {
     private State state = State.PENDING;
     private long deadlineNanos;
 
-    /** True if it was already due when it was started: then it is out of order. */
+    /** True if it was already due when it was started. Such a timeout may run out of order. */
     private boolean late;
 
     private int notified;
@@ -477,7 +477,7 @@ final class FuzzedTimer {
       maxLagNanos = Math.max(maxLagNanos, clock.elapsedNanos() - deadlineNanos);
     }
 
-    /** Records the cancellation, which the model assumes. */
+    /** Records in the model that this timeout is cancelled. */
     void cancelled() {
       state = State.CANCELLED;
       pending.remove(this);
@@ -538,7 +538,7 @@ final class FuzzedTimer {
     }
   }
 
-  /** Accepts exceptions of the program that leave a callback. All others are failures. */
+  /** Ignores the exceptions that the program throws. Records all others as failures. */
   private void thrownBy(Throwable error) {
     thrown++;
     if (!(error instanceof Thrown) && failure == null) {

@@ -13,11 +13,12 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Runs random programs until one fails or the number of operations is reached. A program that
- * failed is made as short as possible, and printed in the format of the corpus.
+ * Runs random programs until one fails or the number of operations is reached. Makes a failing
+ * program as short as possible, and prints it in the format of the corpus.
  *
- * <p>The corpus, {@code src/test/resources/fuzz}, has a file for every program that once found a
- * fault. All are replayed first. Some of the random programs are mutations of the corpus.
+ * <p>The corpus, {@code src/test/resources/fuzz}, contains a file for every program that once found
+ * a fault. The fuzzer replays all of them first. Some of the random programs are mutations of the
+ * corpus.
  *
  * <p>{@code -Dtimewheel.fuzz.operations=} sets the number of operations, {@code
  * -Dtimewheel.fuzz.seed=} the seed.
@@ -25,7 +26,7 @@ import java.util.stream.Stream;
 final class Fuzzer {
   private static final long SHRINK_NANOS = 20_000_000_000L;
 
-  /** The tested object. */
+  /** Runs programs on the tested object. */
   interface Target {
     /** Runs a program, and returns how many operations it took. */
     long run(List<FuzzOp> program);

@@ -145,7 +145,7 @@ class HashedWheelTest {
     assertThat(wheel.nextTick()).isEqualTo(TURN - 1);
   }
 
-  /** A look at a slot of a later turn would show as a poll that spends its budget. */
+  /** If the wheel visited a slot of a later turn, a poll would spend its budget. */
   @Test
   void timeoutsOfLaterTurnsAreNotVisited() {
     long farTick = 3 * TURN + 5;
@@ -158,7 +158,7 @@ class HashedWheelTest {
     assertThat(model.runTo(farTick)).hasSize(2 * BUDGET);
   }
 
-  /** A look at one of these slots would throw a NullPointerException. */
+  /** If the wheel read one of these slots again, it would throw a NullPointerException. */
   @Test
   void slotsOfLaterTurnsAreNotLookedAtAgain() {
     HashedWheel wheel = new HashedWheel(model.ticks, 4096);
@@ -167,7 +167,7 @@ class HashedWheelTest {
     }
     assertThat(wheel.nextTick()).isEqualTo(10 * 4096);
     for (int i = 64; i < 4096; i++) {
-      wheel.slots[i] = null; // all except those of the word that has the earliest
+      wheel.slots[i] = null; // all slots except those of the word with the earliest deadline
     }
     Node near = add(wheel, 20);
     assertThat(wheel.nextTick()).isEqualTo(20);
@@ -183,7 +183,7 @@ class HashedWheelTest {
     return timeout;
   }
 
-  /** The bound of a word may be that of a timeout that has left. */
+  /** The bound of a word may come from a timeout that has left the wheel. */
   @Test
   void staleBoundHidesNoTick() {
     Node stopped = model.startAt(5);
@@ -373,8 +373,8 @@ class HashedWheelTest {
   }
 
   /**
-   * At tick 5, walks past the first half of slot 5. A due timeout is cancelled, to give a reason to
-   * visit the slot.
+   * Walks past the first half of slot 5, at tick 5. The wheel visits the slot because of a timeout
+   * due at tick 5, which is cancelled before the poll.
    */
   private List<Node> halfVisitedSlot() {
     Node bait = model.startAt(5);

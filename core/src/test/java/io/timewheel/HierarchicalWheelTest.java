@@ -115,7 +115,10 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(5000)).containsExactly(other);
   }
 
-  /** The bound causes one unnecessary wake-up. A walk for the exact bound would cost more. */
+  /**
+   * A bound that is too early causes one unnecessary wake-up. A walk along the slot for the exact
+   * bound would cost more.
+   */
   @Test
   void stoppingTheEarliestKeepsTheBound() {
     Node earliest = model.startAt(65_536 + 50);
@@ -190,7 +193,7 @@ class HierarchicalWheelTest {
     assertThat(levelOf(coarse)).isEqualTo(2);
     model.stop(inTheWay);
     model.stop(coarse);
-    model.advanceTo(65_536 + 101); // it looks once per tick
+    model.advanceTo(65_536 + 101); // it catches up once per tick
     assertThat(levelOf(model.startAt(65_536 + 102))).isZero();
     assertThat(wheel.nowTick).isEqualTo(65_536 + 101);
   }
@@ -308,7 +311,10 @@ class HierarchicalWheelTest {
     assertThat(model.runTo(5 * 65_536 + 3000)).containsExactly(timeout);
   }
 
-  /** So time never enters an occupied slot, and slots opened ahead need no other rule. */
+  /**
+   * So {@code nowTick} never enters an occupied slot, and slots opened ahead of time need no
+   * special rule.
+   */
   @Test
   void aSlotOpensBeforeTimeEntersItAndMovesDownByOneLevel() {
     Node first = model.startAt(5 * 65_536 + 3008);
@@ -362,7 +368,7 @@ class HierarchicalWheelTest {
     assertThat(model.pollAll()).containsExactlyElementsOf(timeouts);
   }
 
-  /** A timeout added for the slot is not handed out before older ones. */
+  /** A timeout added to the slot is not handed out before older ones. */
   @Test
   void timeoutsOfOneTickFireInTheOrderOfStartingThoughTheirSlotIsBeingOpened() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
@@ -446,8 +452,8 @@ class HierarchicalWheelTest {
   }
 
   /**
-   * Otherwise, a timeout that is still in the slot lands behind it, and waits for everything before
-   * it.
+   * Otherwise, {@code nowTick} would pass the deadlines of timeouts that are still in the slot, and
+   * later timeouts would be handed out before them.
    */
   @Test
   void addingDoesNotSkipTheSlotBeingOpened() {
@@ -497,7 +503,10 @@ class HierarchicalWheelTest {
     assertThat(crowded.runTo(65_536 + 5 * SECOND)).containsExactlyElementsOf(timeouts);
   }
 
-  /** Time goes on: the opening does not delay timeouts that are due before the slot. */
+  /**
+   * The clock advances during the opening, and timeouts that are due before the slot still fire on
+   * time.
+   */
   @Test
   void openingDoesNotDelayEarlierTimeouts() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, LARGE);
@@ -537,7 +546,7 @@ class HierarchicalWheelTest {
     assertThat(crowded.runTo(65_536 + 6)).containsExactlyElementsOf(others);
   }
 
-  /** The slot is half open when it is due. The polls open the rest. */
+  /** When the slot is due, only half of it has been opened. The polls open the rest. */
   @Test
   void pollsOpenTheRestOfASlotOnTime() {
     List<Node> timeouts = crowded.startAt(65_536 + 5, LARGE);
@@ -692,7 +701,7 @@ class HierarchicalWheelTest {
     assertThat(asked[0]).isEqualTo(12);
   }
 
-  /** At level 0, so not across the start of a turn. */
+  /** At level 0, so the timeouts do not cross the start of a turn. */
   private static void startAndRunOneByOne(WheelModel model, int count) {
     for (int i = 0; i < count; i++) {
       long tick = model.wheel.nowTick + 1;

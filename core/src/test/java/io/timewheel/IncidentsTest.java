@@ -110,7 +110,7 @@ class IncidentsTest {
     }
   }
 
-  /** So many timeouts were cancelled before a due one that it had to wait behind them. */
+  /** A due timeout had to wait behind many cancelled ones. */
   @ParameterizedTest
   @EnumSource
   void netty15760CancelsBeforeAnExpiryDoNotDelayIt(Kind kind) {
@@ -151,7 +151,7 @@ class IncidentsTest {
     assertThat(timer.task.runs()).isEqualTo(4);
   }
 
-  /** A task that removed others of its slot left part of the slot unprocessed. */
+  /** If a task removed other timeouts of its slot, part of the slot was not processed. */
   @ParameterizedTest
   @EnumSource
   void caffeineReentrantRemovalLosesNoTimeout(Kind kind) {
@@ -230,7 +230,10 @@ class IncidentsTest {
         .isSorted();
   }
 
-  /** A handle that was kept after its end cancelled the timeout that had taken its place. */
+  /**
+   * A handle kept after its timeout had ended cancelled another timeout, which reused the same
+   * entry.
+   */
   @ParameterizedTest
   @EnumSource
   void agronaStaleHandleCancelsNoOtherTimeout(Kind kind) {
@@ -264,7 +267,9 @@ class IncidentsTest {
     assertThat(timer.task.lagsNanos).allMatch(lag -> lag >= 0 && lag < TICK);
   }
 
-  /** Timeouts that were due before the limit was reached counted as pending until much later. */
+  /**
+   * Timeouts that were already due when they were started counted towards the limit for too long.
+   */
   @ParameterizedTest
   @EnumSource
   void nettyLimitIsFullUntilTheNextTickWithDelaysThatArePast(Kind kind) {

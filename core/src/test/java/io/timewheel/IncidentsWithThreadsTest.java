@@ -82,7 +82,7 @@ class IncidentsWithThreadsTest {
     assertThat(timer.engine.nextTick()).isEqualTo(Ticks.NEVER);
   }
 
-  /** The next wake-up belonged to a timer that was gone. Later timers caused no wake-up. */
+  /** The planned wake-up belonged to a cancelled timer, so later timers caused no wake-up. */
   @Test
   void tokio6683StaleNextWakeLosesNothing() {
     TestClock clock = new TestClock();
@@ -105,7 +105,7 @@ class IncidentsWithThreadsTest {
     }
   }
 
-  /** A timer that was cancelled during its insertion stayed for years. */
+  /** A timer that was cancelled during its insertion stayed in the wheel for years. */
   @ParameterizedTest
   @EnumSource
   void tokio8252InsertAgainstCancelLeaksNothing(Kind kind) {
@@ -161,7 +161,10 @@ class IncidentsWithThreadsTest {
     }
   }
 
-  /** The same for deadlines that are moved to an earlier time, which use another code path. */
+  /**
+   * A timer thread that was about to park was not woken for a deadline moved to an earlier time,
+   * which uses another code path.
+   */
   @Test
   void jdk8369227NoWakeUpIsLostByAMove() {
     try (HierarchicalWheelTimer timer =

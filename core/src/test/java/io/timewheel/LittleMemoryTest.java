@@ -8,7 +8,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests timers in JVMs that really run out of memory, and later have some again. */
+/** Tests timers in JVMs that run out of memory and later have free memory again. */
 class LittleMemoryTest {
   @TempDir Path directory;
 
@@ -18,7 +18,7 @@ class LittleMemoryTest {
     assertThat(run("expire")).containsExactly("out of memory", "runs again");
   }
 
-  /** At whichever point a stop runs out of memory, a later stop returns everything. */
+  /** If a stop runs out of memory at any point, a later stop returns all timeouts. */
   @Test
   void stopThatRunsOutOfMemoryLosesNothing() throws Exception {
     assertThat(run("stop")).containsExactly("out of memory", "returned: all", "called back: all");

@@ -12,8 +12,8 @@ final class MainClasses {
   private MainClasses() {}
 
   /**
-   * Returns the directory of the classes. It is found through a class, because the working
-   * directory may be any.
+   * Returns the directory of the classes. Finds it through a class, because it does not depend on
+   * the working directory.
    */
   static Path directory() {
     try {

@@ -28,8 +28,8 @@ class MemoryTest {
   }
 
   /**
-   * The handle is the node. The only other memory is that of the slots, however many timeouts share
-   * them.
+   * The handle is also the node of the wheel. The slots take the only other memory, and many
+   * timeouts share them.
    */
   @Test
   void pendingTimeoutTakesNoMemoryExceptItsHandle() {

@@ -10,7 +10,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.openjdk.jol.info.ClassLayout;
 import org.openjdk.jol.info.FieldLayout;
 
-/** Verifies that the JVM lays out padded objects as they expect: it may put any field anywhere. */
+/**
+ * Verifies that this JVM lays out padded objects as the padding assumes. A JVM may choose any
+ * layout.
+ */
 class PaddingTest {
   private static final int LINE_BYTES = 64;
 

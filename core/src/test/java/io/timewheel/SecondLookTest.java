@@ -19,7 +19,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests the second look of the timer thread while a lock that it needs is taken. */
+/**
+ * Tests the second check of the timer thread (step 4 of its loop) while another thread holds a lock
+ * that it needs.
+ */
 @Timeout(60)
 class SecondLookTest {
 
@@ -45,9 +48,9 @@ class SecondLookTest {
   }
 
   /**
-   * A thread that waits for a lock sleeps, and that uses up the permit of an unpark. So the timer
-   * thread looks at the first stripe, sleeps at the second, is woken for a timeout on the first,
-   * and does not notice.
+   * A thread that waits for a lock sleeps, and the sleep uses up the permit of an unpark. So the
+   * timer thread may check the first stripe, sleep at the lock of the second, and miss the wake-up
+   * for a new timeout on the first.
    */
   @Test
   void wakeUpDuringNapIsNotLost() throws Exception {
@@ -68,7 +71,7 @@ class SecondLookTest {
   }
 
   /**
-   * Returns when the timer thread has begun the given number of sleeps at the lock of the second
+   * Waits until the timer thread has begun the given number of sleeps at the lock of the second
    * stripe.
    */
   private void awaitNaps(int naps) {
@@ -109,7 +112,8 @@ class SecondLookTest {
   }
 
   /**
-   * Stands still. Takes the lock when the timer thread has run the due tasks and is about to plan.
+   * A clock that stands still. It takes the lock when the timer thread has run the due tasks and is
+   * about to plan.
    */
   private final class Clock implements TimeSource {
     @Override

@@ -9,8 +9,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Verifies that callers whose stack overflows harm no other thread. Runs in a separate JVM, so that
- * code runs there for the first time, mostly in the interpreter, whose frames are large.
+ * Verifies that a stack overflow in a caller harms no other thread. Runs in a separate JVM, where
+ * the code runs for the first time, mostly in the interpreter, whose frames are large.
  */
 class StackOverflowTest {
   @ParameterizedTest

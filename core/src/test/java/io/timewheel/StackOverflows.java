@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A program that starts, moves and cancels timeouts at the very end of the stack, and then verifies
- * that the timer still works. It hangs or throws if the timer does not.
+ * that the timer still works. The program hangs or throws if the timer is broken.
  */
 final class StackOverflows {
   private static final long STACK_BYTES = 256 * 1024;
@@ -63,7 +63,10 @@ final class StackOverflows {
     System.out.println("the timer is whole: " + overflows + " overflows, " + stats);
   }
 
-  /** Overflows at all depths near the deepest, where any operation may overflow. */
+  /**
+   * Runs each operation at each of the deepest levels of recursion, so that the overflow may occur
+   * at any point of it.
+   */
   private void overflow() {
     start.run(); // so that some of the code has run before and some has not
     attempt(Integer.MAX_VALUE, start);

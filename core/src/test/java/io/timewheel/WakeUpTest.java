@@ -60,7 +60,10 @@ class WakeUpTest {
     assertThat(wakeUp.awake()).isEqualTo(Ticks.NEVER);
   }
 
-  /** From the producer's last reference to the engine until the timer thread has its own. */
+  /**
+   * The engine stays reachable from the producer's last reference to it until the timer thread has
+   * its own.
+   */
   @Test
   void engineWhosePlanWasWithdrawnIsKept() {
     wakeUp.awake();
@@ -132,7 +135,10 @@ class WakeUpTest {
     assertThat(plan()).isEqualTo(AWAKE);
   }
 
-  /** The permit of unpark: a wake-up between the plan and the parking is not lost. */
+  /**
+   * A wake-up between the plan and the parking leaves the permit of {@code unpark}, so it is not
+   * lost.
+   */
   @Test
   void deadlineThatComesBeforeTheParkingIsNotLost() {
     Concurrently.run(
@@ -144,7 +150,7 @@ class WakeUpTest {
         });
   }
 
-  /** Two threads repeatedly announce earlier deadlines: every round ends. */
+  /** Two threads repeatedly announce earlier deadlines. A lost wake-up would make the test hang. */
   @Test
   void noWakeUpOfManyIsLost() {
     int rounds = 5_000;

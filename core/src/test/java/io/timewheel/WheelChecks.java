@@ -7,8 +7,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 
 /**
- * Checks a whole wheel, and fails if anything contradicts the comments of the wheels. It recomputes
- * everything the slow way, and shares no arithmetic with the wheels.
+ * Checks a whole wheel against the invariants in the comments of the wheels. It recomputes
+ * everything in a simple and slow way, and shares no arithmetic with the wheels.
  *
  * <p>The <i>effective</i> tick of a timeout is the tick at which the wheel hands it out. That is
  * its deadline tick, or {@code nowTick} if it was already due when it was added.
@@ -19,8 +19,8 @@ final class WheelChecks {
   /**
    * Checks everything that holds between any two operations.
    *
-   * @param searching whether to read the next tick too, which removes marks of empty slots; not
-   *     every time, so that operations meet such marks
+   * @param searching whether to read the next tick too, which removes marks of empty slots. Pass
+   *     false in most calls, so that some operations run with such marks
    * @return every timeout of the wheel and the slot that it is in
    */
   static IdentityHashMap<Node, Slot> check(Wheel wheel, boolean searching) {
@@ -66,8 +66,8 @@ final class WheelChecks {
   }
 
   /**
-   * Returns the highest digit in base 256 in which two ticks differ. Drops digits until the rest is
-   * equal.
+   * Returns the position of the highest digit in base 256 in which two ticks differ. Drops digits
+   * until the rest is equal.
    */
   static int highestDifferingDigit(long one, long other) {
     int digits = 0;
@@ -248,7 +248,10 @@ final class WheelChecks {
     }
   }
 
-  /** Not AssertJ: this runs some hundred times after every operation. */
+  /**
+   * Fails if a condition is false. Does not use AssertJ, because this runs some hundred times after
+   * every operation.
+   */
   private static void require(boolean condition, String message, Object... figures) {
     if (!condition) {
       throw new AssertionError(message + ": " + Arrays.toString(figures));

@@ -40,13 +40,16 @@ final class WheelModel {
    */
   private final Map<Slot, Set<Long>> leftTicks = new HashMap<>();
 
-  /** False from a poll until one finds nothing left: a slot may be half opened or visited. */
+  /**
+   * False from a poll until a later poll finds nothing due: meanwhile, a slot may be partly opened
+   * or visited.
+   */
   private boolean settled = true;
 
   /** Counts the checks. Checks that search remove marks, so most do not search. */
   private int checks;
 
-  /** The last tick in which the wheel looked how far it can follow the time. */
+  /** The last tick in which the wheel computed how far it can catch up. */
   private long followedTick = -1;
 
   WheelModel(long originNanos, long tickNanos, Function<Ticks, Wheel> wheels) {
@@ -104,7 +107,7 @@ final class WheelModel {
     return start(delayNanos, elapsedNanos());
   }
 
-  /** Starts a timeout at a time that was read from the clock some time ago. */
+  /** Starts a timeout with a stale reading of the clock. */
   Node start(long delayNanos, long elapsedNanos) {
     long deadlineNanos = Ticks.deadlineNanos(elapsedNanos, delayNanos);
     Node timeout = new BareNode(deadlineNanos);
@@ -151,7 +154,7 @@ final class WheelModel {
     return poll(nowTick());
   }
 
-  /** Polls once, at a time that was read from the clock some time ago. */
+  /** Polls once, with a stale reading of the clock. */
   Node poll(long tick) {
     long before = wheel.nowTick;
     long targetTick = Math.max(tick, before);
@@ -192,7 +195,7 @@ final class WheelModel {
     check();
   }
 
-  /** Polls until nothing is left to do at the time of the clock. */
+  /** Polls at the time of the clock until nothing is left to do. */
   List<Node> pollAll() {
     List<Node> polled = new ArrayList<>();
     // A hashed wheel of one slot walks past all timeouts once for every occupied tick.
@@ -215,7 +218,7 @@ final class WheelModel {
 
   List<Node> drain(int limit) {
     for (Node timeout : started) {
-      leaves(timeout); // more than needed, which makes the check of the bounds only safer
+      leaves(timeout); // not needed for every timeout, but it only widens the accepted bounds
     }
     int expected = Math.min(limit, size());
     List<Node> drained = new ArrayList<>();
@@ -280,7 +283,7 @@ final class WheelModel {
         .add(WheelChecks.effectiveTick(wheel, timeout));
   }
 
-  /** Adds or moves a timeout, and checks how far the wheel followed the time. */
+  /** Adds or moves a timeout, and checks how far the wheel caught up with the time. */
   private void catchUp(long elapsedNanos, Runnable operation) {
     long expected = wheel.nowTick;
     if (elapsedNanos >= ticks.nanosAt(followedTick + 1)) {
@@ -292,8 +295,9 @@ final class WheelModel {
   }
 
   /**
-   * Returns {@code nowTick} after a catch-up. A hierarchical wheel follows the time up to the last
-   * tick before its first slot, and not at all if that slot is of level 0. It looks once per tick.
+   * Returns {@code nowTick} after a catch-up. A hierarchical wheel catches up to the last tick
+   * before its first occupied slot, and not at all if that slot is of level 0. It does so at most
+   * once per tick.
    */
   private long nowTickAfterCatchUp(long tick) {
     long nowTick = wheel.nowTick;

@@ -25,7 +25,10 @@ import net.jqwik.api.Tuple;
 class WheelPropertyTest {
   private static final long MILLI = 1_000_000;
 
-  /** Enough to fill slots beyond the budget of a poll, few enough to check every time. */
+  /**
+   * Enough timeouts to exceed the budget of a poll in one slot, and few enough to check all after
+   * every operation.
+   */
   private static final int MAX_PENDING = 200;
 
   @Property(edgeCases = EdgeCasesMode.NONE)
@@ -69,7 +72,10 @@ class WheelPropertyTest {
     void applyTo(WheelModel model);
   }
 
-  /** Each is due some ticks after the one before. The clock was read a stale span ago. */
+  /**
+   * Starts several timeouts, each due some ticks after the previous one. The reading of the clock
+   * is {@code stale} old.
+   */
   record Start(int count, long strideTicks, Span delay, Span stale) implements Operation {
     @Override
     public void applyTo(WheelModel model) {
@@ -163,7 +169,7 @@ class WheelPropertyTest {
       POWER,
       /** Until a tick that is a multiple of a power of 256. */
       BORDER,
-      /** Until the wheel has something to do; one tick if it never has. */
+      /** Until the next tick of the wheel; one tick if that is never. */
       NEXT,
       /** Until the end of time. */
       END,
@@ -275,7 +281,7 @@ class WheelPropertyTest {
         Tuple.of(6, spans(Span.Kind.NEXT, Arbitraries.just(0L))));
   }
 
-  /** Returns mostly fresh readings, sometimes slightly old ones, rarely very old ones. */
+  /** Returns the age of a clock reading: mostly zero, sometimes small, rarely very large. */
   private static Arbitrary<Span> stale() {
     return Arbitraries.frequencyOf(
         Tuple.of(8, Arbitraries.just(new Span(Span.Kind.NANOS, 0, 0, 0, 0))),

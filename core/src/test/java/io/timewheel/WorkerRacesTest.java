@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests the races between a timer thread that is about to park, or about to start, and all other
- * threads. The timer thread reads the clock in step 3 of its loop, after it looked for work and
- * before it publishes its plan. A clock that acts at that moment makes the race happen every time.
+ * threads. The timer thread reads the clock in step 3 of its loop, after it checked for work and
+ * before it publishes its plan. A clock that runs an action at that moment makes the race happen in
+ * every run.
  */
 class WorkerRacesTest {
   private static final String OUT_OF_MEMORY =
@@ -109,8 +110,8 @@ class WorkerRacesTest {
   }
 
   /**
-   * The timeout that woke the timer thread is gone when it looks. Later ones with that delay do not
-   * wake it.
+   * The timeout that woke the timer thread is cancelled before the thread checks its stripes. Later
+   * timeouts with that delay do not wake it.
    */
   @Test
   void timeoutsCancelledAtOnceCauseOneWakeUp() {
@@ -138,13 +139,15 @@ class WorkerRacesTest {
     assertThat(timer.stop()).hasSize(1);
   }
 
-  /** Nothing has been moved, so nothing is lost: the timer thread tries again. */
+  /**
+   * A poll without memory has moved nothing, so the timer thread loses no timeout and tries again.
+   */
   @Test
   void lackOfMemoryDelaysTheTimerThreadButDoesNotEndIt() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
     atReading(1, WorkerRacesTest::runOutOfMemory);
-    atReading(3, WorkerRacesTest::runOutOfMemory); // the second is that of the sleep
+    atReading(3, WorkerRacesTest::runOutOfMemory); // the second reading is for the sleep
     try (LogCapture log = new LogCapture()) {
       timer.newTimeout(task, 5, TimeUnit.MILLISECONDS);
       clock.awaitSleepUntil(Duration.ofMillis(10));
@@ -205,7 +208,7 @@ class WorkerRacesTest {
     assertThat(timer.stop()).hasSize(2);
   }
 
-  /** As if the machine could start no more threads. */
+  /** The thread's {@code start} throws, as on a machine that cannot start more threads. */
   @Test
   void failedThreadStartRefusesTheTimeoutAndTheNextRetries() {
     AtomicInteger starts = new AtomicInteger();

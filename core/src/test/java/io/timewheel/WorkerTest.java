@@ -80,7 +80,10 @@ class WorkerTest {
     assertThat(timer.stats().wakeups()).isEqualTo(wakeups + 1);
   }
 
-  /** The thread is woken once to plan that, and sleeps again when all is prepared. */
+  /**
+   * The last timeout of the large slot wakes the thread, which plans the opening. After the
+   * opening, it sleeps again.
+   */
   @Test
   void wakesTwoSecondsAheadToOpenALargeSlot() {
     idle();

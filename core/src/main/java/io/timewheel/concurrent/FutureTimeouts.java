@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A future that completes cancels its timeout at once. From then on, the timer neither counts
  * the timeout nor refers to the future. A future that times out is completed on an executor, so its
- * dependents do not run on the timer thread. If that executor rejects the task, the future is
- * completed on the timer thread, because there is no other way to complete it.
+ * dependents do not run on the timer thread. If that executor rejects the task, the timer thread
+ * completes the future, because no other thread would.
  *
  * <p>If the timer is stopped, the futures that wait for it fail with a {@link
  * RejectedExecutionException}, on the executor too.
@@ -58,7 +58,7 @@ public final class FutureTimeouts {
   }
 
   /**
-   * Completes a future with a {@link TimeoutException}, unless it completes first.
+   * Fails a future with a {@link TimeoutException} after a delay, unless it completes earlier.
    *
    * @param <T> the type of its result
    * @param future the future
@@ -77,7 +77,7 @@ public final class FutureTimeouts {
   }
 
   /**
-   * Completes a future with a value, unless it completes first.
+   * Completes a future with a value after a delay, unless it completes earlier.
    *
    * @param <T> the type of its result
    * @param future the future

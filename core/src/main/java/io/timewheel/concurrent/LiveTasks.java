@@ -59,7 +59,7 @@ final class LiveTasks {
     terminateIfEmpty();
   }
 
-  /** Returns whether an accepted task may run in the present state. */
+  /** Returns whether an accepted task may run in the current state of the shutdown. */
   boolean mayRun(ScheduledTask<?> task) {
     return switch (state.get()) {
       case OPEN -> true;
@@ -112,8 +112,9 @@ final class LiveTasks {
   }
 
   /**
-   * Terminates if no task is left. The size of the set is not exact while tasks come and go: it can
-   * miss a task that an iteration would find. But the thread that removes the last task reads zero.
+   * Terminates if no task is left. The size of the set is not exact while other threads add and
+   * remove tasks: it can miss a task that an iteration would find. But the thread that removes the
+   * last task reads zero.
    */
   private void terminateIfEmpty() {
     if (isShutdown()

@@ -2,11 +2,11 @@
 package io.timewheel.concurrent;
 
 /**
- * A run that is already due, handed from the previous run to the workers. If the workers call it
- * inside {@code execute}, it is left to the caller, which is still in the previous run. Otherwise a
- * task that missed a million runs would overflow the stack.
+ * A run that is already due when the previous run ends and hands it to the workers. If the workers
+ * run it inside {@code execute}, it only sets a flag, and the calling thread runs it after {@code
+ * execute} returns. Without this, a task that missed a million runs would overflow the stack.
  *
- * <p>All fields belong to the caller. Other threads only run the task.
+ * <p>Only the thread that made this object uses the flags. Other threads only run the task.
  */
 final class MissedRun implements Runnable {
   private final ScheduledTask<?> task;

@@ -39,10 +39,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>The timeout</h2>
  *
- * A periodic task has one timeout for life, so it counts once towards the timer's limit. When the
- * timeout fires, it is re-armed with a deadline that never comes before the run is handed over: it
- * is <i>parked</i>. The end of the run moves it to the next deadline. So the timer's limit can
- * refuse a task only when it is scheduled, and runs do not overlap.
+ * A periodic task has one timeout for its whole life, so it counts once towards the timer's limit.
+ * When the timeout fires, it is <i>parked</i> before the run is handed over: it is re-armed with a
+ * deadline that never comes. The end of the run moves it to the next deadline. So the timer's limit
+ * can refuse a task only when it is scheduled, and runs do not overlap.
  *
  * <h2>Races</h2>
  *
@@ -91,7 +91,10 @@ final class ScheduledTask<V> extends FutureTask<V>
 
   private volatile Object stage = WAITING;
 
-  /** Not the task itself, which users may lock. Held during calls of the timer's listener. */
+  /**
+   * The lock of {@link #arm} and {@link #park}; not the task itself, which users may lock. Held
+   * during calls of the timer's listener.
+   */
   private final Object arming = new Object();
 
   // Guarded by {@code arming}.
@@ -176,7 +179,7 @@ final class ScheduledTask<V> extends FutureTask<V>
   @Override
   public void run(Timeout expired) {
     if (!park(expired)) {
-      return; // it was in the queue of the timer's executor, where a cancel cannot find it
+      return; // cancelled while it was in the queue of the timer's executor
     }
     try {
       executor.workers.execute(new HandedOver(this));
@@ -199,7 +202,7 @@ final class ScheduledTask<V> extends FutureTask<V>
     return taskClass;
   }
 
-  /** Ends the wait permanently. Returns true to one caller, which then settles the future. */
+  /** Ends the wait permanently. Returns true to one caller, which must then complete the future. */
   boolean leave() {
     if (!STAGE.compareAndSet(this, WAITING, LEFT)) {
       return false;
@@ -311,7 +314,10 @@ final class ScheduledTask<V> extends FutureTask<V>
     return again;
   }
 
-  /** Begins the wait for the next run. Returns whether this thread must run it now. */
+  /**
+   * Begins the wait for the next run. Returns true if the next run is due and this thread must run
+   * it.
+   */
   private boolean awaitNext() {
     if (isDone()) {
       done(); // the first call found the task running

@@ -34,19 +34,19 @@ import org.jspecify.annotations.Nullable;
  *
  * Tasks run on the workers: the given {@link Builder#executor executor}. By default, each task has
  * a virtual thread. On a JVM without virtual threads, the default is a pool with one daemon thread
- * per processor. The timer thread only hands tasks over. A task that is due at once, such as one
- * passed to {@link #execute} or {@code submit}, goes to the workers directly. All threads that this
- * class makes are daemons: waiting tasks do not keep a JVM alive.
+ * per processor, at least two. The timer thread only hands tasks over. A task that is due at once,
+ * such as one passed to {@link #execute} or {@code submit}, goes to the workers directly. All
+ * threads that this class makes are daemons: waiting tasks do not keep a JVM alive.
  *
  * <h2>When tasks run</h2>
  *
  * A task is never early. It is late by at most the lag that the timer's contract allows, plus the
  * time until a worker is free. A task with a delay of zero or less runs at once. A task with a
  * deadline more than 292 years ahead never runs. The runs of a periodic task never overlap: the
- * wait for the next run begins when the last has ended. A fixed delay counts from that end. With a
- * fixed rate, the deadlines are {@code initialDelay}, {@code initialDelay + period} and so on,
- * without drift. Runs are missed if one takes longer than the period, or if the machine stalls. By
- * default, the catch-up runs follow at once, one after the other. See {@link
+ * wait for the next run begins when the previous one has ended. A fixed delay counts from that end.
+ * With a fixed rate, the deadlines are {@code initialDelay}, {@code initialDelay + period} and so
+ * on, without drift. Runs are missed if one takes longer than the period, or if the machine stalls.
+ * By default, the catch-up runs follow at once, one after the other. See {@link
  * Builder#skipMissedRuns}.
  *
  * <h2>How tasks end</h2>
@@ -55,22 +55,22 @@ import org.jspecify.annotations.Nullable;
  * cancelled, when it throws, or when the executor is shut down without the policy that continues
  * it.
  *
- * <p>No future waits for a run that cannot happen. If the workers reject a due task, or the timer
- * is stopped, the future fails with the exception that was thrown, or with a {@link
+ * <p>A future whose task can no longer run fails. If the workers reject a due task, or the timer is
+ * stopped, the future fails with the exception that was thrown, or with a {@link
  * RejectedExecutionException}. This class detects a failed timer when it next starts a timeout. All
  * tasks that wait for that timer then fail. A task that the workers accept and silently drop is
  * lost.
  *
- * <p>A periodic task counts as one pending timeout for life, even while it runs. The timer's limit
- * can refuse it only when it is scheduled.
+ * <p>A periodic task counts as one pending timeout for its whole life, even while it runs. The
+ * timer's limit can refuse it only when it is scheduled.
  *
  * <h2>Shutdown</h2>
  *
  * As in the JDK, the executor accepts no tasks after {@link #shutdown}. Periodic tasks are
  * cancelled after their current run and delayed tasks still run, unless the policies of the builder
- * differ. {@link #shutdownNow} returns waiting tasks, neither run nor cancelled, and interrupts
- * running ones. The executor is terminated when no task waits or runs. It does not stop a borrowed
- * timer or borrowed workers. It stops its own before it counts as terminated.
+ * differ. {@link #shutdownNow} returns waiting tasks, without running or cancelling them, and
+ * interrupts running ones. The executor is terminated when no task waits or runs. It does not stop
+ * a borrowed timer or borrowed workers. It stops its own before it counts as terminated.
  *
  * <p>Delays are measured by the timer's clock. {@link #awaitTermination}, and {@code invokeAll} and
  * {@code invokeAny} with a timeout, wait by the machine's clock.
@@ -351,7 +351,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
      * Sets whether periodic tasks continue after {@link #shutdown}, until they are cancelled or
      * throw. By default, they do not.
      *
-     * @param goOn true if they continue
+     * @param goOn true to continue them
      * @return this builder
      */
     public Builder continueExistingPeriodicTasksAfterShutdown(boolean goOn) {
@@ -363,7 +363,7 @@ public final class WheelScheduledExecutor extends AbstractExecutorService
      * Sets whether tasks that are neither periodic nor due yet still run after {@link #shutdown}.
      * By default, they do.
      *
-     * @param run true if they run
+     * @param run true to run them
      * @return this builder
      */
     public Builder executeExistingDelayedTasksAfterShutdown(boolean run) {

@@ -6,8 +6,8 @@
  * java.util.concurrent.ScheduledExecutorService} that keeps the contract of {@link
  * java.util.concurrent.ScheduledThreadPoolExecutor}. {@link io.timewheel.concurrent.FutureTimeouts}
  * gives {@link java.util.concurrent.CompletableFuture}s a timeout that is cancelled when they
- * complete. A {@link io.timewheel.concurrent.Deadline} is a point in time to pass down from caller
- * to callee.
+ * complete. A {@link io.timewheel.concurrent.Deadline} is a point in time that a caller passes to
+ * its callees.
  *
  * <h2>Terms</h2>
  *
@@ -20,8 +20,8 @@
  *   <dt>run
  *   <dd>one execution of a task; a periodic task has many, one after the other
  *   <dt>to wait
- *   <dd>to be between two runs, or before the first: on the timer until the deadline, and then in
- *       the queue of the workers until one of them begins the run
+ *   <dd>a task waits before its first run and between two runs: on the timer until the deadline,
+ *       and then in the queue of the workers until one of them begins the run
  *   <dt>workers
  *   <dd>the threads of the {@link java.util.concurrent.Executor} that runs the tasks; the timer
  *       thread only hands them over

@@ -35,7 +35,8 @@ public interface Backoff {
    * @param first the delay before the first attempt, more than zero
    * @param max the longest delay, at least {@code first}
    * @return the backoff
-   * @throws IllegalArgumentException if {@code first} is not positive, or {@code max} is less
+   * @throws IllegalArgumentException if {@code first} is not positive, or {@code max} is less than
+   *     {@code first}
    */
   static Backoff exponential(Duration first, Duration max) {
     long firstNanos = Checks.positiveNanos("first", first);

@@ -29,20 +29,20 @@ import java.util.function.Consumer;
  * <h2>When</h2>
  *
  * <ul>
- *   <li>A debounced action waits until its key has been quiet for a time. Example: an index that is
- *       built when an editor pauses. If calls for a key keep coming within that time, its action
- *       waits forever. A call at the exact moment when the time is up may be too late to postpone
- *       the action, like a touch of {@link Expirations}.
+ *   <li>A debounced action waits until its key has been quiet, that is without calls, for a time.
+ *       Example: an index that is built when an editor pauses. If calls for a key keep coming
+ *       within that time, its action waits forever. A call at the exact moment when the time is up
+ *       may be too late to postpone the action, like a touch of {@link Expirations}.
  *   <li>For a throttled action, the first call for a key begins an interval. At its end, the action
  *       is handed to the executor, and the next call begins the next interval. Example: progress
  *       that is sent ten times a second. So the actions of one key are handed over at least an
  *       interval apart, unless they are flushed.
  * </ul>
  *
- * <p>After every call an action begins that sees everything the caller did before the call, unless
- * it is cancelled or the coalescer is closed. The executor decides when. Actions run one at a time
- * for all keys, like the listener of {@link Expirations}. If the queue is full, the timer thread
- * runs the action.
+ * <p>Every call is followed by an action that sees the earlier writes of the caller, unless the
+ * action is cancelled or the coalescer is closed. The executor decides when the action runs.
+ * Actions run one at a time for all keys, like the listener of {@link Expirations}. If the queue is
+ * full, the timer thread runs the action.
  *
  * @param <K> the type of the keys
  */
@@ -108,8 +108,8 @@ public final class Coalescer<K> implements AutoCloseable {
    * @throws java.util.concurrent.RejectedExecutionException if the timer is at its limit
    */
   public void call(K key) {
-    // A thread that finds its key writes nothing that the action would read. But it looked before
-    // the key was taken, and the action begins after that:
+    // A caller that finds its key in the map writes nothing to it that the action would read. But
+    // it found the key before the timer took it, and the action begins after that:
     //
     //   caller                             timer, then executor
     //   1 its work before the call         1 takes the key
@@ -128,7 +128,8 @@ public final class Coalescer<K> implements AutoCloseable {
    * Cancels the action that waits for a key.
    *
    * @param key the key
-   * @return whether the action was waiting for its time; if not, the executor may have it
+   * @return whether the action was waiting for its time; if false, it may already be with the
+   *     executor
    */
   public boolean cancel(K key) {
     return called.complete(key) != null;

@@ -30,7 +30,7 @@ final class Errors {
     try {
       LOGGER.log(Level.WARNING, pattern + ": user code threw", error);
     } catch (Throwable e) {
-      // Loggers are user code too. Nobody is left to notify.
+      // Loggers are user code too. There is no other handler to notify.
     }
   }
 

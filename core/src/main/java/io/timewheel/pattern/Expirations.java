@@ -47,8 +47,8 @@ import org.jspecify.annotations.Nullable;
  * at or after the time of its last touch plus its timeout, never earlier, with two exceptions. A
  * touch at the exact moment of the expiry may find its entry and still be too late. If two threads
  * touch an entry at the same moment, the last write counts, although the other thread may have read
- * the clock later. A touch publishes only the time: earlier writes of the thread may be invisible
- * to the listener.
+ * the clock later. A touch publishes only the time: the listener may not see earlier writes of the
+ * touching thread.
  *
  * <h2>The listener</h2>
  *
@@ -255,8 +255,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Completes an addition. The entry is in the map. If this object was stopped and the entry can be
-   * removed, it was not added after all.
+   * Checks for a stop after the entry was put in the map. If this object is stopped and this call
+   * removes the entry, the addition is refused.
    */
   private void added(Expiring<K, V> entry) {
     if (stopped && take(entry, e -> true)) { // after adding: otherwise, a stop may miss the entry
@@ -291,7 +291,7 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Removes a given value before it expires. Keeps any other value of its key.
+   * Removes a given value before it expires. If the key has another value, keeps it.
    *
    * @param key its key
    * @param value a value that is equal to it
@@ -322,7 +322,10 @@ public final class Expirations<K, V> implements AutoCloseable {
     return taken;
   }
 
-  /** Expires the present entries, but no entries that the listener adds meanwhile. */
+  /**
+   * Expires the entries that exist at the time of the call, but not those that the listener adds
+   * meanwhile.
+   */
   void expireAll() {
     List.copyOf(entries.values()).forEach(this::expire);
   }
@@ -344,8 +347,8 @@ public final class Expirations<K, V> implements AutoCloseable {
   }
 
   /**
-   * Sets another timeout for a value, from now. This starts no new timeout in the timer, but a
-   * shorter one moves the pending timeout.
+   * Sets another timeout for a value, counted from now. This starts no new timeout in the timer. It
+   * moves the pending timeout if that is due later.
    *
    * @param key its key
    * @param timeout the time from now, and from every later touch, after which the value expires
@@ -523,7 +526,8 @@ public final class Expirations<K, V> implements AutoCloseable {
     }
 
     /**
-     * Sets how many expired entries may wait for the listener. The default is 65,536.
+     * Sets the capacity of the queue of expired entries that wait for the listener. The default is
+     * 65,536.
      *
      * @param capacity the number of entries, more than 0
      * @return this builder

@@ -15,8 +15,9 @@ import java.util.function.Consumer;
  * queue that blocks, the timer thread waits for room instead. If the executor rejects the run, the
  * same thread passes all queued elements to the overflow listener.
  *
- * <p>An executor may silently drop a run. So a run that has not begun is offered again when the
- * second, third, fifth, ninth element arrives after it, and so on.
+ * <p>An executor may silently drop a run. So if a run has not begun, it is offered again with the
+ * second, third, fifth and ninth element, and so on, counted from the element with which it was
+ * first offered.
  *
  * @param <E> the type of the elements
  */
@@ -33,7 +34,7 @@ final class HandOff<E> implements Runnable {
   private final ArrayDeque<E> queue = new ArrayDeque<>();
   private boolean running;
 
-  /** How many elements were added since the executor was offered a run that has not begun. */
+  /** The number of elements added since the first offer of the run that has not begun. */
   private int waiting;
 
   /**

@@ -34,9 +34,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li>A callback runs if nothing was read, nothing was written, or neither, for its idle time. It
- *       runs at the first tick at or after that moment, never earlier. It runs again after every
- *       further idle time, until a message arrives or the connection is closed here. If a message
- *       arrives while the callback waits for the executor, it does not run.
+ *       runs at the first tick at or after the end of that time, never earlier. It runs again after
+ *       every further idle time, until a message arrives or the connection is closed here. If a
+ *       message arrives while the callback waits for the executor, it does not run.
  *   <li>A message costs one clock reading and one plain write, and no call of the timer. When the
  *       timeout fires, it reads the time of the last message, and is re-armed for the remaining
  *       time. If two threads report a message at the same moment, the last write counts.
@@ -45,11 +45,12 @@ import org.jspecify.annotations.Nullable;
  *       callback never overlaps with itself: while it runs, or waits for the executor, the next
  *       call is skipped. A call that the executor rejects is skipped too, and the handler is
  *       notified. A callback that blocks occupies one thread of the executor and delays nothing
- *       else. The executor may have dropped a waiting call. So the call is offered again when it
- *       was due once, twice, four times more, and so on. It still runs only once.
+ *       else. The executor may have dropped a waiting call. So the call is offered again at the
+ *       first, second, fourth and eighth time that it is due after that, and so on. It still runs
+ *       only once.
  *   <li>The first heartbeat is sent after a random part of the idle time. So connections that are
- *       opened together do not send their heartbeats together. Checks for reads have no such
- *       jitter.
+ *       opened together do not send their heartbeats together. The checks of {@code onReadIdle} and
+ *       {@code onAllIdle} have no such jitter.
  *   <li>No callback begins after {@link Connection#close()}, except one that another thread is
  *       about to begin at that moment.
  *   <li>If the timer is stopped, connections are no longer watched.

@@ -61,7 +61,7 @@ final class Lease<K> {
     LATER
   }
 
-  /** Returns whether this call has ended it. */
+  /** Ends the lease. Returns whether this call ended it. */
   synchronized boolean end() {
     boolean first = !ended;
     ended = true;

@@ -47,8 +47,9 @@ import java.util.function.BiConsumer;
  *       again before the future of the release completes, when the action has run. Otherwise, the
  *       action would undo the new lock: it waits only for renewals of the released lease.
  *   <li>A call that fails has renewed nothing, and is retried at the next sweep, until the lease
- *       expires. A call that hangs delays its leases and the actions of their release. It also
- *       occupies a thread of the executor, unless it has returned a stage that never completes.
+ *       expires. A call that hangs delays the renewal of its leases and the actions of their
+ *       releases. A blocking call also occupies a thread of the executor; a stage that never
+ *       completes does not.
  *   <li>A lease is lost if a call does not return it among the renewed leases, or if it expires.
  *       {@code onLost} is notified once, unless the lease was released before. The time counts from
  *       the moment before the last successful call, so it ends no later than at the server. Until
@@ -190,8 +191,8 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Returns a builder of leases with a separate renewal call for each: no call waits for another,
-   * and none fails with another.
+   * Returns a builder of leases with a separate renewal call for each. So a call that is slow or
+   * fails affects no other lease.
    *
    * @param timer the timer for the sweeps
    * @param executor begins the calls
@@ -218,7 +219,7 @@ public final class Leases<K> implements AutoCloseable {
    * Holds a lease. If it was not held before, acquire it just before this call.
    *
    * @param key the key
-   * @return how often the lease is held now; 1 for the first hold
+   * @return the number of holds of the lease, including this one; 1 for the first hold
    * @throws IllegalStateException if this object or its timer is stopped
    */
   public int hold(K key) {
@@ -357,8 +358,8 @@ public final class Leases<K> implements AutoCloseable {
   }
 
   /**
-   * Ends a lease that was lost. Returns whether this call ended it; then {@code onLost} must be
-   * notified.
+   * Ends a lease that was lost. Returns whether this call ended it. If so, the caller must notify
+   * {@code onLost}.
    */
   boolean lose(Lease<K> lease) {
     boolean lost = !closed && lease.end();

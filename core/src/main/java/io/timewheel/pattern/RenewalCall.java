@@ -25,7 +25,8 @@ final class RenewalCall<K> {
   private boolean begun;
 
   /**
-   * Makes a call for those of the leases that are neither released meanwhile nor in another call.
+   * Makes a call for the given leases, except those that were released meanwhile or are in another
+   * call.
    */
   RenewalCall(Leases<K> owner, List<Lease<K>> due) {
     this.owner = owner;
@@ -36,10 +37,7 @@ final class RenewalCall<K> {
     }
   }
 
-  /**
-   * Withdraws a lease. Returns whether the call has yet to begin, and so will be made without this
-   * lease.
-   */
+  /** Withdraws a lease. Returns true if the call has not begun, and will not include this lease. */
   synchronized boolean withdraw(Lease<K> lease) {
     return !begun && withdrawn.add(lease);
   }
@@ -48,7 +46,7 @@ final class RenewalCall<K> {
     long begunNanos = owner.clock.nanoTime();
     List<K> keys = new ArrayList<>(leases.size());
     synchronized (this) {
-      begun = true; // all at once, with nothing between this and the call
+      begun = true; // from here on, no lease can be withdrawn
       leases.removeAll(withdrawn);
       leases.forEach(lease -> keys.add(lease.key));
     }

@@ -41,13 +41,13 @@ import org.jspecify.annotations.Nullable;
  * <h2>Guarantees</h2>
  *
  * <ul>
- *   <li>Attempts for a key do not overlap: the wait for the next attempt begins when the last has
- *       ended. A key that is added again while it is being tried is not tried twice.
+ *   <li>Attempts for a key do not overlap: the wait for the next attempt begins when the previous
+ *       one has ended. Adding a key again while it is being retried has no effect.
  *   <li>A key has one of three outcomes, and can then be added again. An attempt succeeds, and
  *       {@code onSuccess} is notified once. {@link #cancel} or {@link #cancelAll} removes it. Or it
- *       is exhausted, and {@code onExhausted} is notified once. A key is exhausted in four cases.
- *       Its last attempt fails, {@code abortOn} accepts a failure, the next attempt would begin
- *       after its time limit, or the backoff throws.
+ *       is exhausted, and {@code onExhausted} is notified once. A key is exhausted if its last
+ *       attempt fails, if {@code abortOn} accepts a failure, or if the next attempt would begin
+ *       after its time limit. It is also exhausted if {@code abortOn} or the backoff throws.
  *   <li>Attempts run on the executor. They run on the timer thread only if the executor is direct,
  *       like {@code Runnable::run}. An attempt that the executor rejects, or accepts and does not
  *       begin, does not count. It is offered again after one, two, four seconds, and so on up to a
@@ -59,9 +59,9 @@ import org.jspecify.annotations.Nullable;
  *       effect when a thread is free, or when the attempt returns or throws. The outcome is a
  *       timeout in each case. Cancelling and time limits do not interrupt: an attempt that has
  *       begun continues, and its outcome is ignored. The key may be tried again at the same time.
- *   <li>A key counts as one pending timeout from beginning to end, even while it is tried. The
- *       timer's limit can refuse it only when it is added. If the timer is stopped, waiting keys
- *       are dropped, and a key whose running attempt then fails is exhausted.
+ *   <li>A key counts as one pending timeout until its outcome, even during an attempt. The timer's
+ *       limit can refuse it only when it is added. If the timer is stopped, waiting keys are
+ *       dropped, and a key whose running attempt then fails is exhausted.
  * </ul>
  *
  * <p>A key takes 128 bytes plus itself, including its timeout and the map's node.
@@ -305,7 +305,7 @@ public final class Retries<K> implements AutoCloseable {
     }
   }
 
-  /** Handles a failed attempt: begins the wait for another, or ends the key. */
+  /** Handles a failed attempt: begins the wait for the next one, or exhausts the key. */
   void failed(Retry<K> retry, Throwable error) {
     if (retry.isSettled()) {
       return;

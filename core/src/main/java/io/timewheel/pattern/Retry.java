@@ -25,7 +25,8 @@ final class Retry<K> extends TimedEntry {
   }
 
   /**
-   * The time after which an executor may have dropped a task that it accepted and has not begun.
+   * The time after which this class assumes that the executor may have dropped a task that has not
+   * begun.
    */
   private static final long OFFER_INTERVAL_NANOS = 1_000_000_000;
 
@@ -40,14 +41,17 @@ final class Retry<K> extends TimedEntry {
   /** The reading of the clock after which no attempt is due. */
   private final long giveUpNanos;
 
-  // All guarded by this.
+  // All fields below are guarded by this.
   private Phase phase = Phase.WAITING;
   private int attempt = 1;
 
-  /** How often the current attempt, or its timeout, was handed over. */
+  /**
+   * The number of times that the current attempt, or its failure by timeout, was offered to the
+   * executor.
+   */
   private int offers;
 
-  /** The reading of the clock at which there is something to do next. */
+  /** The reading of the clock at which the next step is due. */
   private long nextNanos;
 
   Retry(Retries<K> owner, K key, long nowNanos, long limitNanos) {

@@ -8,9 +8,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
 /**
- * Work that is repeated on an executor while there is something to do. One timeout is pending from
- * beginning to end. So the timer can refuse a sweep when it is made, but never a thread that wakes
- * it. With nothing to do, the timeout is parked: pending, but never due.
+ * Work that is repeated on an executor while there is something to do. One timeout is pending for
+ * the whole life of the sweep. So the timer's limit can refuse the sweep when it is made, but never
+ * a call of {@link #wake}. While there is nothing to do, the timeout is parked: pending, but never
+ * due.
  *
  * <p>A thread first adds work and then checks whether the sweep is parked. A sweep first announces
  * that it parks and then checks whether there is work.
@@ -24,7 +25,9 @@ final class Sweep extends TimedEntry {
 
   private final AtomicBoolean parked = new AtomicBoolean(true);
 
-  /** How often the timeout fired since the executor was offered a run that has not begun. */
+  /**
+   * The number of times that the timeout fired since the first offer of the run that has not begun.
+   */
   private final AtomicInteger firings = new AtomicInteger();
 
   /** Makes a parked sweep. Throws the exceptions of the timer. */

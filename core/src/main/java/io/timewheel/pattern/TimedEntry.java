@@ -13,8 +13,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An entry with one timeout for life: started once, re-armed in place by the run that it fires, and
- * cancelled when the entry is settled. The pattern decides which thread may settle it.
+ * An entry with one timeout for its whole life. The timeout is started once, re-armed each time it
+ * fires, and cancelled when the entry is settled. The pattern decides which thread may settle it.
  *
  * <p>A re-armed timeout stays counted, so the limit on pending timeouts can refuse an entry only
  * when it is started. A run re-arms before it hands anything over, so user code may take any time.
@@ -53,7 +53,7 @@ abstract class TimedEntry implements TimerTask {
 
   private volatile @Nullable Timeout timeout;
 
-  /** How often the entry was hastened, or SETTLED. */
+  /** The number of {@link #hasten} calls, or SETTLED. */
   private volatile int changes;
 
   /** Starts the timeout. Throws the exceptions of the timer; then the entry has no timeout. */
@@ -95,7 +95,8 @@ abstract class TimedEntry implements TimerTask {
       pending.reschedule(delayNanos.getAsLong(), NANOSECONDS);
       VarHandle.fullFence();
     }
-    // Also if the entry was settled before: then the settler found nothing pending.
+    // Even if the entry was settled before this call: the settling thread then found nothing
+    // pending.
     if (changes == SETTLED) {
       pending.cancel();
     }

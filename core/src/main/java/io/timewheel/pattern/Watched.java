@@ -13,11 +13,11 @@ import java.lang.invoke.VarHandle;
  *
  * <h2>Calls</h2>
  *
- * A call of a callback is in one of three states for each direction. It is not due (0). Or it was
- * offered to the executor and has not begun; the state is the number of times the alarm was due
- * since, from 1. Or it is running. The run of the timeout counts; the executor begins and ends
- * calls. When a call begins, it checks again whether it is needed, because a message may have
- * arrived while it waited for the executor.
+ * For each direction, the call of the callback is in one of three states. It is not due (0). Or it
+ * was offered to the executor and has not begun: then the state is the number of times that the
+ * alarm was due, from 1. Or it is running. Each firing of the timeout counts; the executor begins
+ * and ends calls. When a call begins, it checks again whether it is needed, because a message may
+ * have arrived while it waited for the executor.
  *
  * @param <K> the type of the key
  */
@@ -59,7 +59,7 @@ final class Watched<K> extends TimedEntry implements Heartbeats.Connection<K> {
   @SuppressWarnings("unused")
   private volatile int calls;
 
-  // The time when the callback was last due, or when the connection was added.
+  // The times when each callback was last due, or when the connection was added.
   private long readIdleFromNanos;
   private long writeIdleFromNanos;
   private long allIdleFromNanos;

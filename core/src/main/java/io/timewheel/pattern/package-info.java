@@ -4,7 +4,7 @@
  * io.timewheel.Timer}, even one without a thread.
  *
  * <table>
- * <caption>What to use</caption>
+ * <caption>The classes and their uses</caption>
  * <tr><th>Class</th><th>For</th></tr>
  * <tr><td>{@link io.timewheel.pattern.Expirations}</td>
  * <td>values that expire, each after its own timeout: sessions, events</td></tr>
@@ -35,8 +35,8 @@
  * connection.close(new IllegalStateException("the connection is closed"));
  * }</pre>
  *
- * <p>{@code IdleServer}, of which this is a part, pings and closes idle connections, and {@code
- * LockWatchdog} renews the locks that it holds:
+ * <p>This part of {@code IdleServer} pings and closes idle connections. {@code LockWatchdog} renews
+ * the locks that it holds:
  *
  * <pre>{@code
  * heartbeats =
@@ -55,10 +55,11 @@
  *
  * <h2>Common rules</h2>
  *
- * All patterns use the clock of the timer. User code runs on an executor, under no lock. Its
- * exceptions go to the {@link io.timewheel.pattern.PatternErrorHandler} with the key, and stop
- * nothing. An entry counts as one pending timeout for life: the timer's limit can refuse it only
- * when it is added. When a call that ends an entry returns, the entry is no longer in the timer.
+ * All patterns use the clock of the timer. User code runs on an executor, under no lock. The {@link
+ * io.timewheel.pattern.PatternErrorHandler} receives its exceptions with the key, and the pattern
+ * continues. An entry counts as one pending timeout for its whole life, so the timer's limit can
+ * refuse it only when it is added. When a call that ends an entry returns, the entry is no longer
+ * in the timer.
  */
 @NullMarked
 package io.timewheel.pattern;

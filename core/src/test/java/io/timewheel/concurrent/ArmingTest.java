@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * Tests a periodic task whose wait ends at the moment when its timeout is re-armed or moved. When
  * the call that ends the wait returns, the task must not be in the timer. The clock and the
- * listener call the test back at these moments.
+ * listener run an action of the test at these moments.
  */
 class ArmingTest {
   /** The call that ends the wait. */

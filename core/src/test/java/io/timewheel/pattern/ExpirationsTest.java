@@ -257,7 +257,10 @@ class ExpirationsTest {
     assertThat(expired).containsExactly("shorter1", "longer2");
   }
 
-  /** At any clock reading while the timeout is re-armed for the longer time. */
+  /**
+   * The shorter timeout is set at each clock reading while the entry is re-armed for the longer
+   * one.
+   */
   @Test
   void shorterTimeoutSetWhileTheTimeoutFiresTakesEffect() {
     for (int reading = 1; reading < 6; reading++) {
@@ -462,7 +465,9 @@ class ExpirationsTest {
     assertThat(expired).containsExactly("a1");
   }
 
-  /** The listener has one entry, the queue has one, and the timer thread has the third. */
+  /**
+   * The listener handles one entry, the queue contains one, and the timer thread holds the third.
+   */
   @Test
   void timerThreadWaitsForRoomIfSet() throws InterruptedException {
     Blocked blocked = new Blocked();

@@ -68,7 +68,10 @@ class HeartbeatsTest {
     assertThat(idle).as("again after every such time").containsExactly("a65", "a100");
   }
 
-  /** The difference was negative, and wrapped when it was subtracted from "never". */
+  /**
+   * Regression: the idle time was negative, and the result wrapped when it was subtracted from
+   * "never".
+   */
   @Test
   void messageNewerThanTheReadingOfTheClockIsNotIdleness() {
     Heartbeats<String> neverIdle =
@@ -108,7 +111,7 @@ class HeartbeatsTest {
     assertThat(rig.timer.pendingTimeouts()).as("one for both directions").isOne();
   }
 
-  /** One failed check ended all later ones, and one dead peer delayed all. */
+  /** Regression: one failed check ended all later checks, and one dead peer delayed all others. */
   @Test
   void beatThatFailsIsFollowedByTheNext() {
     heartbeats.add("bad");
@@ -119,7 +122,7 @@ class HeartbeatsTest {
     assertThat(rig.errors).hasSize(3).hasOnlyElementsOfType(StackOverflowError.class);
   }
 
-  /** No task is run, as if the executor's thread were blocked. */
+  /** The executor runs no task, as if its thread were blocked. */
   @Test
   void heartbeatsDoNotQueueBehindABlockedOne() {
     heartbeats.add("a");
@@ -148,7 +151,10 @@ class HeartbeatsTest {
     assertThat(beats).hasSize(1);
   }
 
-  /** The executor accepted the heartbeat, and the connection was never called again. */
+  /**
+   * Regression: the executor accepted and dropped the heartbeat, and the connection received no
+   * further heartbeat.
+   */
   @Test
   void droppedHeartbeatDoesNotStopLaterOnes() {
     rig.takes = false;
@@ -159,7 +165,7 @@ class HeartbeatsTest {
     assertThat(beats).containsExactly("a20", "a30");
   }
 
-  /** The alarm waited in a busy executor, and a live connection was closed. */
+  /** Regression: the callback waited in a busy executor, and then closed a live connection. */
   @Test
   void alarmIsOffIfAMessageComesWhileItWaitsForTheExecutor() {
     Connection<String> a = heartbeats.add("a");
@@ -209,7 +215,7 @@ class HeartbeatsTest {
     assertThat(rig.errorKeys).containsExactly("Heartbeats bad");
   }
 
-  /** One dead peer delayed all. */
+  /** Regression: one dead peer delayed all others. */
   @Test
   void beatThatBlocksDelaysNoOther() {
     CountDownLatch letGo = new CountDownLatch(1);
@@ -257,7 +263,9 @@ class HeartbeatsTest {
     }
   }
 
-  /** A timer task that started itself in its constructor ran before its fields were set. */
+  /**
+   * Regression: a timer task that started itself in its constructor ran before its fields were set.
+   */
   @Test
   void beatMayBeDueBeforeAddReturns() {
     rig.fireAtOnceAfterMillis(10);
@@ -429,7 +437,10 @@ class HeartbeatsTest {
     assertThat(limited.get("a")).isSameAs(a);
   }
 
-  /** The timeout once left the timer, and was then refused: no alarm reported the dead peer. */
+  /**
+   * Regression: the timeout left the timer and was then refused, so no callback reported the dead
+   * peer.
+   */
   @Test
   void connectionIsWatchedIfTheTimerIsFull() {
     Rig full = new Rig(1);

@@ -130,9 +130,7 @@ class LeasesTest {
     assertNothingFires();
   }
 
-  /**
-   * The sweeps of two leases differ. The expiry of a lease has a timeout of its own if necessary.
-   */
+  /** The expiry of a lease may lie between two sweeps. The next sweep then runs at the expiry. */
   @Test
   void lossIsNoticedAtItsTick() {
     leases.hold("other");
@@ -208,7 +206,7 @@ class LeasesTest {
     assertThat(leases.holds("b")).isOne();
   }
 
-  /** All consequences of the answer are decided before any callback runs. */
+  /** The call ends for all its leases before any callback runs. */
   @Test
   void slowLossDelaysNoRenewalOfItsCall() {
     Leases<String> slow = make(rig).onLost((key, how) -> rig.liveMillis(100)).build();
@@ -455,7 +453,7 @@ class LeasesTest {
 
   // Refusals and the end
 
-  /** The lease would be held forever, and never renewed. */
+  /** Otherwise, the lease would be held forever and never renewed. */
   @Test
   void stoppedTimerRefusesHolds() {
     leases.hold("a");
@@ -549,8 +547,8 @@ class LeasesTest {
   }
 
   /**
-   * At any clock reading of the release. Regression: the lease was marked as part of the previous
-   * call.
+   * The release happens at each clock reading in turn. Regression: the lease was marked as part of
+   * the previous call.
    */
   @Test
   void noRenewalBeginsAfterARelease() {
@@ -589,7 +587,9 @@ class LeasesTest {
     }
   }
 
-  /** Each is a separate task: another thread of the executor runs the second. */
+  /**
+   * Each notification is a separate task, so another thread of the executor runs the second one.
+   */
   @Test
   void slowLossDelaysNoOtherLoss() {
     List<String> notified = new ArrayList<>();

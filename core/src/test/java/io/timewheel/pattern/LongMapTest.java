@@ -62,8 +62,8 @@ class LongMapTest {
   }
 
   /**
-   * IDs that differed only in their upper bits had one hash position, and every look-up passed them
-   * all.
+   * Regression: IDs that differed only in their upper bits had the same hash position, so every
+   * lookup passed all of them.
    */
   @Test
   void spreadsIdsWhicheverOfTheirBitsTheyDifferIn() {

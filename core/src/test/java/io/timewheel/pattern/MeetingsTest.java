@@ -10,8 +10,8 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests two threads that meet, with one thread. The actions of the other thread run in the listener
- * of the timer, between the start of a timeout and its return.
+ * Tests races of two threads with one thread. The listener of the timer runs the actions of the
+ * other thread, between the start of a timeout and the return of {@code newTimeout}.
  */
 class MeetingsTest {
   private static final Duration HOUR = Duration.ofHours(1);
@@ -59,7 +59,10 @@ class MeetingsTest {
     assertThat(notified).containsExactly("fired");
   }
 
-  /** A run that had read the state before left the entry pending forever. */
+  /**
+   * Regression: a run that had read the state before the entry was settled left the entry pending
+   * forever.
+   */
   @Test
   void entryThatIsSettledBetweenItsFiringAndItsReArmingIsNotPending() {
     TimedEntry settled =

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** A million keys: each has exactly one outcome, and work for one is not work for all. */
+/**
+ * Tests the patterns with a million keys: each key has exactly one outcome, and an operation on one
+ * key costs nothing for the others.
+ */
 @SuppressWarnings("FutureReturnValueIgnored")
 class MillionKeysTest {
   private static final int KEYS = 1_000_000;
@@ -127,7 +130,8 @@ class MillionKeysTest {
     for (int key = 0; key < KEYS; key++) {
       connections.add(heartbeats.add(key));
     }
-    connections.forEach(Heartbeats.Connection::written); // no longer after a random part
+    connections.forEach(
+        Heartbeats.Connection::written); // from here on, every interval has its full length
     rig.liveMillis(99);
     assertEach(0);
     rig.liveMillis(1);

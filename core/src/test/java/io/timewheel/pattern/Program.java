@@ -12,8 +12,8 @@ import java.util.concurrent.RejectedExecutionException;
 
 /**
  * A random program of operations and advances of time, for a pattern and a naive model of it. The
- * model checks everything at every tick. After every operation and every tick the two are compared.
- * Meanwhile, the executor runs tasks, is busy for a while, or rejects.
+ * model checks all its entries at every tick. The program compares the two after every operation
+ * and every tick. At random, the executor runs its tasks, is busy for a while, or rejects tasks.
  */
 abstract class Program {
   private enum Workers {
@@ -42,7 +42,7 @@ abstract class Program {
     random = new SplittableRandom(seed);
   }
 
-  /** Applies a random operation to both. */
+  /** Applies a random operation to the pattern and the model. */
   abstract void operate();
 
   /**

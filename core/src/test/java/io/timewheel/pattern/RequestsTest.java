@@ -222,7 +222,7 @@ class RequestsTest {
     assertThat(requests.size()).isZero();
   }
 
-  /** Otherwise, they would wait forever. */
+  /** Otherwise, their callers would wait forever. */
   @Test
   void stoppedTimerFailsRequestsInFlight() {
     CompletableFuture<String> answer = channel.start(1, ofMillis(10));
@@ -267,7 +267,10 @@ class RequestsTest {
     assertThat(answer).isCompletedExceptionally();
   }
 
-  /** All timeouts of all channels waited for one task, and the rest ran on the timer thread. */
+  /**
+   * Regression: the timeouts of all channels waited for one task, and the rest ran on the timer
+   * thread.
+   */
   @Test
   void dependentThatBlocksDelaysNoOther() {
     List<String> notified = new ArrayList<>();

@@ -57,7 +57,10 @@ class RetriesPropertyTest {
     private final long salt = random.nextLong();
     private final int maxAttempts = random.nextInt(1, 5);
 
-    /** Not before the first attempt: a key that is added again would be exhausted endlessly. */
+    /**
+     * The time limit of a key. It is never earlier than the first attempt: otherwise, a key that is
+     * added again would be exhausted endlessly.
+     */
     private final long deadlineMillis = random.nextBoolean() ? 1_000_000 : random.nextLong(20, 80);
 
     private final Backoff backoff =

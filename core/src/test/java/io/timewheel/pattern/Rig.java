@@ -35,8 +35,8 @@ final class Rig implements Executor {
   final Queue<String> errorKeys = new ConcurrentLinkedQueue<>();
 
   /**
-   * Controls what the executor does with a task. It accepts; rejects; accepts and then throws as if
-   * it had rejected; or, with neither flag, drops the task silently.
+   * These flags control the executor. It accepts a task, rejects it, or accepts it and then throws
+   * as if it had rejected it. With neither flag, it silently drops the task.
    */
   boolean takes = true;
 
@@ -108,7 +108,10 @@ final class Rig implements Executor {
     }
   }
 
-  /** Advances the time, from one tick with a due timeout to the next. Runs no tasks. */
+  /**
+   * Advances the time in order from one tick with a due timeout to the next. Runs no tasks of the
+   * executor.
+   */
   void advance(Duration time) {
     advanceMillis(time.toMillis());
   }
@@ -116,7 +119,8 @@ final class Rig implements Executor {
   void advanceMillis(long millis) {
     long endNanos = nowNanos.get() + millis * 1_000_000;
     for (long next = timer.nextDeadlineNanos(); next - endNanos <= 0; ) {
-      nowNanos.set(Math.max(next, nowNanos.get())); // not back, to an overdue timeout
+      nowNanos.set(
+          Math.max(next, nowNanos.get())); // an overdue timeout does not move the clock back
       timer.poll();
       next = timer.nextDeadlineNanos();
     }

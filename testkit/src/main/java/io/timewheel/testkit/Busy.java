@@ -19,7 +19,7 @@ final class Busy implements TimerTask {
       try {
         released.await();
       } catch (InterruptedException e) {
-        // By stop(), whose shutdown timeout has elapsed. This task continues anyway.
+        // stop() interrupts this task once its shutdown timeout has elapsed. The task continues.
       }
     }
     ended.set(true);

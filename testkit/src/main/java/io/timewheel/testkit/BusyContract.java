@@ -25,12 +25,13 @@ import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract while a task runs: timeouts that wait for it are pending, and stopping waits for it.
+ * The contract while a task runs: due timeouts that wait behind the task are pending, and {@code
+ * stop} waits for the task.
  */
 interface BusyContract extends TimeScript {
   private Busy busy() {
     Busy busy = new Busy();
-    atEnd(busy::release); // if a failed test leaves it running, it delays the stop of its timer
+    atEnd(busy::release); // otherwise, the stop of the timer waits for it if the test fails
     return busy;
   }
 

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** The contract of cancelling: it takes effect at once, once, and permanently. */
+/** The contract of cancelling: a cancel takes effect at once, only once, and permanently. */
 interface CancellingContract extends TimeScript {
   @Test
   default void aCancelledTimeoutNeverRuns() {

@@ -13,7 +13,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.function.Executable;
 
-/** The constants, steps and assertions of the contract's tests. */
+/** The constants, steps and assertions that the tests of the contract share. */
 final class Contracts {
   static final Duration TICK = millis(1);
 
@@ -84,7 +84,7 @@ final class Contracts {
         IllegalStateException.class, () -> timer.newTimeout(new Probe(), 1, TimeUnit.MILLISECONDS));
   }
 
-  /** Without a stack trace, because it may be logged. */
+  /** The exception that the tests throw. It has no stack trace, because it may be logged. */
   @SuppressWarnings("serial")
   static final class Silent extends RuntimeException {
     Silent(String message) {

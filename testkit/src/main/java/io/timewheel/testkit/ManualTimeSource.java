@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A clock that stands still until a test moves it. A {@link ManualTimer} has its own. Use this
- * class to control a timer that has a thread:
+ * A clock that stands still until a test moves it. A {@link ManualTimer} already has one. Use this
+ * class to control the time of a timer with a thread:
  *
  * <pre>{@code
  * ManualTimeSource clock = new ManualTimeSource();
@@ -33,8 +33,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class ManualTimeSource implements TimeSource {
   /**
-   * The interval at which {@link #awaitParked} checks whether the thread has ended. No signal
-   * announces the end of a thread.
+   * The interval at which {@link #awaitParked} checks whether the thread has ended. A thread that
+   * ends sends no signal.
    */
   private static final long LIFE_SIGN_MILLIS = 1;
 
@@ -76,7 +76,7 @@ public final class ManualTimeSource implements TimeSource {
    * Moves the clock forward, and wakes the threads whose parking time is now reached. Other threads
    * are not woken. Does not wait for the work of the woken threads.
    *
-   * @param duration how far to move; zero moves nothing
+   * @param duration the time to advance by; zero does not move the clock
    * @throws IllegalArgumentException if {@code duration} is negative, or ends more than 292 years
    *     after the first reading
    */
@@ -142,9 +142,9 @@ public final class ManualTimeSource implements TimeSource {
   }
 
   /**
-   * Waits until a thread is idle until this clock moves again. An idle thread has read the clock
-   * after this call began, has completed all due work, and parks until a later time. Returns at
-   * once if the thread has ended or was not started yet.
+   * Waits until a thread is idle: it has read the clock after this call began, has completed all
+   * due work, and is parked until a later time. Returns at once if the thread has ended or was not
+   * started yet.
    *
    * <p>It is not sufficient that the thread is parked. Another thread may have unparked it for a
    * new timeout, and it may not have returned yet. So this method makes the thread return from
@@ -164,7 +164,8 @@ public final class ManualTimeSource implements TimeSource {
       laps.add(lap);
       try {
         if (parked.containsKey(thread)) {
-          LockSupport.unpark(thread); // or its next park, which sees the lap, returns at once
+          // If it has not parked yet, its next park returns at once, because of the lap.
+          LockSupport.unpark(thread);
         }
         while (!lap.ended && thread.isAlive()) {
           wait(LIFE_SIGN_MILLIS);
@@ -176,7 +177,8 @@ public final class ManualTimeSource implements TimeSource {
   }
 
   /**
-   * Begins the next lap of the thread, if a caller waits for it. Returns whether a caller waits.
+   * Begins the next lap of the thread for each caller of {@link #awaitParked} whose lap has not
+   * begun. Returns whether there is such a caller.
    */
   private boolean beginLaps(Thread thread) {
     boolean begun = false;
@@ -203,7 +205,9 @@ public final class ManualTimeSource implements TimeSource {
     return "ManualTimeSource(" + nanoTime() + " ns)";
   }
 
-  /** The path of a thread from one return of {@link #parkUntil} to its next park. */
+  /**
+   * One pass of a thread through its work, from a return of {@link #parkUntil} to its next park.
+   */
   private static final class Lap {
     final Thread thread;
     boolean begun;

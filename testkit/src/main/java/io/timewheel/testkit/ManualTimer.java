@@ -19,8 +19,8 @@ import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 
 /**
- * A timer whose clock is moved by a test. It is the production engine, without a thread or a real
- * clock. So a test of timed code does not wait and is deterministic.
+ * A timer whose clock only the test moves. It uses the production engine, without a thread and
+ * without a real clock. So a test of timed code does not wait and is deterministic.
  *
  * <pre>{@code
  * ManualTimer timer = ManualTimer.create();
@@ -40,7 +40,7 @@ import java.util.function.IntSupplier;
  * start or move meanwhile fire in the same advance if they are due by its end.
  *
  * <p>A task cannot advance the timer that runs it. It can move {@link #timeSource()}, to simulate a
- * long run. Timeouts that become due meanwhile then fire late, as in production. The advance ends
+ * slow task. Timeouts that become due meanwhile then fire late, as in production. The advance ends
  * no earlier than the time to which the task moved the clock.
  *
  * <h2>Exceptions of tasks</h2>
@@ -52,7 +52,7 @@ import java.util.function.IntSupplier;
  * {@link #stop()} or {@link #close()} throws the error. A timer with its own {@link
  * TimerBuilder#onError onError} does not throw.
  *
- * <p>All methods may be called from any thread. Calls that run tasks are serialised.
+ * <p>All methods may be called from any thread. Calls that run tasks run one after the other.
  */
 public final class ManualTimer extends PolledTimer {
   private final ManualTimeSource timeSource;
@@ -60,8 +60,9 @@ public final class ManualTimer extends PolledTimer {
   private final Queue<Throwable> errors;
 
   /**
-   * All timeouts that are still reachable; the timer refers to the pending ones. After a cancel or
-   * a move, the wheel itself has only a lower bound of the next deadline.
+   * The timeouts that are still reachable; the timer itself refers to the pending ones. They are
+   * needed because, after a cancel or a move, the wheel has only a lower bound of the next
+   * deadline.
    */
   private final Set<Timeout> timeouts =
       Collections.synchronizedSet(Collections.newSetFromMap(new WeakHashMap<>()));
@@ -93,7 +94,7 @@ public final class ManualTimer extends PolledTimer {
    * }</pre>
    *
    * <p>Its clock must be a {@link ManualTimeSource}. By default, it is a new one that starts at
-   * zero. Set it for a clock that starts at a certain reading, or for several timers on one clock.
+   * zero. Set it if the clock must start at a certain reading, or if several timers share a clock.
    * An advance moves the clock of all timers that share it, but runs the tasks of only one timer.
    * The others run theirs when they are advanced or polled.
    *
@@ -114,7 +115,8 @@ public final class ManualTimer extends PolledTimer {
   /**
    * Advances the time, and runs the tasks that become due.
    *
-   * @param duration how long; zero only runs tasks that are already due, as {@link #poll()} does
+   * @param duration the time to advance by; zero only runs tasks that are already due, as {@link
+   *     #poll()} does
    * @return how many tasks were run or handed to the executor
    * @throws IllegalArgumentException if {@code duration} is negative, or ends beyond 292 years
    * @throws IllegalStateException if called by a task that this timer runs
@@ -233,7 +235,7 @@ public final class ManualTimer extends PolledTimer {
         : Optional.of(Duration.ofNanos(tick * tickNanos));
   }
 
-  /** {@return the clock of this timer} Moving it runs nothing by itself. */
+  /** {@return the clock of this timer} Moving the clock runs no tasks. */
   @Override
   public ManualTimeSource timeSource() {
     return timeSource;

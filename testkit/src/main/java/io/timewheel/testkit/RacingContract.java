@@ -35,8 +35,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /**
- * The contract under races: every timeout has exactly one outcome. Real threads race in any order,
- * and the test thread advances the time.
+ * The contract under races: every timeout has exactly one outcome. The tests use real threads,
+ * whose order is not controlled, and the test thread advances the time.
  */
 interface RacingContract extends TimeScript {
   @Test
@@ -133,9 +133,9 @@ interface RacingContract extends TimeScript {
   }
 
   /**
-   * Races two threads against the time. While a tick passes, they apply an action to all of its
-   * timeouts, and to half of the timeouts of the next tick. The next tick certainly passes later,
-   * so each side wins some races.
+   * Races two threads against the time. While the test thread advances to a tick, they apply an
+   * action to all timeouts of that tick, and to half of the timeouts of the next one. The test
+   * thread cannot have reached the next tick yet, so each side wins some races.
    */
   private List<Timeout> raceAgainstTime(Timer timer, Consumer<Timeout> action) throws Exception {
     int ticks = 200;

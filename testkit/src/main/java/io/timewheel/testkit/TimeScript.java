@@ -4,7 +4,7 @@ package io.timewheel.testkit;
 import io.timewheel.Timer;
 import java.time.Duration;
 
-/** The operations of the contract's tests: timers, and the elapsed time. */
+/** The operations that the tests of the contract use: they make timers and advance the time. */
 interface TimeScript {
   /**
    * Returns the default settings: a tick of 1 ms, no limit and no executor. Exceptions of tasks
@@ -41,7 +41,7 @@ interface TimeScript {
   /**
    * Advances the time, and runs everything that is due by then.
    *
-   * @param duration how long
+   * @param duration the time to advance by
    */
   void advanceBy(Duration duration);
 
@@ -55,8 +55,8 @@ interface TimeScript {
   }
 
   /**
-   * Advances the time tick by tick. So timeouts that tasks start are counted from the tick at which
-   * the tasks run.
+   * Advances the time tick by tick. So the delays of timeouts that tasks start count from the tick
+   * at which the tasks run.
    *
    * @param moment the moment, counted from the start of the test
    */

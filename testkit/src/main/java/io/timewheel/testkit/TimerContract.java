@@ -43,8 +43,8 @@ import org.junit.jupiter.api.Timeout;
  * <p>A timer with its own thread needs more care: {@code advance} must not return before that
  * thread has completed all due work. {@link ManualTimeSource#awaitParked} waits for that.
  *
- * <p>The tests do not sleep and do not measure time. Time must pass only when they advance it, so
- * this contract cannot test a timer whose clock cannot be injected. JUnit Jupiter must be on the
+ * <p>The tests do not sleep and do not measure time. Time must pass only when a test advances it.
+ * So this contract cannot test a timer whose clock cannot be injected. JUnit Jupiter must be on the
  * class path; no other class of this module needs it.
  *
  * <p>Each group of guarantees is a separate interface. Its tests belong to the class that extends
@@ -71,8 +71,8 @@ public abstract class TimerContract
   protected TimerContract() {}
 
   /**
-   * Makes a timer to test. Called on the test thread, by a few tests many times. The test stops all
-   * timers that it receives.
+   * Makes a timer to test. Tests call this on the test thread; a few call it many times. The test
+   * stops all timers that it receives.
    *
    * @param settings the settings that the test needs
    * @return a new timer, whose clock stands still until {@link #advance}
@@ -81,11 +81,12 @@ public abstract class TimerContract
 
   /**
    * Advances the time for all timers that this instance has made, including stopped ones. Returns
-   * when every task that is then due has run, or was handed to the executor in the settings. Called
-   * by one thread at a time, not always the test thread. Other threads may start, move and cancel
-   * timeouts and stop the timer meanwhile. Only timeouts started before the call count.
+   * when every task that is then due has run, or was handed to the executor in the settings. Only
+   * one thread at a time calls this, but not always the test thread. Other threads may start, move
+   * and cancel timeouts and stop the timer meanwhile. The call need not run timeouts that are
+   * started meanwhile.
    *
-   * @param duration how long; zero only runs due tasks
+   * @param duration the time to advance by; zero only runs due tasks
    * @throws InterruptedException if the test was interrupted because it took too long
    */
   protected abstract void advance(Duration duration) throws InterruptedException;

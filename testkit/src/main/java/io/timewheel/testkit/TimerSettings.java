@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tick the length of a tick
  * @param maxPendingTimeouts the maximum number of pending timeouts; 0 means no limit
- * @param executor runs the tasks; null if the timer itself does
+ * @param executor runs the tasks; null if the timer runs them itself
  * @param onError handles exceptions of tasks and their callbacks
  */
 public record TimerSettings(
@@ -25,7 +25,7 @@ public record TimerSettings(
    *
    * @param tick the length of a tick
    * @param maxPendingTimeouts the maximum number of pending timeouts; 0 means no limit
-   * @param executor runs the tasks; null if the timer itself does
+   * @param executor runs the tasks; null if the timer runs them itself
    * @param onError handles exceptions of tasks and their callbacks
    */
   public TimerSettings {

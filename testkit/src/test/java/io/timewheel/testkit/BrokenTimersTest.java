@@ -25,8 +25,8 @@ import org.junit.platform.testkit.engine.EngineTestKit;
 import org.junit.platform.testkit.engine.Event;
 
 /**
- * Verifies that the contract detects faults of a timer: every test of it fails for at least one
- * timer with the fault that the test covers.
+ * Verifies that the contract detects faults: each of its tests fails for at least one timer with
+ * the fault that the test covers.
  */
 class BrokenTimersTest {
   private static final List<Class<?>> FAULTS =
@@ -95,7 +95,7 @@ class BrokenTimersTest {
     assertThat(failed).as(fault.getName()).containsExactlyInAnyOrderElementsOf(finders);
   }
 
-  /** The contract for the current broken timer; not run by itself. */
+  /** The contract for the current broken timer. JUnit does not run this class by itself. */
   static class BrokenTimer extends TimerContract {
     static volatile Method fault;
 

@@ -20,8 +20,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The promises in docs/reference: each has a row in the index. Each row names a test, and each
- * named test exists.
+ * Verifies the index of promises and tests in docs/reference: each promise has a row, each row
+ * names a test, and each named test exists.
  */
 class ContractTableTest {
   private static final Path ROOT = Path.of("..");
@@ -90,7 +90,9 @@ class ContractTableTest {
         .collect(Collectors.toList());
   }
 
-  /** Tests of several modules may have the same name; one of them must have the method. */
+  /**
+   * Test classes of several modules may have the same name; one of them must declare the method.
+   */
   private static Map<String, String> sourcesByClass() throws IOException {
     Map<String, String> sources = new HashMap<>();
     Files.walkFileTree(

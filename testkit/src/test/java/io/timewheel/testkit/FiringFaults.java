@@ -188,7 +188,7 @@ final class FiringFaults {
 
       @Override
       protected void runAllDue() {
-        // Not forever, as it would be for a task that adds itself again.
+        // Bounded, because a task that adds itself again would never let this end.
         for (int i = 0; i < 1_000; i++) {
           NaiveTimeout due = poll();
           if (due == null) {

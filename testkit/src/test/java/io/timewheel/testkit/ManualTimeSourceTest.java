@@ -105,7 +105,10 @@ class ManualTimeSourceTest {
     far.thread.join();
   }
 
-  /** Parking races with moving the clock, in lockstep: a lost wake-up would hang. */
+  /**
+   * One thread parks while another moves the clock, in lockstep. A lost wake-up would make the test
+   * hang.
+   */
   @Test
   @SuppressWarnings("ThreadPriorityCheck") // the other thread may be waiting for this processor
   void losesNoWakeUp() throws Exception {
@@ -151,7 +154,7 @@ class ManualTimeSourceTest {
     clock.awaitParked(worker); // not started yet
     AtomicInteger runs = new AtomicInteger();
     for (int i = 1; i <= 2_000; i++) {
-      // The later timeout lets the thread sleep, the earlier one wakes it: the thread must notice.
+      // After the later timeout the thread sleeps; the earlier one must wake it.
       timer.newTimeout(timeout -> runs.incrementAndGet(), 1, TimeUnit.HOURS).cancel();
       timer.newTimeout(timeout -> runs.incrementAndGet(), 1, TimeUnit.MILLISECONDS);
       clock.advanceBy(MILLI);

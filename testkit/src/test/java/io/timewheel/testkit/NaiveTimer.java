@@ -21,8 +21,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The reference implementation: a heap and one lock, so simple that any fault would be visible.
- * Passive; {@link #runDue} runs due tasks.
+ * The reference implementation: a heap and one lock, so simple that any fault would be visible. It
+ * has no thread: {@link #runDue} runs the due tasks.
  *
  * <p>The timers of {@link BrokenTimersTest} override the protected methods with faults.
  */
@@ -260,7 +260,7 @@ class NaiveTimer implements Timer {
     try {
       settings.onError().handle(timeout, error);
     } catch (Throwable e) {
-      // The error handler itself threw, so there is nobody to notify.
+      // The error handler itself threw, so there is no handler left to notify.
     }
   }
 
@@ -284,7 +284,10 @@ class NaiveTimer implements Timer {
     return new LinkedHashSet<>(drained);
   }
 
-  /** Cancels the pending timeouts. Returns null if that has been done before. */
+  /**
+   * Stops the timer and returns the cancelled timeouts. Returns null if the timer was already
+   * stopped.
+   */
   protected synchronized List<NaiveTimeout> shutDown() {
     if (stopped) {
       return null;

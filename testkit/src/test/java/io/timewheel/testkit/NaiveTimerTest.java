@@ -6,10 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Tests the reference implementation against the contract, and so the contract against the
- * reference.
- */
+/** Tests the reference implementation against the contract. This also verifies the contract. */
 class NaiveTimerTest extends TimerContract {
   private final ManualTimeSource clock = new ManualTimeSource();
   private final List<NaiveTimer> timers = new ArrayList<>();
