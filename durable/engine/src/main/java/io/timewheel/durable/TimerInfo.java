@@ -121,7 +121,7 @@ public final class TimerInfo {
     return record.definition().headers();
   }
 
-  /** {@return the time at which this version was scheduled} */
+  /** {@return the time at which this version was created} */
   public Instant createdAt() {
     return Instant.ofEpochMilli(record.createdAt());
   }
