@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A claim of firings. The server has a default for each absent field.
  *
- * @param max the most firings, from 1 to 1,000
+ * @param max the largest number of firings, from 1 to 1,000
  * @param leaseDuration the duration of the claim leases, from 1 s to 12 h
  * @param maxWait the longest wait for a first firing, up to 1 min
  */

@@ -8,19 +8,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * A due timer under a claim lease.
  *
- * @param fireId the ID of the attempt
+ * @param fireId the ID of the run, the same for all its attempts
  * @param namespace the namespace of the timer
  * @param id the ID of the timer
  * @param version the version of the timer
  * @param attempt the number of the attempt, from 1
- * @param scheduledAt the time at which the timer was due
+ * @param scheduledAt the scheduled time of the run
  * @param firedAt the time of the claim
- * @param late whether the claim was more than a second after the due time
+ * @param late whether the claim was more than a second after the scheduled time
  * @param payload the payload
  * @param payloadBase64 the payload in Base64, if it is not JSON
  * @param headers the headers of the timer
- * @param leaseToken the token that ends or extends the lease
- * @param leasedUntil the end of the lease
+ * @param leaseToken the token with which a consumer ends or extends the claim lease
+ * @param leasedUntil the expiry of the claim lease
  */
 public record Firing(
     String fireId,

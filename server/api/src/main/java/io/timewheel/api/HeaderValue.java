@@ -68,7 +68,7 @@ public record HeaderValue(@Nullable String text, @Nullable String secret) {
     }
   }
 
-  /** Reads what the serializer writes, and nothing else. */
+  /** Reads the output of the serializer, and nothing else. */
   static final class Deserializer extends ValueDeserializer<HeaderValue> {
     @Override
     public HeaderValue deserialize(JsonParser json, DeserializationContext context) {

@@ -5,7 +5,7 @@ import java.time.Instant;
 import java.util.List;
 
 /**
- * The number of due timers over time.
+ * The number of timers that are due in each span of time.
  *
  * @param buckets spans of equal length
  */

@@ -6,8 +6,8 @@ import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A schedule whose runs a client asks for: exactly one of {@code after}, {@code at}, {@code every}
- * and {@code cron}.
+ * A schedule whose next runs a client requests: exactly one of {@code after}, {@code at}, {@code
+ * every} and {@code cron}.
  *
  * @param after the delay from the arrival of the request
  * @param at the time of the only run

@@ -20,7 +20,7 @@ import tools.jackson.databind.annotation.JsonSerialize;
 @JsonSerialize(using = RawJson.Serializer.class)
 @JsonDeserialize(using = RawJson.Deserializer.class)
 public record RawJson(String text) {
-  /** Writes the text as it is. */
+  /** Writes the text unchanged. */
   static final class Serializer extends ValueSerializer<RawJson> {
     @Override
     public void serialize(RawJson value, JsonGenerator json, SerializationContext context) {

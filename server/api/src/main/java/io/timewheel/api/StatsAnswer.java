@@ -8,9 +8,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The figures of a node. The figures of the store are absent while it does not answer. The figures
- * of the whole node, {@code window} to {@code totals}, are absent in an answer about some
- * namespaces only.
+ * The figures of a node. The figures of the store ({@code paused}, {@code states} and {@code
+ * overdue}) are absent while it does not answer. The figures of the whole node, {@code window} to
+ * {@code totals}, are absent in an answer about some namespaces only.
  *
  * @param now the time of the node
  * @param startedAt the start of the node
@@ -60,11 +60,11 @@ public record StatsAnswer(
    * @param fired attempts
    * @param succeeded attempts that have succeeded
    * @param failed attempts that have failed
-   * @param exhausted timers whose last attempt has failed
-   * @param blocked timers without a handler
+   * @param exhausted runs whose last attempt has failed, or whose handler gave up
+   * @param blocked timers that were blocked because no live node had their handler
    * @param lost attempts that were lost with their process, and expired claim leases
-   * @param skipped skipped runs
-   * @param staleOwner shards that had another owner
+   * @param skipped missed runs that were dropped
+   * @param staleOwner changes that were refused because the shard had another owner
    * @param unknownOutcomes changes with an unknown outcome
    * @param clockJumps jumps of the clock
    */

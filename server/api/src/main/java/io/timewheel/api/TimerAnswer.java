@@ -12,12 +12,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespace the namespace
  * @param id the ID
- * @param version the version; each change of the timer increases it
+ * @param version the version, which grows when the timer is replaced or moved, never when it fires
  * @param state the state
  * @param dueAt the time at which the timer is due
- * @param fireAt the time of the next attempt, if it differs
+ * @param fireAt the time of the next attempt; absent if the timer does not wait for a time
  * @param attempt the number of attempts of this run
- * @param createdAt the time of the first request
+ * @param createdAt the time at which this version was created
  * @param changedAt the time of the last change
  * @param lastError the error of the last failed attempt
  * @param cron the cron expression
@@ -85,9 +85,9 @@ public record TimerAnswer(
    * An ended attempt.
    *
    * @param attempt its number, from 1
-   * @param scheduledAt the time at which the timer was due
-   * @param beganAt the time of its start
-   * @param endedAt the time of its completion
+   * @param scheduledAt the scheduled time of the run
+   * @param beganAt the time at which it was claimed
+   * @param endedAt the time at which its end was recorded
    * @param end its result
    * @param error its error
    */

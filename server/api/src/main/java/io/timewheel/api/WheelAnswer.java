@@ -7,7 +7,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The due timers as levels of slots.
+ * The waiting timers by their due time, as levels of slots.
  *
  * @param now the time of the node
  * @param window the span of the timers in memory
