@@ -21,7 +21,7 @@ public final class Main {
   private Main() {}
 
   /**
-   * Runs a command of the line, and exits with its exit code.
+   * Runs the command, and exits with its exit code.
    *
    * @param args the arguments of the command line
    */

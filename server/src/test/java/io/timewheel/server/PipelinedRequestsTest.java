@@ -49,7 +49,7 @@ class PipelinedRequestsTest {
 
   private Running start(boolean tls) throws Exception {
     Ingress ingress = tls ? new TlsFixture(directory).ingress("") : Ingress.DIRECT;
-    // Time stands still, so that no claim ends by itself.
+    // The clock is stopped, so that no claim ends by itself.
     return new Running(
         config -> IngressTest.with(config, ingress), InstantSource.fixed(Instant.now()));
   }

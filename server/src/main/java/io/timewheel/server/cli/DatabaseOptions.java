@@ -79,7 +79,7 @@ public final class DatabaseOptions {
     return using(requireNonNull(database(), "--store"), work);
   }
 
-  /** The same for any database. */
+  /** Opens the store in any database, uses it, and closes it. Creates no tables. */
   static <T> T using(SharedDatabase database, Work<T> work) throws IOException {
     try (HikariDataSource pool = new HikariDataSource(database.smallPool())) {
       JdbcTimerStore.Builder builder = database.builder(pool);

@@ -304,7 +304,7 @@ final class StoreCommand {
   /**
    * The result of an export or a copy.
    *
-   * @param timers how many timers were written
+   * @param timers the number of timers that were written
    */
   record Written(long timers, int exitCode) {}
 
@@ -316,7 +316,7 @@ final class StoreCommand {
     return new TransferProgress(globals().err(), timers(source));
   }
 
-  /** {@return how many timers a store contains} */
+  /** {@return the number of timers in a store} */
   static long timers(TimerStore store) {
     return store.counts().values().stream()
         .map(Map<TimerState, Long>::values)
@@ -328,7 +328,8 @@ final class StoreCommand {
   /**
    * Copies a store. If it is damaged, the readable timers are copied.
    *
-   * @param name the name of a target that stays after a failure; null for one that does not
+   * @param name the name of a target that stays after a failure; null if a failure deletes the
+   *     target
    */
   Written copy(TimerStore source, TimerStore target, @Nullable String name) {
     StoreCopy copy = new StoreCopy(target, progress(source)::reached);

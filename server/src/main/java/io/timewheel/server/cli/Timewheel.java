@@ -73,7 +73,7 @@ public final class Timewheel implements Runnable {
   /** Creates the root command. Only the command line calls this. */
   public Timewheel() {}
 
-  /** {@return the global options of the line; for a command that picocli has created} */
+  /** {@return the global options of the command line; for a command that picocli has created} */
   static Globals globalsOf(@Nullable Timewheel root) {
     if (root == null) {
       throw new IllegalStateException("not on a command line");

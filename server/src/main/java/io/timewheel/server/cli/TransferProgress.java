@@ -8,7 +8,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 
-/** Prints how far a long export, import or copy is: a line for each 100,000 timers. */
+/** Prints the progress of a long export, import or copy: a line for each 100,000 timers. */
 final class TransferProgress {
   private static final int TIMERS_PER_LINE = 100_000;
 
@@ -17,16 +17,16 @@ final class TransferProgress {
   private long timers;
 
   /**
-   * Begins at 0.
+   * Begins at zero timers.
    *
-   * @param total how many timers there are; 0 if that is not known
+   * @param total the number of all timers; 0 if it is unknown
    */
   TransferProgress(PrintWriter err, long total) {
     this.err = err;
     this.total = total;
   }
 
-  /** Notes how many timers were transferred so far. */
+  /** Notes the number of timers transferred so far. */
   void reached(long number) {
     boolean isReported = number / TIMERS_PER_LINE == timers / TIMERS_PER_LINE;
     timers = number;

@@ -29,7 +29,7 @@ public final class FairLimit {
    * Counts one more.
    *
    * @param client the name of the client, such as {@link Exchange#client}; null for a client that
-   *     need not leave any to the others
+   *     may use the whole limit
    * @return null if it was counted; otherwise the limit that is reached, for a message
    */
   public synchronized @Nullable String take(@Nullable String client) {

@@ -13,8 +13,8 @@ import org.eclipse.jetty.util.Callback;
 
 /**
  * Detects that a client closes its connection while its request waits. In HTTP/1, Jetty does not
- * read a connection between the end of a request and its answer. So Jetty would detect it only by a
- * failed write, and the first write to a closed connection does not fail.
+ * read a connection between the end of a request and its answer. So Jetty would detect the close
+ * only by a failed write, and the first write to a closed connection does not fail.
  *
  * <p>Until {@link #release}, only this class reads the connection. Data that the client sends early
  * is passed to Jetty.

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * the queue is full, or if it waits too long. One client may fill half of the queue. Thread-safe.
  *
  * <p>A request occupies a slot only while a step runs, so a client that reads its answer slowly
- * blocks nobody.
+ * blocks no other client.
  */
 final class WorkQueue {
   private final int atATime;

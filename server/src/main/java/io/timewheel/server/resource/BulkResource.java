@@ -208,7 +208,7 @@ public final class BulkResource {
     return count[0];
   }
 
-  /** Visits all pages. Each has its own deadline. */
+  /** Passes each page of matching timers to a function. Each page has its own deadline. */
   private void pages(Exchange exchange, TimerFilter filter, Consumer<List<TimerKey>> each) {
     String next = null;
     do {

@@ -29,7 +29,7 @@ import java.util.function.Supplier;
 import org.eclipse.jetty.util.Callback;
 import org.jspecify.annotations.Nullable;
 
-/** Claims firings. Claims wait without a thread. */
+/** Claims firings. A waiting claim holds no thread. */
 public final class QueueResource {
   private static final int MAX_BODY = 4 * 1024;
   private static final int MAX_CLAIM = 1_000;

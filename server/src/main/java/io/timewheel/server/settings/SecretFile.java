@@ -29,7 +29,7 @@ public final class SecretFile {
   private final Path file;
 
   /**
-   * Names the file, without access to it.
+   * Refers to a file, without access to it.
    *
    * @param file its path
    */

@@ -34,7 +34,7 @@ public final class Settings implements IDefaultValueProvider {
   /** The variable with the password of the store. */
   public static final String STORE_PASSWORD = "TIMEWHEEL_STORE_PASSWORD";
 
-  /** Holds the password of the store that a copy goes to. */
+  /** The variable with the password of the target store of a copy. */
   public static final String TO_STORE_PASSWORD = "TIMEWHEEL_TO_STORE_PASSWORD";
 
   /** The highest port. */

@@ -25,7 +25,7 @@ public record TlsFiles(Path certificate, Path key) {
    * Reads both files.
    *
    * @return a key store with the pair
-   * @throws IOException if a file cannot be used, or the two are not a pair
+   * @throws IOException if a file cannot be used, or the certificate and the key are not a pair
    */
   public KeyStore read() throws IOException {
     List<X509Certificate> chain = PemFile.certificates(certificate);

@@ -21,8 +21,8 @@ import java.util.regex.Pattern;
 /**
  * The copies in the directory of a server's data. Most are backups, which are kept. A command that
  * needs a copy requests one under a unique name, and deletes it after use. Meanwhile, the command
- * holds a lock file next to the copy. By this lock, other processes recognise the copies of killed
- * commands.
+ * holds a lock file next to the copy. Once the lock is released, other processes know that the
+ * command has ended, and delete its copy.
  */
 public final class StoreCopies {
   /** The directory of copies, inside the data, and so on the same file system. */

@@ -54,7 +54,9 @@ public record WebhookTarget(
 
   private static final Set<String> RESERVED_PREFIXES = Set.of("timewheel-", "webhook-");
 
-  /** The headers that contain secrets. Their values must be in no store, backup or answer. */
+  /**
+   * The headers that contain secrets. Their values must not be part of any store, backup or answer.
+   */
   private static final Set<String> SECRET =
       Set.of("authorization", "proxy-authorization", "cookie");
 
