@@ -35,8 +35,8 @@ final class Browser implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofMinutes(10);
 
   /**
-   * The limit of a wait, more than a minute. It counts lookups, not time, because a build may be
-   * suspended.
+   * The limit of a wait, more than a minute. It is a number of lookups, not a time, because a build
+   * may be suspended.
    */
   private static final int LOOKS = 4_000;
 

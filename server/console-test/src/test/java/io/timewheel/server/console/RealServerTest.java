@@ -9,7 +9,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The console with a Timewheel server. It shows that the stand-in answers like the server. */
+/** The console with a Timewheel server. It verifies that the stand-in answers like the server. */
 @ExtendWith(InBrowser.class)
 class RealServerTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/order-1";

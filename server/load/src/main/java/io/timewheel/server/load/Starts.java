@@ -24,7 +24,7 @@ final class Starts {
     return release.getProperty("JAVA_VERSION").replace("\"", "");
   }
 
-  /** {@return the time of each start except the first one, which creates the class archive} */
+  /** {@return the duration of each start except the first one, which creates the class archive} */
   static List<Double> millis(Path home, int port) throws IOException, InterruptedException {
     run(home, port);
     List<Double> millis = new ArrayList<>();

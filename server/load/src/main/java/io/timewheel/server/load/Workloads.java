@@ -120,7 +120,7 @@ final class Workloads {
         + "\"},\"payload\":{\"order\":4711,\"reason\":\"not paid\"}}";
   }
 
-  /** {@return the times of creating a timer, over all timers that were created one by one} */
+  /** {@return the response times of all timers that were created one by one} */
   Histogram singles(String namespace, int connections, int seconds) throws Exception {
     long cpuMicros = server.cpuMicros();
     long beganNanos = System.nanoTime();
@@ -148,7 +148,7 @@ final class Workloads {
 
   // Lag
 
-  /** {@return the times from the due time of each timer until a waiting claim received it} */
+  /** {@return the time from the due time of each timer until a waiting claim received it} */
   Histogram lag(String namespace, int perSecond, int seconds) throws Exception {
     int count = perSecond * seconds;
     // Timers that are due before all are created would add to the lag.
