@@ -31,25 +31,25 @@ import org.springframework.core.annotation.AnnotatedElementUtils;
  *
  * <h2>Creation</h2>
  *
- * The timer is created when something requests it: a bean that injects it, an {@link OnTimer}
- * method, or a {@link DurableTimerCustomizer}. Otherwise, no store is opened, because the store may
- * be on the class path by accident.
+ * The durable timer is created when the application requests it: a bean that injects it, an {@link
+ * OnTimer} method, or a {@link DurableTimerCustomizer}. Otherwise, no store is opened, because the
+ * store may be on the class path by accident.
  *
  * <h2>Start</h2>
  *
- * The timer is built without being started, so beans that inject it can schedule at once. Handlers
- * are detected when all singletons exist, as for {@code @EventListener}. By then, beans have their
- * final types, and errors end the start before a web server opens its port. Firing begins last,
- * when the context is refreshed. If it began earlier, a service that repeatedly fails to start
- * would exhaust the attempts of its timers.
+ * The durable timer is built without being started, so beans that inject it can schedule at once.
+ * Handlers are detected when all singletons exist, as for {@code @EventListener}. By then, beans
+ * have their final types, and errors end the start before a web server opens its port. Firing
+ * begins last, when the context is refreshed. If it began earlier, a service that repeatedly fails
+ * to start would exhaust the attempts of its timers.
  *
  * <h2>Stop</h2>
  *
- * A lifecycle closes the timer, not the destruction of beans, because handlers use beans that are
- * unknown here. Its phase is above that of {@link Workers}, because handlers may use the timer that
- * {@link Workers} stops. It is below the phases of web servers and message listeners, because these
- * schedule timers for their current work. As with {@link Workers}, only the close of the context
- * closes the timer.
+ * A lifecycle bean closes the durable timer. The destruction of its bean could come too late,
+ * because handlers use other beans, which this class does not know. Its phase is above that of
+ * {@link Workers}, because handlers may use the timer that {@link Workers} stops. It is below the
+ * phases of web servers and message listeners, because these schedule timers for their current
+ * work. As with {@link Workers}, only the close of the context closes the timer.
  */
 final class DurableTimers
     implements SmartInitializingSingleton,

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.timewheel.durable.PayloadCodec;
 import java.io.IOException;
 
-/** Like {@link JacksonPayloads}, with Jackson 2, which Spring Boot 3.5 uses. */
+/** Encodes payloads as JSON, with the Jackson 2 of the application (Spring Boot 3.5). */
 final class Jackson2Payloads implements PayloadCodec {
   private final ObjectMapper mapper;
 

@@ -115,8 +115,8 @@ final class OnTimerMethod implements Handler {
   }
 
   /**
-   * Returns whether a type is one of the firings. The firing for the other kind of method is not a
-   * payload either, and its class may be missing.
+   * Returns whether a type is a firing of either kind of method, and so not a payload. Compares
+   * names, because the class of the other kind may be missing.
    */
   private static boolean isOurs(Type type) {
     return type.getTypeName().startsWith("io.timewheel.durable.");

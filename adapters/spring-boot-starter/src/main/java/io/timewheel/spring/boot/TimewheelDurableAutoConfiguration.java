@@ -35,7 +35,7 @@ import tools.jackson.databind.json.JsonMapper;
  * <td>a {@link PayloadCodec}
  * </table>
  *
- * <p>The store is opened only if something requests it: a bean that injects the {@link
+ * <p>The store is opened only if the application requests it: a bean that injects the {@link
  * DurableTimer}, an {@link OnTimer} method, or a {@link DurableTimerCustomizer}. Timers fire from
  * the refresh of the context until its close. Running attempts then have {@code
  * timewheel.shutdown-timeout} to end.

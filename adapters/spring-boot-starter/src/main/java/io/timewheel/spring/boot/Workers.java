@@ -28,10 +28,10 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  * <h2>Stop</h2>
  *
  * When the context closes, the scheduler and the timer stop first, so no new task begins. Then
- * running tasks have the shutdown timeout to end. The rest are interrupted. A lifecycle does this,
- * not the destruction of beans, because tasks use beans that are unknown here. The phase is low:
- * web servers and message listeners, which start timeouts for their current work, start after it
- * and stop before it.
+ * running tasks have the shutdown timeout to end. The rest are interrupted. A lifecycle bean does
+ * this. The destruction of its bean could come too late, because tasks use other beans, which this
+ * class does not know. The phase is low: web servers and message listeners, which start timeouts
+ * for their current work, start after it and stop before it.
  *
  * <p>A context can also be stopped and started again, and a test framework does that to cached
  * contexts. A stopped timer cannot start again. So {@link #stop} checks whether the context closes,
