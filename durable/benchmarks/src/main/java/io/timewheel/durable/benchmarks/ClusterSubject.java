@@ -12,7 +12,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Nodes of ours on one database, each with its own pool. Callers take turns with them. */
+/** Timewheel nodes on one database, each with its own pool. Calls go to the nodes in turn. */
 final class ClusterSubject implements Subject {
   /** Runs the due timers of a node. */
   @FunctionalInterface

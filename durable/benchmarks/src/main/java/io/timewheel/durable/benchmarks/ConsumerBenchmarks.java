@@ -222,7 +222,7 @@ final class ConsumerBenchmarks {
 
   // Acks
 
-  /** Acknowledges timers that were claimed before, without a backlog and then with one. */
+  /** Acks timers that were claimed before, without a backlog and then with one. */
   private void acks(String store, Opener opener) throws Exception {
     try (Subject subject = opener.open(id -> {})) {
       DurableTimer timer = subject.timer;
@@ -287,7 +287,7 @@ final class ConsumerBenchmarks {
     }
   }
 
-  /** Acknowledges for this time, or until no timer is left. {@return acks per second} */
+  /** Acks timers for this time, or until no timer is left. Returns the acks per second. */
   private static double ackRate(DurableTimer timer, Queue<QueueFiring> held, int seconds)
       throws InterruptedException {
     AtomicLong acks = new AtomicLong();

@@ -29,8 +29,8 @@ final class ConsumerLoad implements AutoCloseable {
   }
 
   /**
-   * Starts consumers of one queue that never wait long. Each claims a timer, acknowledges it, and
-   * schedules another one that is due at once.
+   * Starts consumers of one queue that never wait long. Each claims a timer, acks it, and schedules
+   * another one that is due at once.
    */
   void busyConsumers(int count) {
     for (int i = 0; i < count; i++) {

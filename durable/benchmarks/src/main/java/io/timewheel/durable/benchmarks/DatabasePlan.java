@@ -69,7 +69,7 @@ final class DatabasePlan {
    *
    * @param seconds the duration of workloads without an end
    * @param snapshotSeconds the duration of a held snapshot
-   * @param rounds the number of rounds of ours
+   * @param rounds the number of rounds of Timewheel
    */
   static List<Cell> of(ServerPlace.Server server, long seconds, long snapshotSeconds, int rounds) {
     boolean all = server == ServerPlace.Server.POSTGRESQL;

@@ -10,9 +10,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Measures how many timers fire per second. {@code timers} are due at one moment, and their handler
- * does nothing. The time ends when the last completion is recorded. The same number fires before,
- * for the compiler, the first of them after {@code leadMillis}. The warm-up is repeated until it
- * has lasted {@code warmupMillis}.
+ * does nothing. The time ends when the last completion is recorded. A warm-up with the same number
+ * runs first, so that the JVM has compiled the code. Its first timers are due after {@code
+ * leadMillis}. The warm-up is repeated until it has lasted {@code warmupMillis}.
  */
 final class FireWorkload implements Workload.Body {
   private static final int BATCH = 1_000;

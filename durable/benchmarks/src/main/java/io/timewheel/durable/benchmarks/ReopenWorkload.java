@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Opens a directory in which {@link FillWorkload} stored {@code timers}. Measures the time to open,
- * and the time until a new timer that is due at once has fired. Also measures the heap, which is
- * small, and the size on disk.
+ * and the time until a new timer that is due at once has fired. Also measures the heap, which must
+ * be small, and the size on disk.
  */
 final class ReopenWorkload implements Workload.Body {
   private static final String PROBE = "probe-0000000000";

@@ -17,17 +17,17 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * RocksDB alone, with the writes that our store needs for a timer. Keys and values have the same
- * length, batches have the same size, and each is synced. It reads nothing, checks nothing and
- * counts nothing.
+ * RocksDB alone, with the writes that the store of Timewheel needs for a timer. Keys and values
+ * have the same length, batches have the same size, and each is synced. It reads nothing, checks
+ * nothing and counts nothing.
  */
 final class RocksFloor implements Subject {
   static {
     RocksDB.loadLibrary();
   }
 
-  // The writes of our store for an order: keys of namespace, a zero and ID, with shard and time
-  // before them in the index; values with the other fields.
+  // The writes of the store of Timewheel for an order: keys of namespace, a zero and ID, with shard
+  // and time before them in the index; values with the other fields.
   private static final int KEY_BYTES = 4 + 1 + 16;
   private static final int RECORD_BYTES = 120;
   private static final int DUE_BYTES = 20;

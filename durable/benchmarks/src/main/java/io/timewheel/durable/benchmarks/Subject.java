@@ -8,7 +8,10 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletionStage;
 
-/** A durable timer, a peer of it or a bare store, in the form that the workloads use. */
+/**
+ * A scheduler of durable timers, one of its peers, or a bare store, in the form that the workloads
+ * use.
+ */
 interface Subject extends AutoCloseable {
   /** An order for a timer: an ID of 16 characters and a time. */
   record Order(String id, long dueMillis) {

@@ -9,7 +9,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The machine and the sources of the measurements. */
+/** Describes the machine and the sources of the measurements. */
 final class Surroundings {
   private Surroundings() {}
 

@@ -19,7 +19,7 @@ final class Tables {
    * The form of a cell.
    *
    * @param higherIsBetter whether a higher first figure is better; it compares subjects
-   * @param lines the text, with figures in braces
+   * @param lines the lines of a cell, with the names of figures in braces
    */
   record Form(String heading, boolean higherIsBetter, String primary, List<String> lines) {}
 

@@ -13,7 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongSupplier;
 
-/** Our timer, on any store, with its default settings. */
+/** Timewheel on any store, with its default settings. */
 final class TimewheelSubject implements Subject {
   private static final String NAMESPACE = "shop";
   static final String HANDLER = "orders.cancel";

@@ -95,7 +95,7 @@ public final class DatabaseFloor {
   String measure(int timers, int rounds) throws Exception {
     Map<Case, List<Measured>> all = new LinkedHashMap<>();
     cases().forEach(one -> all.put(one, new ArrayList<>()));
-    // A single round is a try. The first of several rounds is a warm-up.
+    // A single round is a trial. The first of several rounds is a warm-up.
     for (int round = rounds == 1 ? 1 : 0; round <= rounds; round++) {
       for (Case one : all.keySet()) {
         Measured measured = measure(one, timers);

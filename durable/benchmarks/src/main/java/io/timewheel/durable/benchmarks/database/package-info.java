@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** Measures what a shared database allows: bare SQL, without a store. */
+/** Measures the limits of a shared database with bare SQL, without a store. */
 @NullMarked
 package io.timewheel.durable.benchmarks.database;
 
