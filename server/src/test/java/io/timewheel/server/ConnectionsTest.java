@@ -288,7 +288,7 @@ class ConnectionsTest {
   }
 
   @Test
-  void aConnectionTooManyIsAnswered429() throws Exception {
+  void aConnectionAboveTheLimitIsAnswered429() throws Exception {
     start(3, Ingress.DIRECT); // one address may have 2
     Socket first = connect();
     send(first, GET + "\r\n");

@@ -58,7 +58,7 @@ class MigrateCommandTest {
   }
 
   @Test
-  void printsTheTablesAndMakesThem() throws Exception {
+  void printsTheStatementsAndCreatesTheTables() throws Exception {
     Database database = TestDatabases.postgresql().createDatabase();
     assertThat(migrate(database, "--print")).as(err + "").isZero();
     assertThat(database.number(TABLES)).isZero();
@@ -80,7 +80,7 @@ class MigrateCommandTest {
   }
 
   @Test
-  void takesMariaDb() throws Exception {
+  void acceptsMariaDb() throws Exception {
     Database database = TestDatabases.mariadb().createDatabase();
     assertThat(migrate(database, "--print")).as(err + "").isZero();
     assertThat(out.toString()).contains("ENGINE = InnoDB");
@@ -117,7 +117,7 @@ class MigrateCommandTest {
   }
 
   @Test
-  void wantsADatabase() throws IOException {
+  void requiresADatabase() throws IOException {
     assertThat(run(Map.of(), List.of("store", "migrate"))).isEqualTo(2);
     assertThat(err.toString()).contains("--store is missing");
   }

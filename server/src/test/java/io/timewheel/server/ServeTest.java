@@ -472,7 +472,7 @@ class ServeTest {
   }
 
   @Test
-  void wrongUsageExitsTwo() throws Exception {
+  void wrongUsageExitsWithTwo() throws Exception {
     assertThat(run("serve", "--port", "many").waitFor()).isEqualTo(2);
     assertThat(run("nonsense").waitFor()).isEqualTo(2);
   }

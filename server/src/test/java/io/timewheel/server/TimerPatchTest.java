@@ -223,7 +223,7 @@ class TimerPatchTest {
   }
 
   @Test
-  void takesNoOtherTypeThanAMergePatch() {
+  void acceptsOnlyTheTypeOfAMergePatch() {
     put(ONCE);
     Answer answer =
         running.send("PATCH", path, "{}", "Content-Type", "application/json", "If-Match", "*");

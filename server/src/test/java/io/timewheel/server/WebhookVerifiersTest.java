@@ -57,7 +57,7 @@ class WebhookVerifiersTest {
   }
 
   @Test
-  void theOneForJavaTakesItAndNothingElse() throws Exception {
+  void theJavaVerifierAcceptsTheMessageAndNoOther() throws Exception {
     assertThat(call.body()).isEqualTo(PAYLOAD);
     Webhook webhook = new Webhook(WebhooksTest.SECRET);
     assertThatCode(() -> webhook.verify(call.body(), call.headers())).doesNotThrowAnyException();
@@ -66,7 +66,7 @@ class WebhookVerifiersTest {
   }
 
   @Test
-  void theOneForJavaScriptTakesItAndNothingElse() throws Exception {
+  void theJavaScriptVerifierAcceptsTheMessageAndNoOther() throws Exception {
     assumeThat("node", "--version");
     assumeThat(
         "npm",

@@ -173,7 +173,7 @@ class WebhooksTest {
 
   @ParameterizedTest
   @ValueSource(ints = {200, 201, 202, 204, 299})
-  void anAnswerOf2xxIsTheEnd(int status) {
+  void anAnswerOf2xxCompletesTheTimer(int status) {
     receiver.answering = Receiver.status(status);
     due("a", SLOW);
 
@@ -351,7 +351,7 @@ class WebhooksTest {
   }
 
   @Test
-  void littleIsKeptOfAnEndlessAnswer() {
+  void onlyTheBeginningOfAnEndlessAnswerIsRetained() {
     receiver.answering =
         exchange -> {
           exchange.sendResponseHeaders(200, 0);

@@ -84,7 +84,7 @@ class DeferredRunsTest {
   }
 
   /** Delays the timer until minute 215, so that the runs at 60, 120 and 180 are missed. */
-  private void hinder(Hindrance how, TimerSpec spec) {
+  private void delay(Hindrance how, TimerSpec spec) {
     switch (how) {
       case PAUSE -> {
         timer.schedule(spec);
@@ -113,8 +113,8 @@ class DeferredRunsTest {
 
   @ParameterizedTest
   @EnumSource
-  void fireOnceMakesUpForAllWithOneRun(Hindrance how) {
-    hinder(how, spec(MissedRuns.FIRE_ONCE).handler("h"));
+  void fireOnceReplacesAllMissedRunsByOneCatchUpRun(Hindrance how) {
+    delay(how, spec(MissedRuns.FIRE_ONCE).handler("h"));
     assertThat(scheduledMinutes).containsExactly(180L);
     assertThat(firings).allMatch(Firing::isCatchUp);
     assertThat(timer.stats().skipped()).isEqualTo(2);
@@ -124,8 +124,8 @@ class DeferredRunsTest {
 
   @ParameterizedTest
   @EnumSource
-  void skipLeavesAllOut(Hindrance how) {
-    hinder(how, spec(MissedRuns.SKIP).handler("h"));
+  void skipDropsAllMissedRuns(Hindrance how) {
+    delay(how, spec(MissedRuns.SKIP).handler("h"));
     assertThat(scheduledMinutes).isEmpty();
     assertThat(timer.stats().skipped()).isEqualTo(3);
     advance(30);
@@ -134,8 +134,8 @@ class DeferredRunsTest {
 
   @ParameterizedTest
   @EnumSource
-  void fireAllMakesUpForEach(Hindrance how) {
-    hinder(how, spec(MissedRuns.FIRE_ALL).handler("h"));
+  void fireAllCatchesUpEachMissedRun(Hindrance how) {
+    delay(how, spec(MissedRuns.FIRE_ALL).handler("h"));
     assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L);
     advance(30);
     assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L, 240L);
@@ -143,7 +143,7 @@ class DeferredRunsTest {
 
   @Test
   void aQueueGetsOneRunForAll() {
-    hinder(Hindrance.PAUSE, spec(MissedRuns.FIRE_ONCE).queue("q"));
+    delay(Hindrance.PAUSE, spec(MissedRuns.FIRE_ONCE).queue("q"));
     assertThat(claimed()).containsExactly(180L);
     assertThat(claimed()).isEmpty();
     advance(30);
@@ -152,7 +152,7 @@ class DeferredRunsTest {
 
   @Test
   void aQueueGetsNoRunIfMissedRunsAreSkipped() {
-    hinder(Hindrance.HOLD, spec(MissedRuns.SKIP).queue("q"));
+    delay(Hindrance.HOLD, spec(MissedRuns.SKIP).queue("q"));
     assertThat(claimed()).isEmpty();
     advance(30);
     assertThat(claimed()).containsExactly(240L);

@@ -158,7 +158,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void cancelsForGood() {
+  void aCancelledTimerNeverFires() {
     scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
     assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
     scene.restart();
@@ -285,7 +285,7 @@ class DurableTimerTest {
   }
 
   @Test
-  void doesBatches() {
+  void eachItemOfABatchSucceedsOrFailsOnItsOwn() {
     var results =
         scene.timer.scheduleAll(
             List.of(

@@ -113,7 +113,7 @@ final class AddressPolicyTest {
   }
 
   @Test
-  void takesTheWholeSpace() throws UnknownHostException {
+  void acceptsTheWholeAddressSpace() throws UnknownHostException {
     AddressPolicy policy =
         AddressPolicy.admitting(List.of(Cidr.parse("0.0.0.0/0"), Cidr.parse("::/0")));
 

@@ -35,7 +35,7 @@ final class WebhookSecretTest {
   }
 
   @Test
-  void wants24To64Bytes() {
+  void requires24To64Bytes() {
     for (int bytes : new int[] {24, 64}) {
       WebhookSecret.parse("whsec_" + Base64.getEncoder().encodeToString(new byte[bytes]));
     }
@@ -47,7 +47,7 @@ final class WebhookSecretTest {
   }
 
   @Test
-  void showsNothing() {
+  void itsTextContainsNoSecret() {
     assertThat(WebhookSecret.parse("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"))
         .hasToString("WebhookSecret");
   }

@@ -118,7 +118,7 @@ class DecisionTest {
   }
 
   @Example
-  void holdsAtBothEndsOfTime() {
+  void decidesAtTheLimitsOfTheTimeRange() {
     Recurrence rate = Recurrence.fixedRate(Duration.ofMillis(7));
     for (MissedRuns missed : MissedRuns.values()) {
       for (long now : new long[] {Long.MIN_VALUE, 0, Long.MAX_VALUE - 1, Long.MAX_VALUE}) {
