@@ -9,12 +9,14 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Tests timers that are no longer reachable. References to them are in separate methods, so no
  * variable of a test holds one.
  */
+@Tag("promise-28")
 class AbandonedTimerTest {
   private final TestClock clock = new TestClock();
   private final AtomicReference<Thread> worker = new AtomicReference<>();

@@ -3,6 +3,7 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -37,6 +38,7 @@ class ClockTest {
 
   @ParameterizedTest
   @ValueSource(longs = {Long.MIN_VALUE, -TICK_NANOS, -1, 0, 1, Long.MAX_VALUE - 5, Long.MAX_VALUE})
+  @Tag("promise-6")
   void countsFromWhereverTheClockStarts(long originNanos) {
     Clock clock = clockFrom(originNanos);
     assertThat(clock.elapsedNanos()).isZero();
@@ -51,6 +53,7 @@ class ClockTest {
   }
 
   @Test
+  @Tag("promise-6")
   void aClockBehindItsStartReturnsZeroElapsedTime() {
     Clock clock = clockFrom(100);
     time.nanos = 99;

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.timewheel.PassiveTimer.Kind;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the engine after a shutdown or a failure, without a thread. A tick is ten nanoseconds. */
@@ -54,6 +55,7 @@ class EngineEndTest {
   }
 
   @Test
+  @Tag("promise-29")
   void failedEngineReportsTheCauseAndKeepsPendingTimeouts() {
     PassiveTimer timer = timer(2, 0);
     Engine engine = timer.engine;

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -289,6 +290,7 @@ class EngineTest {
   }
 
   @Test
+  @Tag("promise-21")
   void interruptOfATaskStaysOnACallersThread() {
     Engine engine = engine(1);
     engine.start(timeout -> Thread.currentThread().interrupt(), 5, TimeUnit.NANOSECONDS);

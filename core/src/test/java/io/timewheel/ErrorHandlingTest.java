@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that exceptions of callbacks and of error handlers affect nothing else. */
@@ -85,6 +86,7 @@ class ErrorHandlingTest {
 
   /** The text of a task may be long, secret or broken. */
   @Test
+  @Tag("promise-19")
   void defaultHandlerLogsTheClassOfATaskAndNotItsText() {
     PolledTimer timer = settings.build();
     Exception thrown = new Exception("on purpose");
@@ -101,6 +103,7 @@ class ErrorHandlingTest {
   }
 
   @Test
+  @Tag("promise-19")
   void logsTheClassThatAWrapperNames() {
     assertThat(logged(() -> Exception.class)).contains(" java.lang.Exception threw");
   }
@@ -125,6 +128,7 @@ class ErrorHandlingTest {
 
   /** Logging may throw too, because log handlers and the texts of exceptions are user code. */
   @Test
+  @Tag("promise-19")
   void logThatThrowsHasNoOtherEffect() {
     PolledTimer timer = settings.build();
     timer.newTimeout(throwing(new Exception()), 1, TimeUnit.NANOSECONDS);

@@ -18,6 +18,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -31,6 +32,7 @@ class FaultsTest {
   private final RecordingTask task = new RecordingTask(clock);
 
   @Test
+  @Tag("promise-3")
   void fault1SlowTaskOnAnExecutorDelaysNoOtherTask() {
     CountDownLatch letGo = new CountDownLatch(1);
     ExecutorService executor = Executors.newCachedThreadPool();
@@ -192,6 +194,7 @@ class FaultsTest {
 
   @ParameterizedTest
   @EnumSource
+  @Tag("promise-17")
   void fault7PendingNeverDrifts(Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, 10, 4, 1_000);
     Concurrently.run(

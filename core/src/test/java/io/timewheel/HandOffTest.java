@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests tasks on an executor, and executors that misbehave. */
@@ -47,6 +48,7 @@ class HandOffTest {
   }
 
   @Test
+  @Tag("promise-15")
   void handedOffTaskIsNoLongerPending() {
     List<Runnable> queue = new ArrayList<>();
     PolledTimer timer = settings.executor(queue::add).maxPendingTimeouts(1).build();
@@ -172,6 +174,7 @@ class HandOffTest {
   }
 
   @Test
+  @Tag("promise-20")
   void taskRunsEvenIfThePolicyThrows() {
     AssertionError thrown = new AssertionError("the policy itself");
     PolledTimer timer =

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -52,6 +53,7 @@ class HashedWheelTest {
   }
 
   @Test
+  @Tag("promise-8")
   void timeoutsFireInTheOrderOfTheirTicksHoweverLateTheyArePolled() {
     Node third = model.startAt(10 * TURN + 5);
     Node second = model.startAt(10 * TURN);
@@ -61,6 +63,7 @@ class HashedWheelTest {
   }
 
   @Test
+  @Tag("promise-9")
   void timeoutsOfOneTickFireInTheOrderInWhichTheyWereAdded() {
     List<Node> timeouts = model.startAt(10, 5);
     assertThat(model.runTo(10)).containsExactlyElementsOf(timeouts);

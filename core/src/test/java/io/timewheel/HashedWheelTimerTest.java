@@ -14,6 +14,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -81,6 +82,7 @@ class HashedWheelTimerTest {
   }
 
   @Test
+  @Tag("promise-28")
   void threadIsADaemonWithTheNameOfTheTimer() {
     RecordingTask task = new RecordingTask(TimeSource.system());
     try (HashedWheelTimer timer =
@@ -98,6 +100,7 @@ class HashedWheelTimerTest {
   }
 
   @Test
+  @Tag("promise-28")
   void threadIsMadeAtOnceAndStartedByTheFirstTimeout() {
     HashedWheelTimer timer = new HashedWheelTimer(factory);
     assertThat(made).hasSize(1);
@@ -170,6 +173,7 @@ class HashedWheelTimerTest {
 
   @ParameterizedTest
   @ValueSource(ints = {0, -1, Integer.MIN_VALUE, (1 << 20) + 1, 1 << 30, Integer.MAX_VALUE})
+  @Tag("promise-30")
   void ticksPerWheelMustBePositiveAndNotAbsurd(int ticksPerWheel) {
     assertThatIllegalArgumentException()
         .isThrownBy(() -> new HashedWheelTimer(1, MILLIS, ticksPerWheel))

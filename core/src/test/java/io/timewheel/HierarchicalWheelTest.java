@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -52,12 +53,14 @@ class HierarchicalWheelTest {
   }
 
   @Test
+  @Tag("promise-9")
   void timeoutsOfOneTickFireInTheOrderInWhichTheyWereAdded() {
     List<Node> timeouts = model.startAt(10, 5);
     assertThat(model.runTo(10)).containsExactlyElementsOf(timeouts);
   }
 
   @Test
+  @Tag("promise-8")
   void timeoutsFireInTheOrderOfTheirTicksHoweverLateTheyArePolled() {
     Node third = model.startAt(2 * HOUR);
     Node first = model.startAt(30);
@@ -88,6 +91,7 @@ class HierarchicalWheelTest {
   }
 
   @Test
+  @Tag("promise-5")
   void timeoutThatIsNeverDueStaysUntilTheEndOfTime() {
     WheelModel model = new WheelModel(Long.MIN_VALUE, 1, HierarchicalWheel::new);
     Node last = model.start(Long.MAX_VALUE - 1);
@@ -220,6 +224,7 @@ class HierarchicalWheelTest {
 
   /** Otherwise, a timeout at level 0 in a slot of the next 256 ticks would count as due at once. */
   @Test
+  @Tag("promise-6")
   void aTimeReadLongAgoDoesNotTurnTheWheelBack() {
     Node timeout = model.startAt(300);
     model.runTo(256);
@@ -370,6 +375,7 @@ class HierarchicalWheelTest {
 
   /** A timeout added to the slot is not handed out before older ones. */
   @Test
+  @Tag("promise-9")
   void timeoutsOfOneTickFireInTheOrderOfStartingThoughTheirSlotIsBeingOpened() {
     List<Node> timeouts = halfOpenSlot(65_536 + 50, 65_536 + 200);
     model.startAt(HOUR); // so that this is not the last slot
@@ -739,6 +745,7 @@ class HierarchicalWheelTest {
   // Costs
 
   @Test
+  @Tag("promise-7")
   void aStallOfHoursCostsOneStepPerOccupiedSlot() {
     int count = 300;
     for (int i = 0; i < count; i++) {

@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -25,6 +26,7 @@ class IncidentsTest {
   /** A negative delay fired after ten seconds. */
   @ParameterizedTest
   @EnumSource
+  @Tag("promise-4")
   void netty1953NegativeDelayFiresAtTheNextTick(Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, TICK);
     for (long startNanos : new long[] {0, 15, 20, 99, 1_000_000_001}) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -14,12 +15,14 @@ class LittleMemoryTest {
 
   /** Opening a slot needs new slots, for which there is no memory. */
   @Test
+  @Tag("promise-29")
   void timerThreadRetriesUntilThereIsMemory() throws Exception {
     assertThat(run("expire")).containsExactly("out of memory", "runs again");
   }
 
   /** If a stop runs out of memory at any point, a later stop returns all timeouts. */
   @Test
+  @Tag("promise-23")
   void stopThatRunsOutOfMemoryLosesNothing() throws Exception {
     assertThat(run("stop")).containsExactly("out of memory", "returned: all", "called back: all");
   }

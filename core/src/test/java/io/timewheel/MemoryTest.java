@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -96,6 +97,7 @@ class MemoryTest {
 
   @ParameterizedTest
   @EnumSource
+  @Tag("promise-16")
   void cancelledTimeoutIsCollectable(PassiveTimer.Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, Duration.ofHours(1).toNanos());
     WeakReference<Timeout> cancelled = cancelledBetweenOthers(timer);
@@ -127,6 +129,7 @@ class MemoryTest {
   /** A user may keep a handle forever. It must not keep its former neighbours reachable. */
   @ParameterizedTest
   @EnumSource
+  @Tag("promise-16")
   void keptHandleDoesNotKeepFormerNeighboursReachable(PassiveTimer.Kind kind) {
     PassiveTimer timer = new PassiveTimer(kind, 10);
     List<Timeout> kept = new ArrayList<>();

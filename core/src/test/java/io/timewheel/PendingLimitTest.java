@@ -4,6 +4,7 @@ package io.timewheel;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the limit on pending timeouts. */
@@ -35,6 +36,7 @@ class PendingLimitTest {
   }
 
   @Test
+  @Tag("promise-18")
   void isExactUnderContention() {
     int permits = 3;
     PendingLimit limit = new PendingLimit(permits);

@@ -13,6 +13,7 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -259,6 +260,7 @@ class PolledTimerTest {
 
   /** The thread that polls does not belong to the timer, so it is not interrupted. */
   @Test
+  @Tag("promise-24")
   void stopWaitsAtMostItsTimeoutAndInterruptsNoThread() {
     Polling polling = new Polling();
     Timeout pending = start(1_000);

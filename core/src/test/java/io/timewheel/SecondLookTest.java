@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -53,6 +54,7 @@ class SecondLookTest {
    * for a new timeout on the first.
    */
   @Test
+  @Tag("promise-27")
   void wakeUpDuringNapIsNotLost() throws Exception {
     ExecutorService producer = threadOfFirstStripe();
     addTo(stripes[1], 100);

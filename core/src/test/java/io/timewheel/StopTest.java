@@ -13,6 +13,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests how a timer with a thread stops or fails. */
@@ -29,6 +30,7 @@ class StopTest {
           .build();
 
   @Test
+  @Tag("promise-26")
   void stopReturnsPendingTimeoutsAndEndsTheThread() {
     Timeout near = start();
     Timeout far = timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
@@ -111,6 +113,7 @@ class StopTest {
   }
 
   @Test
+  @Tag("promise-24")
   void stopInterruptsAStuckTaskOnceAndReturns() {
     for (Duration shutdownTimeout : new Duration[] {Duration.ofMillis(1), Duration.ZERO}) {
       StopTest other = new StopTest();
@@ -186,6 +189,7 @@ class StopTest {
   }
 
   @Test
+  @Tag("promise-23")
   void concurrentStopsReturnEachTimeoutOnce() {
     for (int i = 0; i < 100; i++) {
       start();
@@ -202,6 +206,7 @@ class StopTest {
 
   /** If a timer thread dies, no timeout is lost silently. */
   @Test
+  @Tag("promise-29")
   void deadTimerThreadFailsTheTimerAndIsLogged() {
     Timeout far = timer.newTimeout(task, Long.MAX_VALUE, TimeUnit.DAYS);
     clock.awaitSleepForever();

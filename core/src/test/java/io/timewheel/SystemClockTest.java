@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -51,6 +52,7 @@ class SystemClockTest {
   }
 
   @Test
+  @Tag("promise-2")
   void hierarchicalTimerIsNeverEarly() {
     try (HierarchicalWheelTimer timer = HierarchicalWheelTimer.create()) {
       startAll(timer);

@@ -7,6 +7,7 @@ import java.math.BigInteger;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +32,7 @@ class TicksTest {
   }
 
   @Test
+  @Tag("promise-5")
   void aSumThatOverflowsIsNever() {
     assertThat(Ticks.deadlineNanos(1, Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
     assertThat(Ticks.deadlineNanos(Long.MAX_VALUE, Long.MAX_VALUE)).isEqualTo(Long.MAX_VALUE);
@@ -73,6 +75,7 @@ class TicksTest {
   // Together
 
   @Property
+  @Tag("promise-2")
   void neverEarlyAndLateByLessThanATick(
       @ForAll @LongRange(min = 1, max = Long.MAX_VALUE - 1) long deadlineNanos,
       @ForAll @LongRange(min = 1) long tickNanos) {

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -45,6 +46,7 @@ class TimerBuilderTest {
 
   @ParameterizedTest
   @MethodSource("builders")
+  @Tag("promise-30")
   void tickMustBePositiveAndAtMostADay(TimerBuilder<?> builder) {
     refusesTick(builder, Duration.ZERO, "PT0S");
     refusesTick(builder, Duration.ofNanos(-1), "PT-0.000000001S");

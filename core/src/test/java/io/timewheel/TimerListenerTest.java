@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the calls of a listener: each once, on the right thread, with the right values. */
@@ -133,6 +134,7 @@ class TimerListenerTest {
 
   /** Every single callback throws. The timeouts behave as if none had. */
   @Test
+  @Tag("promise-22")
   void listenerThatThrowsHasNoOtherEffect() {
     int[] calls = new int[1];
     PolledTimer timer =

@@ -9,6 +9,7 @@ import java.lang.ref.WeakReference;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests the protocol between threads that start timeouts and the timer thread. */
@@ -152,6 +153,7 @@ class WakeUpTest {
 
   /** Two threads repeatedly announce earlier deadlines. A lost wake-up would make the test hang. */
   @Test
+  @Tag("promise-27")
   void noWakeUpOfManyIsLost() {
     int rounds = 5_000;
     AtomicBoolean ended = new AtomicBoolean();

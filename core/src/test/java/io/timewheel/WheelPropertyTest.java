@@ -15,6 +15,7 @@ import net.jqwik.api.From;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
+import org.junit.jupiter.api.Tag;
 
 /**
  * Random scripts of operations, run on a wheel and on its {@link WheelModel}, which compares the
@@ -32,6 +33,7 @@ class WheelPropertyTest {
   private static final int MAX_PENDING = 200;
 
   @Property(edgeCases = EdgeCasesMode.NONE)
+  @Tag("promise-2")
   void hierarchicalWheelMatchesItsModel(
       @ForAll @From("origins") long originNanos,
       @ForAll @From("tickLengths") long tickNanos,
@@ -42,6 +44,7 @@ class WheelPropertyTest {
   }
 
   @Property(edgeCases = EdgeCasesMode.NONE)
+  @Tag("promise-2")
   void hashedWheelMatchesItsModel(
       @ForAll @From("origins") long originNanos,
       @ForAll @From("tickLengths") long tickNanos,

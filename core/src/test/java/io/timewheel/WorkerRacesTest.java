@@ -11,6 +11,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -114,6 +115,7 @@ class WorkerRacesTest {
    * timeouts with that delay do not wake it.
    */
   @Test
+  @Tag("promise-27")
   void timeoutsCancelledAtOnceCauseOneWakeUp() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
@@ -143,6 +145,7 @@ class WorkerRacesTest {
    * A poll without memory has moved nothing, so the timer thread loses no timeout and tries again.
    */
   @Test
+  @Tag("promise-29")
   void lackOfMemoryDelaysTheTimerThreadButDoesNotEndIt() {
     HierarchicalWheelTimer timer = HierarchicalWheelTimer.builder().timeSource(actingClock).build();
     idle(timer);
@@ -210,6 +213,7 @@ class WorkerRacesTest {
 
   /** The thread's {@code start} throws, as on a machine that cannot start more threads. */
   @Test
+  @Tag("promise-28")
   void failedThreadStartRefusesTheTimeoutAndTheNextRetries() {
     AtomicInteger starts = new AtomicInteger();
     HierarchicalWheelTimer timer =

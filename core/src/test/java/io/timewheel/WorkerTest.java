@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests when the thread of a timer wakes, and when it does not. A tick is one millisecond. */
@@ -56,6 +57,7 @@ class WorkerTest {
 
   /** Time passes in many small steps with many timeouts pending, and no thread wakes. */
   @Test
+  @Tag("promise-27")
   void sleepsWhileTimePassesHoweverManyArePending() {
     idle();
     Duration first = Duration.ofHours(1);
@@ -108,6 +110,7 @@ class WorkerTest {
    * had woken it, there would be more than one wake-up.
    */
   @Test
+  @Tag("promise-27")
   void laterTimeoutsDoNotWakeItAndAnEarlierOneDoesOnce() {
     idle();
     start(5_000);
@@ -124,6 +127,7 @@ class WorkerTest {
   }
 
   @Test
+  @Tag("promise-27")
   void cancellingDoesNotWakeIt() {
     idle();
     List<Timeout> timeouts = new ArrayList<>();
@@ -210,6 +214,7 @@ class WorkerTest {
   }
 
   @Test
+  @Tag("promise-21")
   void interruptFromOutsideWakesItWithoutOtherEffects() {
     Queue<Boolean> flags = new ConcurrentLinkedQueue<>();
     Thread worker = idle();
@@ -240,6 +245,7 @@ class WorkerTest {
    * necessary.
    */
   @Test
+  @Tag("promise-21")
   void taskThatSetsTheInterruptStatusHasNoOtherEffect() {
     idle();
     timer.newTimeout(timeout -> Thread.currentThread().interrupt(), 5, TimeUnit.MILLISECONDS);

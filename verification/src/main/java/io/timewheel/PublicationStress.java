@@ -9,6 +9,7 @@ import org.jspecify.annotations.Nullable;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.Ref;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
@@ -21,6 +22,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
  *
  * <p>The fields through which the threads communicate here are plain on purpose.
  */
+@Ref("promise-10")
 public final class PublicationStress {
   private PublicationStress() {}
 

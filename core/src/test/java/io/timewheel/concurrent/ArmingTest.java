@@ -22,6 +22,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -54,6 +55,7 @@ class ArmingTest {
 
   @ParameterizedTest
   @EnumSource
+  @Tag("promise-33")
   void leavesTheTimerDuringReArming(End end) {
     AtomicLong pending = new AtomicLong(-1);
     Thread ending =
@@ -73,6 +75,7 @@ class ArmingTest {
 
   @Test
   @SuppressWarnings("FutureReturnValueIgnored") // there is none
+  @Tag("promise-35")
   void failsWithALostTimerDuringReArming() {
     Thread another =
         new Thread(
@@ -96,6 +99,7 @@ class ArmingTest {
 
   @ParameterizedTest
   @EnumSource
+  @Tag("promise-33")
   void isNotMovedOnceItHasLeft(End end) {
     work = () -> onNextReading = () -> end(end);
 

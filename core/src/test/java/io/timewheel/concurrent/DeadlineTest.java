@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import io.timewheel.TestClock;
 import java.time.Duration;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -70,6 +71,7 @@ class DeadlineTest {
   }
 
   @Test
+  @Tag("promise-37")
   void withinIsTheEarlierOfTheTwo() {
     Deadline deadline = Deadline.after(SECOND, clock);
     assertThat(deadline.within(Duration.ofMillis(300)).remaining(MILLISECONDS)).isEqualTo(300);
@@ -82,6 +84,7 @@ class DeadlineTest {
   }
 
   @Test
+  @Tag("promise-37")
   void isEqualIfItIsTheSameTimeOfTheSameClock() {
     Deadline deadline = Deadline.after(SECOND, clock);
     Deadline later = Deadline.after(Duration.ofSeconds(2), clock);
@@ -96,6 +99,7 @@ class DeadlineTest {
   }
 
   @Test
+  @Tag("promise-37")
   void earlierComesFirstAcrossTheLongestDistance() {
     Deadline past = Deadline.after(Duration.ZERO, clock);
     clock.advance(SECOND);

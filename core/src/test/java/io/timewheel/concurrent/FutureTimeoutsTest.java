@@ -16,6 +16,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests timeouts of futures. The tests control time and the executor. */
@@ -30,6 +31,7 @@ class FutureTimeoutsTest {
   // orTimeout
 
   @Test
+  @Tag("promise-36")
   void lateFutureFailsOnTheExecutor() {
     assertThat(timeouts.orTimeout(future, DELAY)).isSameAs(future);
 
@@ -48,6 +50,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
+  @Tag("promise-36")
   void futureThatCompletesTakesItsTimeoutOffTheTimerAtOnce() {
     CompletableFuture<String> failed = new CompletableFuture<>();
     CompletableFuture<String> cancelled = new CompletableFuture<>();
@@ -113,6 +116,7 @@ class FutureTimeoutsTest {
   // The thread
 
   @Test
+  @Tag("promise-36")
   void dependentsDoNotRunOnTheThreadOfTheTimer() {
     FutureTimeouts byDefault = FutureTimeouts.on(hand.timer);
     CompletableFuture<Thread> ranOn =
@@ -124,6 +128,7 @@ class FutureTimeoutsTest {
   }
 
   @Test
+  @Tag("promise-35")
   void rejectingExecutorDoesNotLeaveTheFutureHanging() {
     RejectedExecutionException full = new RejectedExecutionException("full");
     FutureTimeouts on =
@@ -141,6 +146,7 @@ class FutureTimeoutsTest {
   // The timer
 
   @Test
+  @Tag("promise-35")
   void stoppedTimerFailsFuturesOnTheExecutor() {
     CompletableFuture<String> valued = new CompletableFuture<>();
     timeouts.orTimeout(future, DELAY);

@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @ParameterizedClass
 @EnumSource
 @SuppressWarnings("FutureReturnValueIgnored")
+@Tag("promise-31")
 class ScheduledExecutorContractTest {
   @SuppressWarnings("UnnecessaryLambda") // a bare lambda would also match Callable
   private static final Runnable NOTHING = () -> {};
@@ -248,6 +250,7 @@ class ScheduledExecutorContractTest {
   }
 
   @Test
+  @Tag("promise-32")
   void runsOfATaskNeverOverlapHoweverSlow() {
     AtomicInteger running = new AtomicInteger();
     AtomicInteger most = new AtomicInteger();

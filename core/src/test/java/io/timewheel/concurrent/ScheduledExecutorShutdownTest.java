@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -36,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @ParameterizedClass
 @EnumSource
 @SuppressWarnings("FutureReturnValueIgnored")
+@Tag("promise-31")
 class ScheduledExecutorShutdownTest {
   @SuppressWarnings("UnnecessaryLambda") // a bare lambda would also match Callable
   private static final Runnable NOTHING = () -> {};

@@ -16,6 +16,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Tag;
 
 /** Tests tasks that race with their cancellation or with the shutdown of their executor. */
 class ScheduledTaskRacesTest {
@@ -45,6 +46,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(300)
+  @Tag("promise-33")
   void periodicTaskCancelledWhileItRunsDoesNotRunAgain() {
     AtomicInteger runs = new AtomicInteger();
     ScheduledFuture<?> task =
@@ -66,6 +68,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(100)
+  @Tag("promise-34")
   void taskScheduledDuringShutdownNowIsRefusedOrReturned() {
     Collection<Object> accepted = new ConcurrentLinkedQueue<>();
     List<Runnable> returned = new ArrayList<>();
@@ -96,6 +99,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(100)
+  @Tag("promise-34")
   void taskScheduledDuringShutdownIsRefusedOrCancelled() {
     Collection<Object> accepted = new ConcurrentLinkedQueue<>();
     Concurrently.run(
@@ -106,6 +110,7 @@ class ScheduledTaskRacesTest {
   }
 
   @RepeatedTest(100)
+  @Tag("promise-35")
   void taskScheduledWhileTheTimerStopsIsRefusedOrFails() {
     Collection<Object> accepted = new ConcurrentLinkedQueue<>();
     Concurrently.run(

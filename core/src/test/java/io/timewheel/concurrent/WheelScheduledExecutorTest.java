@@ -36,6 +36,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -169,6 +170,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
+  @Tag("promise-34")
   void workersIgnoreATaskAboutToBeReturned() throws InterruptedException {
     CountDownLatch begun = new CountDownLatch(1);
     Runnable blockUntilInterrupted =
@@ -305,6 +307,7 @@ class WheelScheduledExecutorTest {
    * Regression: the task left the timer before each run and was then refused, so its future failed.
    */
   @Test
+  @Tag("promise-32")
   void periodicTaskContinuesIfTheTimerIsFull() {
     PolledTimer limited =
         PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();
@@ -336,6 +339,7 @@ class WheelScheduledExecutorTest {
   }
 
   @Test
+  @Tag("promise-32")
   void periodicTaskIsRefusedWhenItIsScheduledAndNotAfterItsFirstRun() {
     PolledTimer limited =
         PolledTimer.builder().timeSource(hand.clock).maxPendingTimeouts(1).build();

@@ -18,6 +18,7 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -82,6 +83,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
+  @Tag("promise-32")
   void fixedRateDoesNotDrift() {
     ScheduledFuture<?> task = executor.scheduleAtFixedRate(this::run, 10, 10, MILLISECONDS);
     for (int i = 0; i < 1_000; i++) {
@@ -96,6 +98,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
+  @Tag("promise-32")
   void fixedDelayCountsFromTheEndOfTheRun() {
     executor.scheduleWithFixedDelay(taking(run -> 3L), 5, 10, MILLISECONDS);
     hand.advance(40);
@@ -103,6 +106,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
+  @Tag("promise-32")
   void catchUpRunsFollowOneAfterTheOther() {
     executor.scheduleAtFixedRate(taking(run -> run == 1 ? 35L : 0L), 10, 10, MILLISECONDS);
     hand.advance(10);
@@ -112,6 +116,7 @@ class WheelScheduledExecutorTimeTest {
   }
 
   @Test
+  @Tag("promise-32")
   void missedRunsCanBeSkipped() {
     WheelScheduledExecutor skipping = hand.builder().skipMissedRuns(true).build();
     skipping.scheduleAtFixedRate(taking(run -> run == 1 ? 35L : 0L), 10, 10, MILLISECONDS);

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -33,6 +34,7 @@ class CoalescerTest {
   }
 
   @Test
+  @Tag("promise-Coalescer")
   void debouncedRunsOnceItsKeyIsQuiet() {
     for (int i = 0; i < 10; i++) {
       debounced.call("a");
@@ -49,6 +51,7 @@ class CoalescerTest {
   }
 
   @Test
+  @Tag("promise-Coalescer")
   void throttledRunsOnceInItsInterval() {
     for (int i = 0; i < 10; i++) {
       throttled.call("a");
@@ -61,6 +64,7 @@ class CoalescerTest {
 
   /** If a call is made while its action waits for the executor, or runs, another action follows. */
   @Test
+  @Tag("promise-Coalescer")
   void beginsAnActionAfterEveryCall() {
     throttled.call("a");
     debounced.call("d");
@@ -168,6 +172,7 @@ class CoalescerTest {
   /** A direct executor runs the action inside the flush, and the action may call its key again. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
+  @Tag("promise-Coalescer")
   void flushHandsOverEachWaitingActionOnce(boolean quiet) {
     int keys = 1_000;
     AtomicInteger count = new AtomicInteger();

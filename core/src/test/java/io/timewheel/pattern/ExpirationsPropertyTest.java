@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.junit.jupiter.api.Tag;
 
 class ExpirationsPropertyTest {
   private static final int KEYS = 8;
@@ -27,6 +28,7 @@ class ExpirationsPropertyTest {
   }
 
   @Property(tries = 300)
+  @Tag("promise-Expirations")
   void behavesLikeItsModel(@ForAll long seed) {
     new Expiry(seed).run(300);
   }

@@ -22,6 +22,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ExpirationsTest {
@@ -86,6 +87,7 @@ class ExpirationsTest {
   }
 
   @Test
+  @Tag("promise-Expirations")
   void touchingPostponesWithoutTheTimer() {
     expirations.add("a", 1, ofMillis(10));
     for (int i = 0; i < 9; i++) {
@@ -262,6 +264,7 @@ class ExpirationsTest {
    * one.
    */
   @Test
+  @Tag("promise-Expirations")
   void shorterTimeoutSetWhileTheTimeoutFiresTakesEffect() {
     for (int reading = 1; reading < 6; reading++) {
       String key = "a" + reading;
@@ -327,6 +330,7 @@ class ExpirationsTest {
   // The hand-off
 
   @Test
+  @Tag("promise-All")
   void handlerReceivesPatternAndKey() {
     expirations.add("a", -1, ofMillis(10));
     Expirations<String, Integer> batched =
@@ -351,6 +355,7 @@ class ExpirationsTest {
 
   /** Regression: the interrupt status set by one listener call was still set in the next call. */
   @Test
+  @Tag("promise-All")
   void interruptDoesNotLeakIntoTheNextCall() {
     List<Boolean> interrupted = new ArrayList<>();
     Expirations<Integer, String> interrupting =
@@ -374,6 +379,7 @@ class ExpirationsTest {
    * thread.
    */
   @Test
+  @Tag("promise-All")
   void droppedRunIsOfferedAgainWhenMoreExpires() {
     rig.takes = false;
     expirations.add("a", 1, ofMillis(10));
@@ -412,6 +418,7 @@ class ExpirationsTest {
   }
 
   @Test
+  @Tag("promise-All")
   void listenerThatThrowsStillReceivesTheOtherEntries() {
     expirations.add("a", -1, ofMillis(10));
     expirations.add("b", 2, ofMillis(10));
@@ -440,6 +447,7 @@ class ExpirationsTest {
   }
 
   @Test
+  @Tag("promise-Expirations")
   void overflowRunsOnTheTimerThread() {
     Expirations<String, Integer> small = make(rig).capacity(2).build();
     for (int i = 0; i < 5; i++) {
@@ -454,6 +462,7 @@ class ExpirationsTest {
   }
 
   @Test
+  @Tag("promise-Expirations")
   void overflowGoesToTheOverflowListener() {
     List<Expired<String, Integer>> overflow = new ArrayList<>();
     Expirations<String, Integer> small = make(rig).capacity(1).onOverflow(overflow::addAll).build();
@@ -469,6 +478,7 @@ class ExpirationsTest {
    * The listener handles one entry, the queue contains one, and the timer thread holds the third.
    */
   @Test
+  @Tag("promise-Expirations")
   void timerThreadWaitsForRoomIfSet() throws InterruptedException {
     Blocked blocked = new Blocked();
     Thread clock = blocked.expire(3);
@@ -496,6 +506,7 @@ class ExpirationsTest {
 
   /** The caller may be the listener, which would wait for itself. */
   @Test
+  @Tag("promise-Expirations")
   void explicitExpiryDoesNotWaitForRoom() {
     List<Expired<String, Integer>> overflow = new ArrayList<>();
     Expirations<String, Integer> small =
@@ -651,6 +662,7 @@ class ExpirationsTest {
 
   /** An exception between map and timer must not leave an entry that nothing removes. */
   @Test
+  @Tag("promise-All")
   void refusedValueIsNotThere() {
     Rig full = new Rig(1);
     Expirations<String, Integer> limited = make(full).build();
@@ -685,6 +697,7 @@ class ExpirationsTest {
    * and the entry expired at once.
    */
   @Test
+  @Tag("promise-All")
   void touchedEntrySurvivesAFullTimer() {
     Rig full = new Rig(1);
     Expirations<String, Integer> limited = make(full).build();
@@ -703,6 +716,7 @@ class ExpirationsTest {
 
   /** Regression: the map contained the key before its timeout was started, and then dropped it. */
   @Test
+  @Tag("promise-All")
   void refusedAdditionIsNeverSeenByAnother() {
     Rig full = new Rig(1);
     Expirations<String, Integer> limited = make(full).build();
@@ -759,6 +773,7 @@ class ExpirationsTest {
   // Races; the stress tests cover their forbidden outcomes
 
   @Test
+  @Tag("promise-Expirations")
   void everyValueHasExactlyOneOutcome() {
     Queue<Integer> outcomes = new ConcurrentLinkedQueue<>();
     Expirations<Integer, Integer> raced =

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.junit.jupiter.api.Tag;
 
 class HeartbeatsPropertyTest {
   private static final int KEYS = 6;
@@ -24,6 +25,7 @@ class HeartbeatsPropertyTest {
   private static final int WRITES = 3;
 
   @Property(tries = 300)
+  @Tag("promise-Heartbeats")
   void behavesLikeItsModel(@ForAll long seed) {
     new Beats(seed).run(300);
   }

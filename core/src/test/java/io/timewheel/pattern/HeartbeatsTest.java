@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class HeartbeatsTest {
@@ -113,6 +114,7 @@ class HeartbeatsTest {
 
   /** Regression: one failed check ended all later checks, and one dead peer delayed all others. */
   @Test
+  @Tag("promise-Heartbeats")
   void beatThatFailsIsFollowedByTheNext() {
     heartbeats.add("bad");
     heartbeats.add("good");
@@ -124,6 +126,7 @@ class HeartbeatsTest {
 
   /** The executor runs no task, as if its thread were blocked. */
   @Test
+  @Tag("promise-Heartbeats")
   void heartbeatsDoNotQueueBehindABlockedOne() {
     heartbeats.add("a");
     heartbeats.add("b");
@@ -156,6 +159,7 @@ class HeartbeatsTest {
    * further heartbeat.
    */
   @Test
+  @Tag("promise-All")
   void droppedHeartbeatDoesNotStopLaterOnes() {
     rig.takes = false;
     heartbeats.add("a");
@@ -167,6 +171,7 @@ class HeartbeatsTest {
 
   /** Regression: the callback waited in a busy executor, and then closed a live connection. */
   @Test
+  @Tag("promise-Heartbeats")
   void alarmIsOffIfAMessageComesWhileItWaitsForTheExecutor() {
     Connection<String> a = heartbeats.add("a");
     rig.advanceMillis(35);
@@ -217,6 +222,7 @@ class HeartbeatsTest {
 
   /** Regression: one dead peer delayed all others. */
   @Test
+  @Tag("promise-Heartbeats")
   void beatThatBlocksDelaysNoOther() {
     CountDownLatch letGo = new CountDownLatch(1);
     Semaphore beaten = new Semaphore(0);
@@ -267,6 +273,7 @@ class HeartbeatsTest {
    * Regression: a timer task that started itself in its constructor ran before its fields were set.
    */
   @Test
+  @Tag("promise-Heartbeats")
   void beatMayBeDueBeforeAddReturns() {
     rig.fireAtOnceAfterMillis(10);
     Connection<String> a = heartbeats.add("a");
@@ -442,6 +449,7 @@ class HeartbeatsTest {
    * peer.
    */
   @Test
+  @Tag("promise-All")
   void connectionIsWatchedIfTheTimerIsFull() {
     Rig full = new Rig(1);
     Heartbeats<String> limited = make(full).build();

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The model does not contain sweeps, only their guarantees: which leases may be renewed, which must
@@ -35,6 +36,7 @@ class LeasesPropertyTest {
   }
 
   @Property(tries = 300)
+  @Tag("promise-Leases")
   void behavesLikeItsModel(@ForAll long seed) {
     new Locks(seed).run(400);
   }

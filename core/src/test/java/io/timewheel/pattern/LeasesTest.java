@@ -18,6 +18,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A lease lasts 120 ms, so there is a sweep every 10 ms. */
@@ -56,6 +57,7 @@ class LeasesTest {
   }
 
   @Test
+  @Tag("promise-Leases")
   void renewsWithinAThirdUntilReleased() {
     assertThat(leases.hold("a")).isEqualTo(1);
     rig.liveMillis(100);
@@ -69,6 +71,7 @@ class LeasesTest {
 
   /** Regression: the next renewal was timed from the answer, so the real period was longer. */
   @Test
+  @Tag("promise-Leases")
   void slowAnswerDoesNotLengthenThePeriod() {
     leases.hold("a");
     during = () -> rig.stallMillis(9);
@@ -102,6 +105,7 @@ class LeasesTest {
 
   /** Regression: an exception stopped all further renewals. */
   @Test
+  @Tag("promise-Leases")
   void failedCallIsRetriedAtEverySweep() {
     leases.hold("a");
     failure = new IllegalStateException("no connection");
@@ -115,6 +119,7 @@ class LeasesTest {
   }
 
   @Test
+  @Tag("promise-Leases")
   void losesALeaseWhenItExpiresAndNotBefore() {
     leases.hold("a");
     rig.liveMillis(33);
@@ -142,6 +147,7 @@ class LeasesTest {
   }
 
   @Test
+  @Tag("promise-Leases")
   void losesALeaseThatTheServerRefuses() {
     leases.hold("a");
     leases.hold("b");
@@ -154,6 +160,7 @@ class LeasesTest {
 
   /** Regression: a renewal could still be in progress after the unlock. */
   @Test
+  @Tag("promise-Leases")
   void unlockWaitsForTheRenewalInProgress() {
     leases.hold("a");
     during =
@@ -187,6 +194,7 @@ class LeasesTest {
 
   /** The unlock ends long after the time of the lease that was renewed in the same call. */
   @Test
+  @Tag("promise-Leases")
   void slowUnlockDelaysNoRenewalOfItsCall() {
     leases.hold("a");
     leases.hold("b");
@@ -283,6 +291,7 @@ class LeasesTest {
   }
 
   @Test
+  @Tag("promise-All")
   void survivesARenewalThatReturnsNullAndALossThatThrows() {
     Leases<String> bad =
         Leases.<String>builder(rig.timer, rig, ofMillis(120), keys -> null)
@@ -341,6 +350,7 @@ class LeasesTest {
 
   /** The first call never ends. The onLost callback for its lease is slow. */
   @Test
+  @Tag("promise-Leases")
   void slowLossCallbackDelaysNoRenewal() {
     Leases<String> slow =
         Leases.<String>asyncBuilder(
@@ -367,6 +377,7 @@ class LeasesTest {
 
   /** While the call of the same sweep hangs, another thread of the executor notifies the loss. */
   @Test
+  @Tag("promise-Leases")
   void callThatHangsDelaysNoLoss() {
     failure = new IllegalStateException("no connection");
     leases.hold("a");
@@ -492,6 +503,7 @@ class LeasesTest {
    * Regression: the sweep left the timer and was then refused, so leases were no longer renewed.
    */
   @Test
+  @Tag("promise-All")
   void renewsIfTheTimerIsFull() {
     Rig full = new Rig(1);
     Leases<String> limited = make(full).build();
@@ -511,6 +523,7 @@ class LeasesTest {
    * timeout.
    */
   @Test
+  @Tag("promise-All")
   void holdsWhileTheTimerIsFullAreAllRenewed() {
     Rig full = new Rig(2);
     Leases<String> limited = make(full).build();
@@ -528,6 +541,7 @@ class LeasesTest {
    * Regression: the executor accepted the sweep but dropped it, and leases were no longer renewed.
    */
   @Test
+  @Tag("promise-All")
   void droppedSweepDoesNotStopLaterOnes() {
     leases.hold("a");
     rig.takes = false;
@@ -551,6 +565,7 @@ class LeasesTest {
    * the previous call.
    */
   @Test
+  @Tag("promise-Leases")
   void noRenewalBeginsAfterARelease() {
     for (int reading = 1; reading < 20; reading++) {
       Rig fresh = new Rig();
@@ -591,6 +606,7 @@ class LeasesTest {
    * Each notification is a separate task, so another thread of the executor runs the second one.
    */
   @Test
+  @Tag("promise-Leases")
   void slowLossDelaysNoOtherLoss() {
     List<String> notified = new ArrayList<>();
     Leases<String> slow =
@@ -614,6 +630,7 @@ class LeasesTest {
   }
 
   @Test
+  @Tag("promise-Leases")
   void slowUnlockDelaysNoOtherUnlock() {
     leases.hold("a");
     leases.hold("b");

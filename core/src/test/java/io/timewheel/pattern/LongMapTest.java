@@ -12,6 +12,7 @@ import java.util.SplittableRandom;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class LongMapTest {
@@ -47,6 +48,7 @@ class LongMapTest {
   }
 
   @Test
+  @Tag("promise-Requests")
   void shrinksWithItsContent() {
     LongMap<String> map = new LongMap<>();
     long empty = MemoryTest.bytes(map);
@@ -66,6 +68,7 @@ class LongMapTest {
    * lookup passed all of them.
    */
   @Test
+  @Tag("promise-Requests")
   void spreadsIdsWhicheverOfTheirBitsTheyDifferIn() {
     for (int shift = 0; shift <= 54; shift++) {
       Set<Long> homes = new HashSet<>();

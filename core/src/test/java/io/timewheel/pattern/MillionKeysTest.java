@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -37,6 +38,7 @@ class MillionKeysTest {
   }
 
   @Test
+  @Tag("promise-Expirations")
   void everyValueExpiresOnce() {
     Expirations<Integer, Integer> expirations =
         Expirations.builder(rig.timer, 1_000, this::expired).executor(rig).build();
@@ -65,6 +67,7 @@ class MillionKeysTest {
 
   /** Counts the work: timeouts that left the timer, and futures that were touched. */
   @Test
+  @Tag("promise-Requests")
   void closingAChannelTouchesItsOwnRequests() {
     int channels = 1_000;
     int each = KEYS / channels;

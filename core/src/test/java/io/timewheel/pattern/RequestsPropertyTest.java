@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.junit.jupiter.api.Tag;
 
 @SuppressWarnings("FutureReturnValueIgnored")
 class RequestsPropertyTest {
@@ -28,6 +29,7 @@ class RequestsPropertyTest {
   private record Waiting(int serial, long id, long dueMillis, CompletableFuture<String> answer) {}
 
   @Property(tries = 300)
+  @Tag("promise-Requests")
   void behavesLikeItsModel(@ForAll long seed) {
     new Calls(seed).run(300);
   }

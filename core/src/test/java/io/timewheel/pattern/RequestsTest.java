@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @SuppressWarnings("FutureReturnValueIgnored")
@@ -185,6 +186,7 @@ class RequestsTest {
   }
 
   @Test
+  @Tag("promise-Requests")
   void closingAChannelFailsItsOwnRequestsOnly() {
     Channel<String> other = requests.channel();
     CompletableFuture<String> theirs = other.start(1, ofMillis(10));
@@ -238,6 +240,7 @@ class RequestsTest {
   }
 
   @Test
+  @Tag("promise-All")
   void refusedRequestIsNotInFlight() {
     Rig full = new Rig(1);
     Channel<String> limited = make(full).channel();
@@ -272,6 +275,7 @@ class RequestsTest {
    * thread.
    */
   @Test
+  @Tag("promise-Requests")
   void dependentThatBlocksDelaysNoOther() {
     List<String> notified = new ArrayList<>();
     channel
@@ -291,6 +295,7 @@ class RequestsTest {
   }
 
   @Test
+  @Tag("promise-Requests")
   void manyThatTimeOutTogetherAllGoToTheExecutor() {
     int many = 70_000; // more than the former queue could hold
     for (int id = 0; id < many; id++) {
@@ -306,6 +311,7 @@ class RequestsTest {
   }
 
   @Test
+  @Tag("promise-All")
   void droppedTaskAffectsOnlyItsOwnRequest() {
     rig.takes = false;
     CompletableFuture<String> dropped = channel.start(1, ofMillis(10));

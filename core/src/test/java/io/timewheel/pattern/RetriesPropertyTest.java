@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
+import org.junit.jupiter.api.Tag;
 
 @SuppressWarnings("FutureReturnValueIgnored")
 class RetriesPropertyTest {
@@ -34,6 +35,7 @@ class RetriesPropertyTest {
   }
 
   @Property(tries = 300)
+  @Tag("promise-Retries")
   void behavesLikeItsModel(@ForAll long seed) {
     new Tries(seed).run(300);
   }

@@ -17,6 +17,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class RetriesTest {
@@ -46,6 +47,7 @@ class RetriesTest {
   }
 
   @Test
+  @Tag("promise-Retries")
   void triesUntilSuccess() {
     failures = 2;
     assertThat(retries.add("a")).isTrue();
@@ -58,6 +60,8 @@ class RetriesTest {
 
   /** Regression: blocking work on the timer thread delayed all other timeouts. */
   @Test
+  @Tag("promise-Retries")
+  @Tag("promise-All")
   void runsNoUserCodeOnTheTimerThread() {
     retries.add("a");
     rig.advanceMillis(10);
@@ -87,6 +91,7 @@ class RetriesTest {
 
   /** An exhausted key that stays in the map is never tried again. */
   @Test
+  @Tag("promise-Retries")
   void exhaustedKeyIsReportedAndFree() {
     failures = 3;
     retries.add("a");
@@ -120,6 +125,7 @@ class RetriesTest {
 
   /** Runs do not pile up: a long attempt delays its own next attempt, and no others. */
   @Test
+  @Tag("promise-Retries")
   void waitsForTheEndOfAnAttemptBeforeTheNext() {
     List<CompletableFuture<Void>> stages = new ArrayList<>();
     Retries<String> async =
@@ -215,6 +221,7 @@ class RetriesTest {
 
   /** Regression: the attempt was counted, although it never began. */
   @Test
+  @Tag("promise-Retries")
   void rejectedAttemptDoesNotCountAndIsOfferedAgain() {
     rig.takes = false;
     rig.rejects = true;
@@ -258,6 +265,7 @@ class RetriesTest {
    * Regression: the executor accepted the attempt but dropped it, and the key was stuck forever.
    */
   @Test
+  @Tag("promise-All")
   void droppedAttemptIsOfferedAgain() {
     failures = 0;
     rig.takes = false;
@@ -271,6 +279,7 @@ class RetriesTest {
   }
 
   @Test
+  @Tag("promise-Retries")
   void offersAreAtMostAMinuteApart() {
     List<Long> offeredSeconds = new ArrayList<>();
     Retries<String> dropped =
@@ -306,6 +315,7 @@ class RetriesTest {
 
   /** Regression: the timer was at its limit when the attempt failed, and this exhausted the key. */
   @Test
+  @Tag("promise-All")
   void keyIsRetriedIfTheTimerIsFull() {
     Rig full = new Rig(1);
     Retries<String> limited =
@@ -323,6 +333,7 @@ class RetriesTest {
   }
 
   @Test
+  @Tag("promise-All")
   void keyThatTheTimerRefusesIsNotTried() {
     Rig full = new Rig(1);
     Retries<String> limited = with(Retries.builder(full.timer, full, this::attempt)).build();
@@ -347,6 +358,7 @@ class RetriesTest {
   }
 
   @Test
+  @Tag("promise-Retries")
   void abortOnAlsoReceivesTheLastFailure() {
     List<String> asked = new ArrayList<>();
     Retries<String> asking =
@@ -373,6 +385,7 @@ class RetriesTest {
   }
 
   @Test
+  @Tag("promise-Retries")
   void attemptThatExceedsItsLimitFails() {
     List<CompletableFuture<Void>> stages = new ArrayList<>();
     Retries<String> limited =
@@ -421,6 +434,7 @@ class RetriesTest {
    * runs there.
    */
   @Test
+  @Tag("promise-Retries")
   void attemptThatReturnsAfterItsLimitFails() {
     List<String> succeeded = new ArrayList<>();
     Retries<String> direct =
@@ -443,6 +457,7 @@ class RetriesTest {
   }
 
   @Test
+  @Tag("promise-Retries")
   void attemptThatThrowsAfterItsLimitTimesOut() {
     Retries<String> direct =
         with(Retries.builder(
@@ -464,6 +479,7 @@ class RetriesTest {
 
   /** The executor has no thread that could end the attempt at its limit. */
   @Test
+  @Tag("promise-Retries")
   void outcomeAfterTheLimitIsIgnoredEvenIfTheExecutorIsBusy() {
     List<CompletableFuture<Void>> stages = new ArrayList<>();
     Retries<String> limited =
@@ -690,6 +706,7 @@ class RetriesTest {
   }
 
   @Test
+  @Tag("promise-Retries")
   void jitterIsARandomPartOfTheDelay() {
     Backoff half = Backoff.fixed(ofMillis(10)).withJitter(1, () -> 0.5);
     assertThat(half.delay(1)).isEqualTo(ofMillis(5));

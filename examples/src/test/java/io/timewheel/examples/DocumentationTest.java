@@ -101,7 +101,8 @@ class DocumentationTest {
   @Test
   void everyWarningIsALogLine() throws IOException {
     List<String> lines = linesOf("## Log lines", "## Errors");
-    List<String> warnings = found(WARNING, source("durable/engine", "durable/rocksdb"));
+    List<String> warnings =
+        found(WARNING, source("durable/engine", "durable/rocksdb", "durable/jdbc"));
 
     assertThat(warnings)
         .hasSizeGreaterThan(25)

@@ -22,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -36,6 +37,7 @@ interface BusyContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-24")
   default void stopWaitsForTheRunningTask() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
@@ -59,6 +61,7 @@ interface BusyContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-24")
   default void stopWaitsNoLongerThanItsTimeout() throws Exception {
     for (Duration shutdownTimeout : List.of(Duration.ZERO, millis(1))) {
       Timer timer = timer();
@@ -79,6 +82,7 @@ interface BusyContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-24")
   default void anInterruptEndsTheWaitOfStopAndStays() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
@@ -97,6 +101,7 @@ interface BusyContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-14")
   default void aDueTimeoutThatStopCancelsDoesNotRun() throws Exception {
     Timer timer = timer();
     Busy busy = busy();
@@ -114,6 +119,7 @@ interface BusyContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-14")
   default void aDueTimeoutBehindASlowTaskIsStillPending() throws Exception {
     Timer timer = timer();
     Busy busy = busy();

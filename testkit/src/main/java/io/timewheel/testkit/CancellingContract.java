@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract of cancelling: a cancel takes effect at once, only once, and permanently. */
@@ -39,6 +40,7 @@ interface CancellingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-12")
   default void cancelIsTrueOnce() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(100), new Probe());
@@ -51,6 +53,7 @@ interface CancellingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-12")
   default void cancelIsFalseInsideTheTaskAndAfterIt() {
     Timer timer = timer();
     AtomicBoolean expiredInside = new AtomicBoolean();
@@ -73,6 +76,7 @@ interface CancellingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-17")
   default void aCancelledTimeoutIsNotCountedFromThatMoment() {
     Timer timer = timer(settings().withTick(Duration.ofHours(1)));
     Timeout first = startIn(timer, Duration.ofMinutes(1), new Probe());
@@ -86,6 +90,7 @@ interface CancellingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-22")
   default void cancelledIsCalledOnceByTheThreadThatCancelsAfterTheTimeoutHasLeft() {
     Timer timer = timer();
     AtomicLong pendingInside = new AtomicLong(-1);
@@ -123,6 +128,7 @@ interface CancellingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-16")
   default void aCancelledTimeoutIsNotReferredToFromThatMoment() {
     Timer timer = timer(settings().withTick(Duration.ofHours(1)));
     startIn(timer, Duration.ofHours(2), new Probe());

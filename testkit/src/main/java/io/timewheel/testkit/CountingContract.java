@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract of the counts, and of the limit on pending timeouts. */
@@ -34,6 +35,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-17")
   default void statsCountStartsMovesAndOutcomes() {
     Timer timer = timer(settings().withOnError((timeout, error) -> {}));
     for (int i = 0; i < 5; i++) {
@@ -90,6 +92,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-17")
   default void aTimeoutIsNoLongerCountedWhenItsTaskRuns() {
     Timer timer = timer();
     AtomicLong pendingInside = new AtomicLong(-1);
@@ -104,6 +107,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-18")
   default void oneMoreThanTheLimitIsRefusedWithBothNumbers() {
     Timer timer = timer(settings().withLimit(2));
     startIn(timer, millis(10), new Probe());
@@ -169,6 +173,7 @@ interface CountingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-18")
   default void reportsStoppedRatherThanLimit() {
     Timer timer = timer(settings().withLimit(1));
     startIn(timer, millis(10), new Probe());

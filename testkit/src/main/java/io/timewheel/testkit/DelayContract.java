@@ -14,11 +14,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract of delays: the tick at which each fires. */
 interface DelayContract extends TimeScript {
   @Test
+  @Tag("promise-3")
   default void waitsForTheNextTickIfItsDeadlineIsBetweenTwo() {
     Timer timer = timer(settings().withTick(millis(10)));
     Timeout timeout = startIn(timer, millis(14), new Probe());
@@ -29,6 +31,7 @@ interface DelayContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-1")
   default void countsTheDelayFromTheCallAndNotFromTheTick() {
     Timer timer = timer(settings().withTick(millis(10)));
     advanceUntil(millis(25));
@@ -44,6 +47,7 @@ interface DelayContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-4")
   default void zeroAndNegativeDelaysMeanTheNextTickAndNeverThisCall() {
     Timer timer = timer();
     long[] delays = {0, -1, -1_000_000, Long.MIN_VALUE};
@@ -69,6 +73,7 @@ interface DelayContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-1")
   default void delaysAreInTheirUnit() {
     Timer timer = timer();
     for (TimeUnit unit : TimeUnit.values()) {
@@ -87,6 +92,7 @@ interface DelayContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-5")
   default void delaysBeyond292YearsNeverFire() {
     Timer timer = timer();
     advanceUntil(millis(1_500));

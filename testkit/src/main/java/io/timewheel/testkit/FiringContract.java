@@ -17,6 +17,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
  */
 interface FiringContract extends TimeScript {
   @Test
+  @Tag("promise-1")
   default void runsOnceAtItsDeadline() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(100), new Probe());
@@ -37,6 +39,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-3")
   default void ticksMayBeShort() {
     Timer timer = timer(settings().withTick(micros(100)));
     Timeout timeout = startIn(timer, micros(500), new Probe());
@@ -47,6 +50,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-2")
   default void neverEarlyAndAtTheFirstTickAtOrAfterRandomDeadlines() {
     Timer timer = timer();
     Random random = new Random(SEED);
@@ -80,6 +84,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-8")
   default void timeoutsOfOneThreadRunInTheOrderOfTheirTicks() {
     Timer timer = timer();
     Random random = new Random(SEED);
@@ -113,6 +118,7 @@ interface FiringContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-7")
   default void aJumpOfHoursRunsDueTimeoutsOnly() {
     Timer timer = timer();
     List<Timeout> due = new ArrayList<>();

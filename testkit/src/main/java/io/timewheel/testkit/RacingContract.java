@@ -32,6 +32,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -40,6 +41,7 @@ import org.junit.jupiter.api.Test;
  */
 interface RacingContract extends TimeScript {
   @Test
+  @Tag("promise-11")
   default void aTimeoutStartedWhileTheTimerStopsRunsOrIsRefusedOrReturned() throws Exception {
     ExecutorService racers = racers();
     for (int round = 0; round < 300; round++) {
@@ -91,6 +93,7 @@ interface RacingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-12")
   default void aTimeoutCancelledWhileItExpiresHasOneOutcome() throws Exception {
     Timer timer = timer();
     AtomicInteger cancels = new AtomicInteger();
@@ -115,6 +118,7 @@ interface RacingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-13")
   default void aTimeoutMovedWhileItExpiresRunsOnce() throws Exception {
     Timer timer = timer();
     AtomicInteger moves = new AtomicInteger();
@@ -164,6 +168,7 @@ interface RacingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-18")
   default void theLimitIsExactForAnyNumberOfThreads() throws Exception {
     int limit = 10;
     ExecutorService racers = racers();
@@ -227,6 +232,7 @@ interface RacingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-11")
   default void
       manyThreadsStartMoveAndCancelWhileTimePassesAndEachTimeoutHasOneOutcomeAndIsNotEarly()
           throws Exception {

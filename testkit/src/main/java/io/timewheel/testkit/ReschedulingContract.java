@@ -27,6 +27,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -91,6 +92,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-13")
   default void movedAtRandomEachRunsAtTheTickOfItsLastDeadline() {
     Timer timer = timer();
     Random random = new Random(SEED);
@@ -143,6 +145,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-13")
   default void rescheduleInsideItsOwnTaskRearmsIt() {
     Timer timer = timer();
     long startNanos = timer.timeSource().nanoTime();
@@ -203,6 +206,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-18")
   default void rearmingIgnoresTheLimit() {
     Timer timer = timer(settings().withLimit(1));
     AtomicBoolean rearmed = new AtomicBoolean();
@@ -225,6 +229,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-13")
   default void onlyTheThreadThatRunsTheTaskCanRearmIt() {
     Timer timer = timer();
     AtomicBoolean elsewhere = new AtomicBoolean(true);
@@ -242,6 +247,7 @@ interface ReschedulingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-13")
   default void stopReturnsRearmedTimeoutsAndPreventsRearming() {
     Queue<Runnable> work = new ArrayDeque<>();
     Timer timer = timer(settings().withExecutor(work::add));

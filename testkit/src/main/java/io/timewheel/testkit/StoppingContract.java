@@ -26,6 +26,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -34,6 +35,7 @@ import org.junit.jupiter.api.Test;
  */
 interface StoppingContract extends TimeScript {
   @Test
+  @Tag("promise-23")
   default void stopCancelsAndReturnsPendingTimeoutsOnly() {
     Timer timer = timer();
     Timeout expired = startIn(timer, millis(10), new Probe());
@@ -55,6 +57,7 @@ interface StoppingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-22")
   default void stopCallsCancelledOnItsOwnThreadBeforeItReturns() {
     Timer timer = timer();
     List<Probe> probes = new ArrayList<>();
@@ -70,6 +73,7 @@ interface StoppingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-23")
   default void aSecondStopFindsNothing() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(10), new Probe());
@@ -101,6 +105,7 @@ interface StoppingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-26")
   default void afterStopNothingStartsMovesOrRuns() {
     Timer timer = timer();
     Timeout timeout = startIn(timer, millis(10), new Probe());
@@ -139,6 +144,7 @@ interface StoppingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-25")
   default void stopAndCloseInsideATaskAreRefused() {
     Timer timer = timer();
     Timeout inside =
@@ -160,6 +166,7 @@ interface StoppingContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-25")
   default void aTaskOnAnExecutorCanStopItsTimer() {
     Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
     Timer timer = timer(settings().withExecutor(handedOff::add));

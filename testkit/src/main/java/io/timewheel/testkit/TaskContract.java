@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -31,6 +32,7 @@ import org.junit.jupiter.api.Test;
  */
 interface TaskContract extends TimeScript {
   @Test
+  @Tag("promise-19")
   default void aTaskThatThrowsDoesNotAffectOtherTimeouts() {
     Map<Timeout, Throwable> handled = Collections.synchronizedMap(new IdentityHashMap<>());
     Timer timer = timer(settings().withOnError(handled::put));
@@ -64,6 +66,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-19")
   default void aHandlerThatThrowsDoesNotAffectOtherTimeouts() {
     Timer timer =
         timer(
@@ -150,6 +153,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-20")
   default void aTaskThatTheExecutorRejectsStillRuns() {
     for (Throwable refusal :
         List.of(new RejectedExecutionException("full"), new OutOfMemoryError("no thread"))) {
@@ -166,6 +170,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-20")
   default void aTaskThatTheExecutorRunsAndRejectsRunsOnce() {
     Executor fickle =
         work -> {
@@ -179,6 +184,7 @@ interface TaskContract extends TimeScript {
   }
 
   @Test
+  @Tag("promise-15")
   default void aHandedOffTaskRunsAfterTheTimerIsStopped() {
     Queue<Runnable> handedOff = new ConcurrentLinkedQueue<>();
     Timer timer = timer(settings().withExecutor(handedOff::add));

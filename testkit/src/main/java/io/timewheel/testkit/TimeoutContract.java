@@ -14,6 +14,7 @@ import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The contract of the getters of timers and timeouts, and of invalid arguments. */
@@ -51,6 +52,7 @@ interface TimeoutContract extends TimeScript {
 
   @Test
   @SuppressWarnings("NullAway") // passing null is the purpose of the test
+  @Tag("promise-30")
   default void nullIsRefusedByNameAndLeavesNothingBehind() {
     Timer timer = timer();
     Probe probe = new Probe();

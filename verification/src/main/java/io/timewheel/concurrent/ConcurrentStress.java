@@ -16,6 +16,7 @@ import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.Ref;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
@@ -23,6 +24,9 @@ import org.openjdk.jcstress.infra.results.III_Result;
  * Tests which thread decides about a task of an executor, and about a future with a deadline: the
  * comments of {@link ScheduledTask}, "Races", and of {@link LiveTasks}. Workers run tasks in place.
  */
+@Ref("promise-33")
+@Ref("promise-34")
+@Ref("promise-36")
 public final class ConcurrentStress {
   private ConcurrentStress() {}
 

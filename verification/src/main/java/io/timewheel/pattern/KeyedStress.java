@@ -12,6 +12,7 @@ import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.Ref;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 import org.openjdk.jcstress.infra.results.II_Result;
@@ -33,6 +34,7 @@ public final class KeyedStress {
       desc = "Removed, although it was touched, and no longer in the timer.")
   @Outcome(expect = FORBIDDEN, desc = "Expired, or something left in the timer.")
   @State
+  @Ref("promise-Expirations")
   public static class TouchedExpireRemoveAll extends Due {
     @Actor
     public void expire() {
@@ -62,6 +64,7 @@ public final class KeyedStress {
       desc = "Cancelled or exhausted.")
   @Outcome(expect = FORBIDDEN, desc = "Both, neither, or something left.")
   @State
+  @Ref("promise-Retries")
   public static class CancelExhaust extends Rig {
     private final AtomicInteger exhausted = new AtomicInteger();
     private final Retries<Integer> retries =
@@ -103,6 +106,7 @@ public final class KeyedStress {
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Watched no longer.")
   @Outcome(expect = FORBIDDEN, desc = "Something is left in the timer.")
   @State
+  @Ref("promise-Heartbeats")
   public static class CloseBeat extends Rig {
     private final Heartbeats.Connection<Integer> connection;
     private final Heartbeats<Integer> heartbeats =
@@ -155,6 +159,7 @@ public final class KeyedStress {
       desc = "Released or lost.")
   @Outcome(expect = FORBIDDEN, desc = "Both, neither, or something left.")
   @State
+  @Ref("promise-Leases")
   public static class ReleaseLose extends Leased {
     public ReleaseLose() {
       leases.hold(1);
@@ -186,6 +191,7 @@ public final class KeyedStress {
       desc = "A new lease, or one more hold of the same.")
   @Outcome(expect = FORBIDDEN, desc = "A hold of a lease that has ended.")
   @State
+  @Ref("promise-Leases")
   public static class ReleaseHold extends Leased {
     public ReleaseHold() {
       leases.hold(1);
@@ -212,6 +218,7 @@ public final class KeyedStress {
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Renewed in time, by the one timeout.")
   @Outcome(expect = FORBIDDEN, desc = "Held, and nothing renews it; or two sweeps.")
   @State
+  @Ref("promise-Leases")
   public static class HoldSweep extends Leased {
     public HoldSweep() {
       leases.hold(1);
@@ -243,6 +250,7 @@ public final class KeyedStress {
   @Outcome(id = "1, 0", expect = ACCEPTABLE, desc = "Expired when the shorter one was over.")
   @Outcome(expect = FORBIDDEN, desc = "Still waiting for the longer one.")
   @State
+  @Ref("promise-Expirations")
   public static class TouchShorterExpire extends Due {
     public TouchShorterExpire() {
       expirations.touch(1, Duration.ofNanos(1_000));

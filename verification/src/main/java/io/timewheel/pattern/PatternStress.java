@@ -13,6 +13,7 @@ import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
 import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.Ref;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.III_Result;
@@ -79,6 +80,7 @@ public final class PatternStress {
       desc = "Expired.")
   @Outcome(expect = FORBIDDEN, desc = "Both, neither, or something left in the timer.")
   @State
+  @Ref("promise-Expirations")
   public static class CompleteExpireTouch extends Due {
     @Actor
     public void complete(III_Result r) {
@@ -112,6 +114,7 @@ public final class PatternStress {
       desc = "Exactly one thread took it.")
   @Outcome(expect = FORBIDDEN, desc = "More than one thread, or none, or something left.")
   @State
+  @Ref("promise-Expirations")
   public static class CompleteRemoveAllExpire extends Due {
     @Actor
     public void complete(IIII_Result r) {
@@ -145,6 +148,7 @@ public final class PatternStress {
       desc = "Answered, and nothing left; or not there yet, and pending.")
   @Outcome(expect = FORBIDDEN, desc = "Answered, but its timeout is left; or it has none.")
   @State
+  @Ref("promise-Requests")
   public static class StartAnswer extends Rig {
     private final Requests.Channel<Integer> channel =
         Requests.<Integer>builder(timer).executor(Runnable::run).build().channel();
@@ -208,6 +212,7 @@ public final class PatternStress {
       desc = "Timed out or closed, and the answer was late.")
   @Outcome(expect = FORBIDDEN, desc = "The answer was lost, or something is left.")
   @State
+  @Ref("promise-Requests")
   public static class AnswerTimeOutClose extends Rig {
     private final AtomicInteger late = new AtomicInteger();
     private final Requests.Channel<Integer> channel =
@@ -253,6 +258,7 @@ public final class PatternStress {
       desc = "Renewed before the unlock, or not at all.")
   @Outcome(expect = FORBIDDEN, desc = "Renewed after the unlock, or not unlocked once.")
   @State
+  @Ref("promise-Leases")
   public static class ReleaseRenew extends Rig {
     private final AtomicInteger unlocked = new AtomicInteger();
     private final AtomicInteger renewedLate = new AtomicInteger();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.agent;
 
+import java.lang.reflect.InvocationTargetException;
 import java.util.Collection;
 import java.util.Queue;
 import java.util.concurrent.CountDownLatch;
@@ -57,7 +58,9 @@ final class TimerSeam {
         timewheelDrives = true;
       }
     } catch (Throwable e) {
-      // The timer runs on its own wheel.
+      Throwable cause = e instanceof InvocationTargetException ? e.getCause() : e;
+      System.err.println(
+          "[timewheel-agent] a timer keeps its own wheel: ".concat(cause.toString()));
     }
   }
 

@@ -4,6 +4,8 @@ package io.timewheel.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
@@ -23,6 +25,18 @@ class AgentJarTest {
         .containsPattern("timer: io.netty.util.HashedWheelTimer@.* \\[Timewheel, tick 100 ms]")
         .contains("cancelled: true")
         .contains("left: true");
+    assertThat(output.exitCode()).isZero();
+  }
+
+  @Test
+  void removedAgentLeavesTheApplicationUnchanged() throws Exception {
+    Path netty = Jars.of(io.netty.util.Timer.class);
+    byte[] before = Files.readAllBytes(netty);
+    ChildJvm.withAgent("tick=1ms").run(NettyApplication.class);
+    ChildJvm.Output output = ChildJvm.withoutAgent().run(NettyApplication.class);
+
+    assertThat(Files.readAllBytes(netty)).isEqualTo(before);
+    assertThat(output.text()).contains("left: true").doesNotContainIgnoringCase("timewheel, tick");
     assertThat(output.exitCode()).isZero();
   }
 

@@ -4,11 +4,10 @@ package io.timewheel.agent;
 import static java.util.concurrent.TimeUnit.MINUTES;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 
 /** Runs a main class of the tests in a separate JVM, with or without the agent. */
 final class ChildJvm {
@@ -72,15 +71,20 @@ final class ChildJvm {
   }
 
   private Output run() throws IOException, InterruptedException {
-    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-    // An application that does not end fails its test by its exit code.
-    CompletableFuture<Void> end =
-        process
-            .onExit()
-            .completeOnTimeout(process, 5, MINUTES)
-            .thenAccept(Process::destroyForcibly);
-    String text = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    end.join();
-    return new Output(process.waitFor(), text);
+    Path output = Files.createTempFile("child", ".log");
+    try {
+      Process process =
+          new ProcessBuilder(command)
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile())
+              .start();
+      // An application that does not end fails its test by its exit code.
+      if (!process.waitFor(5, MINUTES)) {
+        process.destroyForcibly().waitFor();
+      }
+      return new Output(process.exitValue(), Files.readString(output));
+    } finally {
+      Files.delete(output);
+    }
   }
 }

@@ -61,6 +61,23 @@ class ClassLoadersTest {
   }
 
   @Test
+  void timerThatFailsToAttachIsReported() throws Exception {
+    ChildJvm.Output output =
+        ChildJvm.withAgent("tick=1ms")
+            .jvm("-Djava.system.class.loader=" + LoaderWithoutBridge.class.getName())
+            .classPath(TESTS + System.getProperty("path.separator") + NETTY)
+            .run(NettyApplication.class);
+
+    assertThat(output.text())
+        .contains(
+            "[timewheel-agent] a timer keeps its own wheel: java.lang.ClassNotFoundException:"
+                + " io.timewheel.agent.Bridge")
+        .contains("left: true")
+        .doesNotContain("[Timewheel, tick");
+    assertThat(output.exitCode()).isZero();
+  }
+
+  @Test
   void namedModuleGetsTheEngine() throws Exception {
     List<String> modulePath = List.of(NETTY.toString());
     ChildJvm.Output output =

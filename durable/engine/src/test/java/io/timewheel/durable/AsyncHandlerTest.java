@@ -22,9 +22,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests handlers that hold no thread while they wait. */
+@Tag("promise-51")
 class AsyncHandlerTest {
   private static final Duration LIMIT = Duration.ofSeconds(10);
 

@@ -19,9 +19,11 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that a slow store causes no unbounded queue and no lost timer. */
+@Tag("promise-47")
 class BackPressureTest {
   private static final int THREADS = 8;
   private static final int EACH = 500;

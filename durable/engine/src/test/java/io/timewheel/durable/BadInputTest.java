@@ -27,10 +27,12 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.DynamicTest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestFactory;
 
 /** Verifies that an error names its invalid argument, and that nothing was changed. */
+@Tag("promise-49")
 class BadInputTest {
   private static final Instant NOW = DurableTestkit.START;
   private static final TimerKey KEY = new TimerKey("ns", "a");

@@ -14,9 +14,12 @@ import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies stores with slow claims, where attempts of handlers are claimed ahead of their time. */
+@Tag("promise-38")
+@Tag("promise-57")
 class ClaimAheadTest {
   private static final StoreTraits TRAITS =
       new StoreTraits(

@@ -13,9 +13,12 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies claimed attempts that wait for a concurrency slot of a slow handler. */
+@Tag("promise-40")
+@Tag("promise-60")
 class ClaimedTest {
   private final DurableTestkit kit = DurableTestkit.create();
   private final Deque<Runnable> handed = new ArrayDeque<>();

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.logging.Level;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -28,6 +29,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Tests jumps of the clock, suspended machines, and restarts with many overdue timers. Overdue
  * timers fire at a bounded rate, and the others at their time.
  */
+@Tag("promise-45")
+@Tag("promise-46")
 class ClockJumpTest {
   private static final int RATE = 100;
 
@@ -278,6 +281,7 @@ class ClockJumpTest {
   }
 
   @Test
+  @Tag("promise-44")
   void aStalledHandlerDoesNotDelayOthers() {
     List<Runnable> stuck = new ArrayList<>();
     ManualExecutor others = new ManualExecutor();
@@ -418,6 +422,7 @@ class ClockJumpTest {
   }
 
   @Test
+  @Tag("promise-44")
   void aBacklogOfAStalledHandlerDoesNotDelayOtherOverdueTimers() {
     List<Runnable> stuck = new ArrayList<>();
     ManualExecutor others = new ManualExecutor();

@@ -29,11 +29,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Verifies the close of a durable timer: no accepted change is lost, and no thread waits forever.
  */
+@Tag("promise-48")
 class CloseTest {
   private static final Duration LONG = Duration.ofDays(1);
 

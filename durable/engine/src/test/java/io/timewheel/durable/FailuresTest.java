@@ -14,11 +14,13 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Verifies failing attempts and a failing store: retries, failed timers, and the errors of callers.
  */
+@Tag("promise-43")
 class FailuresTest {
   private static final Handler FAILS =
       firing -> {
@@ -69,6 +71,7 @@ class FailuresTest {
   }
 
   @Test
+  @Tag("promise-39")
   void failsATimerThatKillsItsProcess() {
     scene.timer.schedule(
         spec("poison")
@@ -197,6 +200,7 @@ class FailuresTest {
   }
 
   @Test
+  @Tag("promise-42")
   void firesATimerWhoseAnswerWasLost() {
     scene.store.faults(changes -> FaultyStore.Fault.DONE_BUT_FAILED);
     assertThatThrownBy(() -> scene.timer.schedule(spec("a").after(Duration.ofSeconds(1))))
@@ -209,6 +213,7 @@ class FailuresTest {
   }
 
   @Test
+  @Tag("promise-42")
   void staysUnknownWhenALaterTryIsRefused() {
     int[] tries = new int[1];
     scene.store.faults(

@@ -10,12 +10,14 @@ import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
 import java.util.List;
 import java.util.logging.Level;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Verifies that the handler of a timer is checked when the timer is scheduled, not when it is due.
  */
+@Tag("promise-43")
 class HandlerCheckTest {
   private static final StoreTraits SHARED =
       new StoreTraits(

@@ -13,9 +13,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies handlers of all names that begin with a prefix. */
+@Tag("promise-52")
 class HandlerFamilyTest {
   /** Three slots in total; each name may use one. */
   private final HandlerSlots slots =

@@ -22,9 +22,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that no timer is lost or stalls if a dependency of the engine throws. */
+@Tag("promise-43")
 class RefusalsTest extends OnStand {
   private static final Instant START = DurableTestkit.START;
   private static final RetryPolicy ONCE = Scene.ONCE;

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import java.util.logging.Level;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
  * Verifies changes of the engine that the store rejects. Each is reported and retried, affects no
  * other timer, and is applied once the store accepts it.
  */
+@Tag("promise-43")
 class RejectedChangesTest {
   private static final long MAINTENANCE_MILLIS = 60_000;
 

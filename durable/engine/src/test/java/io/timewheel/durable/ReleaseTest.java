@@ -21,9 +21,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that held and blocked timers are released in bounded memory. */
+@Tag("promise-47")
 class ReleaseTest {
   private static final int TIMERS = 30_000;
   private static final int PAGE = 1_000;

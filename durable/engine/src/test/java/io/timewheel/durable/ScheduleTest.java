@@ -14,11 +14,13 @@ import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Verifies the schedule of a recurring timer: its start, and operations that do not change it. */
+@Tag("promise-50")
 class ScheduleTest {
   private static final Instant START = DurableTestkit.START; // at midnight
   private static final Duration HOUR = Duration.ofHours(1);

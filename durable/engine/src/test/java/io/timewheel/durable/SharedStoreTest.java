@@ -30,9 +30,13 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Tests several schedulers on one store. The shard moves between them. */
+@Tag("promise-41")
+@Tag("promise-58")
+@Tag("promise-60")
 class SharedStoreTest {
   private static final Duration AHEAD = Duration.ofMillis(100);
 

@@ -25,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that the runs of {@link SimulationTest} find the faults of faulty stores. */
@@ -51,6 +52,7 @@ class SimulationFaultsTest {
   }
 
   @Test
+  @Tag("promise-41")
   void findsAStoreThatAllowsStaleOwnersToBegin() {
     assertFound(EveryoneMayBegin::new, "begun");
   }
@@ -97,6 +99,7 @@ class SimulationFaultsTest {
   }
 
   @Test
+  @Tag("promise-50")
   void findsAStoreThatOmitsRuns() {
     assertFound(RunsAreLeftOut::new, "was left out");
   }

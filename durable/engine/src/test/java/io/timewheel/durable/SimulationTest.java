@@ -9,6 +9,7 @@ import io.timewheel.durable.testkit.HistoryChecker;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,6 +17,9 @@ import org.junit.jupiter.api.Test;
  * that faults are found. {@code -Dtimewheel.simulation.minutes=N} runs new seeds for N minutes,
  * {@code -Dtimewheel.simulation.seed=S} repeats one.
  */
+@Tag("promise-38")
+@Tag("promise-39")
+@Tag("promise-40")
 class SimulationTest {
   static final int STEPS = 400;
 

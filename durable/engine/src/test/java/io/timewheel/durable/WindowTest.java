@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that a window contains only timers of the near future, up to its limit. */
@@ -16,6 +17,7 @@ class WindowTest {
   // Window
 
   @Test
+  @Tag("promise-47")
   void holdsNoMoreThanItsCap() {
     for (int i = 0; i < 1_000; i++) {
       scene.timer.schedule(spec("t" + i).after(Duration.ofMillis(10 + i % 7)));

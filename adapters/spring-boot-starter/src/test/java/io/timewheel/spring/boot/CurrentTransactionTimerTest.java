@@ -30,6 +30,7 @@ import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -50,6 +51,7 @@ import org.springframework.transaction.annotation.EnableTransactionManagement;
 import org.springframework.transaction.support.TransactionTemplate;
 
 @Timeout(120)
+@Tag("promise-65")
 class CurrentTransactionTimerTest {
   private HikariDataSource pool = TestDatabases.postgresql().createDatabase().pool(12);
   private final JdbcTemplate jdbc = new JdbcTemplate(pool);

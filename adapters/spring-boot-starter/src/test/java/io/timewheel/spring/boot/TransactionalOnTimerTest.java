@@ -27,6 +27,7 @@ import javax.sql.DataSource;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.aop.framework.ProxyFactory;
@@ -47,6 +48,7 @@ import org.springframework.transaction.support.TransactionSynchronizationManager
 
 /** Verifies that the database changes of a transactional method happen exactly once. */
 @Timeout(120)
+@Tag("promise-66")
 class TransactionalOnTimerTest {
   private final Database database = TestDatabases.postgresql().createDatabase();
   private final HikariDataSource pool = database.pool(16);

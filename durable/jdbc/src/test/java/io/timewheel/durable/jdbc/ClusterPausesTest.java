@@ -16,11 +16,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Verifies that a pause returns only when no node can begin an attempt that it claimed before. */
 @Timeout(120)
+@Tag("promise-60")
 class ClusterPausesTest {
   final Fixture fixture = new Fixture(Server.of(this));
 

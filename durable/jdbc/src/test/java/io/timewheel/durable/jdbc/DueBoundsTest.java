@@ -13,8 +13,10 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("promise-59")
 class DueBoundsTest {
   private final Fixture fixture = new Fixture(Server.of(this));
   private final Fixture.Node node = fixture.start();

@@ -62,6 +62,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock(value = OutageTest.LOG, mode = ResourceAccessMode.READ)
 @Timeout(300)
+@Tag("promise-63")
 class FailoverTest {
   private static final RetryPolicy PATIENT =
       new RetryPolicy(1_000, Duration.ofMillis(10), Duration.ofMillis(100));

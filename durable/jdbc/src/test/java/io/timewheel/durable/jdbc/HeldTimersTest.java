@@ -29,9 +29,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that only the timers of a user's open transaction wait for it. */
+@Tag("promise-65")
 class HeldTimersTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();

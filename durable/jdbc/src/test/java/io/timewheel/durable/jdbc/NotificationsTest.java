@@ -22,10 +22,12 @@ import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
+@Tag("promise-58")
 class NotificationsTest {
   private final Fixture fixture = new Fixture(Server.POSTGRESQL);
   private final NotificationTransport transport =

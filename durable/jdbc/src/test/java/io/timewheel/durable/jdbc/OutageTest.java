@@ -26,6 +26,7 @@ import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.parallel.ResourceLock;
@@ -33,6 +34,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 /** Verifies that an unavailable database is reported, and that nodes continue when it is back. */
 @ResourceLock(OutageTest.LOG)
 @Timeout(300)
+@Tag("promise-62")
 class OutageTest {
   /** The log of all stores in this JVM. Other tests that write to it must not run concurrently. */
   static final String LOG = "log";

@@ -23,9 +23,11 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+@Tag("promise-53")
 class OwnershipTest {
   private final Fixture fixture = new Fixture(Server.of(this));
 
@@ -154,6 +156,7 @@ class OwnershipTest {
   }
 
   @Test
+  @Tag("promise-54")
   void refusesTheCommitsOfAZombie() throws SQLException {
     Fixture.Node zombie = fixture.start();
     zombie.commit(schedule("begun", NOW));
@@ -201,6 +204,7 @@ class OwnershipTest {
   /** A process that is suspended between the fence and its COMMIT holds the locks of the fence. */
   @Test
   @Timeout(300)
+  @Tag("promise-54")
   void aCommitThatStallsAfterTheFenceIsEndedAndChangesNothing() throws Exception {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node suspended = fixture.open(source, 4);
@@ -269,6 +273,7 @@ class OwnershipTest {
 
   @Test
   @Timeout(300)
+  @Tag("promise-54")
   void aRenewalThatStallsIsEnded() throws Exception {
     LossySource source = new LossySource(fixture.pool);
     Fixture.Node suspended = fixture.open(source, 4);
@@ -374,6 +379,7 @@ class OwnershipTest {
   }
 
   @Test
+  @Tag("promise-55")
   void tracksTheTimeOfTheDatabase() throws SQLException {
     Fixture.Node node = fixture.open();
     node.clock.aheadMillis = 3_600_000;

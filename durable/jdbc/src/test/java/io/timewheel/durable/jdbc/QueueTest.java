@@ -20,8 +20,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("promise-61")
 class QueueTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();

@@ -26,11 +26,13 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Injects failures between an effect and its record, and verifies that the effect happens once. */
 @Timeout(120)
+@Tag("promise-66")
 class TransactionHandlerTest {
   private Runnable onPause = () -> {};
   final Ledger ledger = new Ledger(Server.of(this), () -> onPause.run());

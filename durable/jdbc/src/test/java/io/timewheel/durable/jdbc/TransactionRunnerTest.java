@@ -13,9 +13,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import javax.sql.DataSource;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Runs the same tests in transactions that a runner begins and ends. */
+@Tag("promise-66")
 class TransactionRunnerTest extends TransactionHandlerTest {
   private DurableTimer timer;
 

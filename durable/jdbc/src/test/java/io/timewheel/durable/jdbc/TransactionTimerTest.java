@@ -34,10 +34,12 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(120)
+@Tag("promise-65")
 class TransactionTimerTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();

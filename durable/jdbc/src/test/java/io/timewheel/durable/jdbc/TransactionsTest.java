@@ -21,8 +21,10 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("promise-56")
 class TransactionsTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final LossySource source = new LossySource(fixture.pool);

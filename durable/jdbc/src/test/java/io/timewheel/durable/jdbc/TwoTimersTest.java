@@ -13,11 +13,13 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Runs two engines on one database, with their threads and real clocks. */
 @Timeout(300)
+@Tag("promise-58")
 class TwoTimersTest {
   private static final int TIMERS = 200;
 

@@ -30,6 +30,7 @@ import java.util.function.IntSupplier;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.Timeout;
  * other.
  */
 @Timeout(120)
+@Tag("promise-64")
 class UpgradeTest {
   private static final String SWITCH = "UPDATE timewheel_meta SET value = 5 WHERE name = 'format';";
 

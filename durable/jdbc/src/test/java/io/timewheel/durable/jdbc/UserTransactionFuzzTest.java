@@ -21,12 +21,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verifies that transactions of users on timers of a queue keep timers and indexes consistent. */
 @Timeout(300)
+@Tag("promise-67")
 class UserTransactionFuzzTest {
   private static final int KEYS = 12;
   private static final int TRANSACTIONS = 150;

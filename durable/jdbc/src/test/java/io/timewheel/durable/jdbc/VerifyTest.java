@@ -31,11 +31,13 @@ import java.util.stream.IntStream;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Verifies that each kind of damage is found, reported with the key of its timer, and fixed. */
 @Timeout(120)
+@Tag("promise-67")
 class VerifyTest {
   private static final String ADD_READY =
       "INSERT INTO timewheel_ready (namespace, queue, ready_at, id) VALUES ('shop', ";

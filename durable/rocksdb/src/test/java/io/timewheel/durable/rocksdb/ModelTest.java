@@ -30,11 +30,13 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 
 /**
  * Applies random changes in random batches, with restarts, and compares results, records and
  * indexes with those of the store in memory.
  */
+@Tag("promise-38")
 class ModelTest {
   private static final List<String> NAMESPACES = List.of("a", "ä\ud83d\ude00", "\uffff");
 

@@ -16,9 +16,11 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that answers to requests are stored with the change and repeated. */
+@Tag("promise-42")
 abstract class RequestContract extends StoreSteps {
   private static final RequestId REQUEST = new RequestId("r-1", "content");
 

@@ -33,12 +33,14 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Verifies the contract of every store of durable timers. Extend it and supply an empty store. A
  * reopened session must own all shards under a new epoch.
  */
+@Tag("promise-40")
 public abstract class TimerStoreContract extends CopyContract {
   /** Called by the subclass. */
   protected TimerStoreContract() {}

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * continues while the wall clock jumps. A suspended machine is a jump of the wall clock past a
  * wheel that stalled.
  */
+@Tag("promise-46")
 class ClocksTest {
   private static final Duration HELD = Duration.ofSeconds(5);
 

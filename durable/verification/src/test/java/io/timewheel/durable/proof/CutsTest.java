@@ -4,10 +4,12 @@ package io.timewheel.durable.proof;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A short run of the cuts, and one with a fault that must be found. */
+@Tag("promise-38")
 class CutsTest {
   @TempDir Path directory;
 

@@ -11,6 +11,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A short run of the kills, and runs with a fault that must be found. */
 @Tag("proof")
+@Tag("promise-38")
 class KillsTest {
   /** Whether a fault has an effect depends on the moment of the kill. */
   private static final int MOST_TRIES = 20;

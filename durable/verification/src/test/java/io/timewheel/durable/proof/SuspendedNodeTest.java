@@ -25,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A process is suspended like a machine, for longer than its node lease, and then continues. */
 @Tag("proof")
 @Timeout(600)
+@Tag("promise-54")
 class SuspendedNodeTest {
   private final Database database = server().createDatabase();
   private final HikariDataSource pool = database.pool(8);

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Kills the shop, and verifies that it keeps its promises after the restart. */
 @Tag("proof")
+@Tag("promise-66")
 class KilledShopTest {
   @TempDir Path directory;
   private Shop shop;

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /** Kills the shop at various points, and verifies that nothing is lost or done twice. */
 @Tag("proof")
 @Timeout(300)
+@Tag("promise-66")
 class KilledShopTest {
   private static final Duration LONG = Duration.ofMinutes(30);
 

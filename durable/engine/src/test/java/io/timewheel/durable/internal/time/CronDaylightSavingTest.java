@@ -17,11 +17,13 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Verifies the rule for daylight saving with examples and with every transition of every zone. */
+@Tag("promise-50")
 class CronDaylightSavingTest {
   private static final Instant FIRST = Instant.parse("1990-01-01T00:00:00Z");
   private static final Instant LAST = Instant.parse("2038-01-01T00:00:00Z");

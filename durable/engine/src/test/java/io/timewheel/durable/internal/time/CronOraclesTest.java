@@ -19,6 +19,7 @@ import java.util.function.UnaryOperator;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.springframework.scheduling.support.CronExpression;
@@ -26,6 +27,7 @@ import org.springframework.scheduling.support.CronExpression;
 /**
  * Compares crons with Spring's {@code CronExpression} and cron-utils, and lists the differences.
  */
+@Tag("promise-50")
 class CronOraclesTest {
   @Property(tries = 2_000)
   void runsWhenSpringDoes(@ForAll long seed) {

@@ -20,8 +20,10 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.Tuple;
+import org.junit.jupiter.api.Tag;
 
 /** Verifies random crons by brute force, and the parser with random texts. */
+@Tag("promise-50")
 class CronPropertyTest {
   private static final LocalDate FIRST_DAY = LocalDate.of(2000, 1, 1);
   private static final LocalDate AFTER_400_YEARS = FIRST_DAY.plusYears(400);

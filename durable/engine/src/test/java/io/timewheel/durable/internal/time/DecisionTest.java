@@ -13,7 +13,9 @@ import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
+import org.junit.jupiter.api.Tag;
 
+@Tag("promise-50")
 class DecisionTest {
   private static final long GRACE = 60_000;
   private static final Recurrence EVERY_HOUR = Recurrence.fixedRate(Duration.ofHours(1));

@@ -23,10 +23,12 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
 import net.jqwik.api.constraints.LongRange;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
+@Tag("promise-50")
 class RecurrenceTest {
   private static final ZoneId BERLIN = ZoneId.of("Europe/Berlin");
   private static final Recurrence WEEKDAYS_AT_NINE =

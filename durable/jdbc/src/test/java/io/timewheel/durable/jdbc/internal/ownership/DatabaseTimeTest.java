@@ -3,8 +3,10 @@ package io.timewheel.durable.jdbc.internal.ownership;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Tag("promise-55")
 class DatabaseTimeTest {
   private static final long MILLI = 1_000_000;
   private static final long SECOND = 1_000 * MILLI;
