@@ -26,8 +26,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Compares the index of promises and tests, which {@code .ci/pages} generates, with the tests. A
- * test names its promise by {@code @Tag("promise-12")}; a jcstress test, which has no tags, by
- * {@code @Ref("promise-12")}.
+ * test names its promise by {@code @Tag}; a jcstress test, which has no tags, by {@code @Ref}.
  */
 class PromiseTestsPageTest {
   private static final Path ROOT = Path.of("..");
