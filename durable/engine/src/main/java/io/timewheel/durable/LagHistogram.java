@@ -6,8 +6,9 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Counts the lag of attempts, from due to begin, in fixed buckets. The bounds are 1, 2 and 5 times
- * the powers of ten from a millisecond on, and coarser above ten seconds. Immutable.
+ * Counts the lag of attempts, from their due time to their start, in fixed buckets. The bounds are
+ * 1, 2 and 5 times the powers of ten from a millisecond on, and coarser above ten seconds.
+ * Immutable.
  */
 public final class LagHistogram {
   private final long[] counts;
@@ -24,7 +25,7 @@ public final class LagHistogram {
   }
 
   /**
-   * Returns the number of attempts that began within a bound.
+   * Returns the number of attempts whose lag is within a bound.
    *
    * @param bucket the index of the bound in {@link #bounds()}; one more for all attempts
    * @return the count of this bucket and all lower ones
@@ -52,8 +53,7 @@ public final class LagHistogram {
   }
 
   /**
-   * Returns the bound within which a share of the attempts began, or the longest lag if that is
-   * shorter.
+   * Returns the bound of the lag of a share of the attempts, or the longest lag if that is shorter.
    *
    * @param percent the share in percent: more than 0, at most 100
    * @return an upper bound of the percentile; zero if nothing was counted

@@ -91,8 +91,8 @@ final class VerbSteps {
   }
 
   /**
-   * Begins the same run again, however late, because the rule for missed runs does not apply. Its
-   * time is still in the future only if it was claimed ahead.
+   * Begins the same run again, however late it is, because the rule for missed runs does not apply
+   * to it. Its time is still in the future only if it was claimed ahead.
    */
   private static Outcome retry(TimerRecord current, long now) {
     boolean recurring = current.definition().isRecurring();
@@ -111,8 +111,9 @@ final class VerbSteps {
   }
 
   /**
-   * Runs a timer by hand. A run that has begun, or is overdue, continues as it is; otherwise this
-   * is a separate run. A postponed run begins now, and its time must not be later than that.
+   * Runs a timer by hand. A run that has begun keeps its time, and so does a separate run that is
+   * overdue. Otherwise, the run by hand is a separate run at the present time. It replaces a
+   * postponed run.
    */
   private static TimerRecord runByHand(TimerRecord current, long now) {
     boolean overdue = current.runAt() != NONE && current.runAt() <= now;

@@ -26,7 +26,7 @@ final class LossySource extends BareDataSource {
   /** A semaphore with a permit for each commit that is held. */
   final Semaphore held = new Semaphore(0);
 
-  /** Lets one held commit continue. */
+  /** Releases one held commit. */
   final Semaphore goOn = new Semaphore(0);
 
   int commits;
@@ -49,7 +49,7 @@ final class LossySource extends BareDataSource {
   /** Runs before a rollback, or after the loss of a direct write. */
   Runnable onRollback = () -> {};
 
-  /** True if the close of a connection throws. */
+  /** True if closing a connection throws. */
   boolean failsToClose;
 
   /** True if the existing connections do not answer a validation. */

@@ -444,7 +444,8 @@ class MariaDbTest {
       fixture.execute("CREATE TABLE weight (n int)");
       try (Connection user = fixture.transaction();
           Connection other = fixture.transaction()) {
-        execute(other, "INSERT INTO weight SELECT seq FROM seq_1_to_1000"); // fewer changes lose
+        // In a deadlock, MariaDB rolls back the transaction with fewer changes.
+        execute(other, "INSERT INTO weight SELECT seq FROM seq_1_to_1000");
         execute(other, READY + " AND id = 'id-001' FOR UPDATE");
         execute(user, "UPDATE own SET n = 1");
         CompletableFuture<Void> waits = CompletableFuture.runAsync(() -> update(other));

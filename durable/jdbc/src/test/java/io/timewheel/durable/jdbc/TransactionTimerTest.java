@@ -378,8 +378,7 @@ class TransactionTimerTest {
         notifications = transport.receive(listener, 1_000);
       } while (notifications.isEmpty());
       // Notifications are sent for its own shards too, because the session does not learn the
-      // outcome of
-      // the transaction.
+      // outcome of the transaction.
       int shard = Shards.of(key("near"), 4);
       assertThat(node.ownership().owned()).contains(shard);
       assertThat(notifications).hasSize(1).first().asString().startsWith("A\t" + shard + "\t");
