@@ -101,9 +101,7 @@ public final class JsonImport {
     JsonToken token = parser.nextToken();
     if (token == null) {
       throw refused(
-          line,
-          "the export ends here, after " + timers + " timers, without its last line",
-          null);
+          line, "the export ends here, after " + timers + " timers, without its last line", null);
     }
     line = parser.currentTokenLocation().getLineNr();
     if (token != JsonToken.START_OBJECT) {
