@@ -85,7 +85,7 @@ class MaintenanceTest {
     assertThatThrownBy(export::join)
         .cause()
         .isInstanceOf(StoreException.class)
-        .hasMessageContaining("stopped early: the database is being closed or reopened");
+        .hasMessageContaining("broken off: the database is closed, or opened again");
   }
 
   @Test
@@ -135,7 +135,7 @@ class MaintenanceTest {
       store.close();
       assertThat(histogram).isNotDone();
       goesOn.countDown();
-      assertThatThrownBy(histogram::join).hasMessageContaining("stopped early");
+      assertThatThrownBy(histogram::join).hasMessageContaining("broken off");
     } finally {
       goesOn.countDown();
       logger.removeHandler(handler);

@@ -105,7 +105,7 @@ public final class JsonImport {
     }
     line = parser.currentTokenLocation().getLineNr();
     if (token != JsonToken.START_OBJECT) {
-      throw refused(line, "is not an object", null);
+      throw refused(line, "is no object", null);
     }
     try {
       return reading.apply(JsonObject.read(parser));
@@ -119,7 +119,7 @@ public final class JsonImport {
   private static Header header(JsonObject object) {
     String kind = object.textOrNull("timewheel");
     if (!JsonExport.KIND.equals(kind)) {
-      throw new IllegalArgumentException("this is not an export of timers");
+      throw new IllegalArgumentException("this is no export of timers");
     }
     long format = object.number("format");
     if (format != JsonExport.FORMAT) {

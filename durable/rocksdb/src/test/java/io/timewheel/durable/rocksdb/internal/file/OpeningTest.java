@@ -193,7 +193,7 @@ class OpeningTest {
         RocksDB db = RocksDB.open(options, directory.toString())) {
       db.put(new byte[] {'k'}, new byte[] {'v'});
     }
-    refuses(directory, "is a RocksDB database, but not a store of timers");
+    refuses(directory, "is a database of RocksDB, but no store of timers");
   }
 
   @Test
@@ -399,7 +399,7 @@ class OpeningTest {
       var before = fixture.all();
       store.backup(backup);
       fixture.commit(schedule("after", NOW));
-      assertThatThrownBy(() -> store.backup(backup)).hasMessageContaining("already exists");
+      assertThatThrownBy(() -> store.backup(backup)).hasMessageContaining("is there already");
       try (RocksTimerStore copy = RocksTimerStore.open(backup)) {
         assertThat(Fixture.all(copy)).isEqualTo(before);
         assertThat(copy.verify().texts()).isEmpty();
