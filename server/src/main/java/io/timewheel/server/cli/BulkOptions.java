@@ -57,14 +57,14 @@ final class BulkOptions {
             || handler != null
             || queue != null;
     return filtered || expect != null || force
-        ? "an ID together with options for many timers (expected: one of both)"
+        ? "an ID together with options for many timers (expected: one of them)"
         : null;
   }
 
   /** {@return the error if these options cannot be used without an ID; null if there is none} */
   @Nullable String faultWithoutId() {
     if (expect != null && force) {
-      return "--expect together with --force (expected: one of both)";
+      return "--expect together with --force (expected: one of them)";
     }
     return expect != null || force
         ? null

@@ -111,7 +111,7 @@ public record WebhookTarget(
     } else if (url.getPort() == 0 || url.getPort() > 65_535) {
       wrong = "a port from 1 to 65535";
     } else if (!StandardCharsets.US_ASCII.newEncoder().canEncode(url.toString())) {
-      wrong = "a URL in ASCII, the rest encoded by %";
+      wrong = "a URL in ASCII, other characters percent-encoded";
     }
     if (wrong != null) {
       throw new IllegalArgumentException("target.url (expected: " + wrong + ")");
