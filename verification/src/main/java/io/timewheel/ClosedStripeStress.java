@@ -178,8 +178,9 @@ public final class ClosedStripeStress {
   }
 
   /**
-   * The timer thread dies while a timeout is started; the comment of {@link Worker}: "it fails the
-   * engine, which accepts no further timeouts". Stop returns those accepted before.
+   * The timer thread dies while another thread starts a timeout. The comment of {@link Worker}
+   * states: "it fails the engine, which accepts no further timeouts". Stop returns the timeouts
+   * accepted before.
    */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Refused.")
@@ -207,8 +208,8 @@ public final class ClosedStripeStress {
   }
 
   /**
-   * The same, with a witness: {@link Engine#fail} writes the cause before it closes the stripes, so
-   * a refused thread sees the cause.
+   * The same, with the cause: {@link Engine#fail} writes it before it closes the stripes, so a
+   * refused thread sees the cause.
    */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Accepted.")

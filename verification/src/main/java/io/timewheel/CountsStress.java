@@ -135,8 +135,8 @@ public final class CountsStress {
   }
 
   /**
-   * One thread starts and cancels a timeout, and another reads the counts. It is never cancelled
-   * without having been started, even with several stripes.
+   * One thread starts and cancels a timeout, and another reads the counts. The counts never contain
+   * a cancel without its start, even with several stripes.
    */
   @JCStressTest
   @Outcome(

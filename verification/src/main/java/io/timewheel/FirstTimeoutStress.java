@@ -20,7 +20,10 @@ import org.openjdk.jcstress.infra.results.III_Result;
 public final class FirstTimeoutStress {
   private FirstTimeoutStress() {}
 
-  /** A timer whose thread is not really started, because that would take most of the time. */
+  /**
+   * A timer whose thread only records that it was started. Starting a real thread would take most
+   * of the time.
+   */
   abstract static class Fresh {
     final AtomicInteger starts = new AtomicInteger();
     final Rig.Task task = new Rig.Task();

@@ -4,7 +4,7 @@ package io.timewheel;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A thread for a timer that never runs, and makes the timer assume that its thread has begun. */
+/** A thread that never runs, for a timer that is to assume that its thread has begun. */
 final class IdleThread extends Thread {
   private static final VarHandle RUNNER_OF_WORKER = Rig.field(Worker.class, "runner", Thread.class);
 

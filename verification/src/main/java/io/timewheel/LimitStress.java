@@ -18,7 +18,7 @@ import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
  * Tests the comment of {@link PendingLimit}: "No timeout starts while the limit is reached. A
- * timeout is no longer counted before cancel() returns and before its task runs."
+ * cancelled timeout leaves the count before cancel() returns, an expired one before its task runs."
  */
 public final class LimitStress {
   private static final VarHandle LIMIT = Rig.field(Engine.class, "limit", PendingLimit.class);
@@ -35,14 +35,14 @@ public final class LimitStress {
   }
 
   /**
-   * Takes all remaining permits of an engine, and returns their number. A closed engine does not
-   * report the number.
+   * Takes all remaining permits of an engine, and returns their number. Reads the limit itself,
+   * because a closed engine refuses timeouts for another reason.
    */
   static int left(Rig rig) {
     return left((PendingLimit) LIMIT.get(rig.engine));
   }
 
-  /** Permits, some of which are taken. */
+  /** A limit, some of whose permits are taken. */
   abstract static class Permits {
     final PendingLimit limit;
 
@@ -58,7 +58,7 @@ public final class LimitStress {
     }
   }
 
-  /** Two threads for the last permit. */
+  /** Two threads compete for the last permit. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0", "0, 1, 0"},
@@ -87,7 +87,7 @@ public final class LimitStress {
     }
   }
 
-  /** Three threads for two permits. */
+  /** Three threads compete for two permits. */
   @JCStressTest
   @Outcome(
       id = {"1, 1, 0", "1, 0, 1", "0, 1, 1"},
@@ -171,7 +171,7 @@ public final class LimitStress {
     }
   }
 
-  /** Two threads for the permit that a third one returns. */
+  /** Two threads compete for the permit that a third one returns. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 0", "0, 1, 0", "0, 0, 1"},
@@ -223,7 +223,7 @@ public final class LimitStress {
     }
   }
 
-  /** Two timeouts with a limit of one. */
+  /** Two threads start a timeout each, with a limit of one. */
   @JCStressTest
   @Outcome(
       id = {"1, 0, 1", "0, 1, 1"},

@@ -13,8 +13,8 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Tests {@link StripeLock} alone: "one compare-and-set takes it, and one release leaves it". It
- * excludes other threads, and makes plain fields visible.
+ * Tests {@link StripeLock} alone: "one compare-and-set takes it, and one release write frees it".
+ * The lock excludes other threads, and makes plain fields visible.
  */
 public final class LockStress {
   private LockStress() {}
@@ -33,7 +33,7 @@ public final class LockStress {
       stripe.unlock();
     }
 
-    /** Many times, so a thread that has waited for the lock also finds it free. */
+    /** Repeats the increment, so that a thread that waited for the lock also finds it free. */
     void increment() {
       for (int i = 0; i < 50; i++) {
         lock();
@@ -92,7 +92,7 @@ public final class LockStress {
     }
   }
 
-  /** Two fields that are written together are read together. */
+  /** Two fields that one thread writes under the lock, and another thread reads under it. */
   @JCStressTest
   @Outcome(
       id = {"0, 0", "1, 1"},

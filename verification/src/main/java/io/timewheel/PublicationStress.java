@@ -60,9 +60,7 @@ public final class PublicationStress {
     }
   }
 
-  /**
-   * The same handle is cancelled: the canceller sees the links of the timeout because of the lock.
-   */
+  /** Another thread cancels such a handle. It sees the links of the timeout because of the lock. */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Not seen yet.")
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Cancelled.")
@@ -137,9 +135,9 @@ public final class PublicationStress {
   }
 
   /**
-   * A thread that sees isCancelled, which takes no lock, sees the writes of the cancelling thread
-   * before a cancel that returned true (contract, 10): because of the release of {@link
-   * WheelTimeout#settle}, and the acquire.
+   * If {@code isCancelled}, which takes no lock, returns true, the calling thread sees the writes
+   * that the cancelling thread made before {@code cancel} (contract, 10). The release of {@link
+   * WheelTimeout#settle} and the acquire of the read ensure this.
    */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "Not cancelled yet.")
@@ -165,7 +163,10 @@ public final class PublicationStress {
     }
   }
 
-  /** A deadline that is moved is read whole, as the old or the new one, without a lock. */
+  /**
+   * A thread that reads a deadline during a move, without a lock, gets the old or the new one, not
+   * a mixture.
+   */
   @JCStressTest
   @Outcome(id = "0", expect = ACCEPTABLE, desc = "The old deadline.")
   @Outcome(id = "1", expect = ACCEPTABLE, desc = "The new deadline.")

@@ -12,11 +12,11 @@ import java.util.function.IntSupplier;
  * The environment of the stress tests: the real engine, with a tick of 1 ns on a clock that stands
  * still until a test sets it. So ticks and nanoseconds since the start are the same numbers.
  *
- * <p>The wheels have one slot, unless a test needs more, because a jcstress run makes millions of
- * engines. The races are those of the stripe, and the same for any wheel.
+ * <p>The wheels have one slot, because a jcstress run makes millions of engines. The tests concern
+ * races in the stripe, which are the same for any wheel.
  */
 class Rig implements TimeSource {
-  /** The result of an operation that found a list which another thread had taken apart. */
+  /** The result of an operation that found a list corrupted by another thread. */
   static final int BROKEN = -1;
 
   /** The timer that handles of the engine return. It is never started or used. */
@@ -29,7 +29,7 @@ class Rig implements TimeSource {
 
   final Engine engine;
 
-  /** True if an expiry has found a list which another thread had taken apart; read by arbiters. */
+  /** True if an expiry has found a list corrupted by another thread. Arbiters read it. */
   boolean broken;
 
   Rig() {
@@ -98,8 +98,8 @@ class Rig implements TimeSource {
   }
 
   /**
-   * Returns the result of an operation, or {@link #BROKEN} if it failed because of another
-   * operation.
+   * Returns the result of an operation, or {@link #BROKEN} if it failed because another operation
+   * had corrupted a list.
    */
   static int orBroken(IntSupplier operation) {
     try {
@@ -116,7 +116,7 @@ class Rig implements TimeSource {
     return flag ? 1 : 0;
   }
 
-  /** Returns a handle of a private field of the core, for state that is invisible from outside. */
+  /** Returns a handle of a private field of core, for state that no method returns. */
   static VarHandle field(Class<?> owner, String name, Class<?> type) {
     try {
       return MethodHandles.privateLookupIn(owner, MethodHandles.lookup())

@@ -14,10 +14,9 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Tests which thread takes a timeout that several threads want: the comment of {@link Stripe},
- * "Whether a timeout runs, is cancelled or is moved is decided once, by the thread that takes the
- * lock first", and the states of {@link WheelTimeout}, "exactly one of the timer thread, a cancel
- * and a stop takes it".
+ * Tests which thread takes a timeout that several threads want: the comment of {@link Stripe}, "the
+ * thread that takes it first runs, cancels or moves the timeout", and the states of {@link
+ * WheelTimeout}, "exactly one of the timer thread, a cancel and a stop takes it".
  */
 public final class SettlingStress {
   private SettlingStress() {}
@@ -44,7 +43,7 @@ public final class SettlingStress {
       return Rig.orBroken(() -> Rig.asInt(timeout.reschedule(10, TimeUnit.NANOSECONDS)));
     }
 
-    /** Returns how often the task was called after all remaining timeouts have become due. */
+    /** Lets all remaining timeouts become due, and then returns the calls of the task. */
     int callsInTheEnd() {
       rig.runDueAt(100);
       return rig.calls();

@@ -13,12 +13,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * Tests that no wake-up is lost: the frames P1 to P5 and W0 to W5 of {@link WakeUp}, and the steps
- * 1 to 4 of {@link Worker}. There is no real park, so a run executes them millions of times. {@link
- * WorkerStress} has the real park.
+ * Tests that no wake-up is lost: the steps P1 to P5 and W0 to W5 of {@link WakeUp}, and the steps 1
+ * to 4 of {@link Worker}. The threads do not park, so a run executes the steps millions of times.
+ * The threads of {@link WorkerStress} do park.
  *
- * <p>These tests detect a wake-up by the withdrawal of the plan: P5 withdraws it, and only that,
- * before it unparks.
+ * <p>These tests detect a wake-up by the withdrawal of the plan: only P5 withdraws it, before it
+ * unparks.
  */
 public final class WakeUpStress {
   private WakeUpStress() {}
@@ -38,7 +38,7 @@ public final class WakeUpStress {
     Idle(int stripes) {
       rig = new Rig(stripes, settings -> {});
       far = rig.start(100);
-      rig.engine.wakeUp.awake(); // as a timer thread that was up and is about to park
+      rig.engine.wakeUp.awake(); // like a timer thread that was awake and is about to park
     }
 
     /** Executes W1 to W5. Returns true if the timer thread would park. */
@@ -130,9 +130,9 @@ public final class WakeUpStress {
   }
 
   /**
-   * The same against a timer thread that plans again whenever its second look found something: "Or
-   * the timer thread published it; then the argument holds for that plan and its own W2." Finally,
-   * its plan is the earliest deadline, or it has been woken.
+   * The same against a timer thread that plans again whenever its second check found a timeout: "If
+   * the timer thread published another plan, the argument holds for that plan and its own W2." At
+   * the end, its plan is the earliest deadline, or it has been woken.
    */
   @JCStressTest
   @Outcome(id = "3, 0", expect = ACCEPTABLE, desc = "Parks until the earlier one.")
@@ -208,8 +208,9 @@ public final class WakeUpStress {
   }
 
   /**
-   * A timeout is cancelled before the timer thread looks, and leaves only its deadline: "it plans
-   * no later than the hint". The thread comes up, and plans again if that was not for the timeout.
+   * A timeout is cancelled before the timer thread checks the stripes, and leaves only its
+   * deadline: "it plans no later than the hint". The thread wakes up. If it did not wake up for the
+   * timeout, it plans again.
    */
   @JCStressTest
   @Outcome(id = "5, -1", expect = ACCEPTABLE, desc = "Came up for the hint, and took it.")

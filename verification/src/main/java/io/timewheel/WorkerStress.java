@@ -21,22 +21,24 @@ import org.openjdk.jcstress.infra.results.II_Result;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * Tests the loop of {@link Worker}, steps 1 to 5, with a real thread that really parks and is
- * really unparked: frames W1 to W5 and P1 to P5 of {@link WakeUp} including the permit, "if W5 has
- * not parked yet, the permit of unpark makes it return at once".
+ * Tests the loop of {@link Worker}, steps 1 to 5, with a thread that parks and is unparked. This
+ * covers the steps W1 to W5 and P1 to P5 of {@link WakeUp}, including the permit: "if W5 has not
+ * parked yet, the permit of unpark makes it return at once".
  *
- * <p>A park of several seconds, which an unpark would have ended at once, reveals a timer thread
- * that is not woken. After that, the test has failed, and later parks are shorter, so that it ends.
+ * <p>If a park lasts several seconds, no thread has unparked the timer thread, and the test has
+ * failed. Later parks are then shorter, so that the test ends soon.
  */
 public final class WorkerStress {
-  /** The duration of a park that no thread ends. Load does not delay other parks for this long. */
+  /**
+   * The duration after which a park counts as lost. Load does not delay an unpark for this long.
+   */
   private static volatile long lostNanos = TimeUnit.SECONDS.toNanos(4);
 
   /** A strong reference, because the logging API holds loggers weakly. */
   private static final Logger CORE_LOGGER = Logger.getLogger("io.timewheel");
 
   static {
-    CORE_LOGGER.setLevel(Level.OFF); // a timer thread dies in every sample of one test
+    CORE_LOGGER.setLevel(Level.OFF); // in one test, a timer thread dies in every sample
   }
 
   private WorkerStress() {}
@@ -56,7 +58,10 @@ public final class WorkerStress {
       worker.run();
     }
 
-    /** Ends the timer thread from inside its own park; by force if it parks again. */
+    /**
+     * Stops the worker from inside its own park. If the thread parks again, throws an error to end
+     * it.
+     */
     void end() {
       if (ended) {
         throw new AssertionError("does not stop");
@@ -75,7 +80,7 @@ public final class WorkerStress {
       Thread.interrupted();
     }
 
-    /** Parks without an end. Returns false if no thread ended the park. */
+    /** Parks without a deadline. Returns false if no thread ended the park. */
     static boolean parkIsEnded() {
       long limitNanos = lostNanos;
       long begunNanos = System.nanoTime();
@@ -120,7 +125,7 @@ public final class WorkerStress {
     @Override
     public void parkUntil(long deadlineNanos, Object blocker) {
       if (deadlineNanos == 3) {
-        sleptFor = 3; // has the earliest deadline: nothing can be lost from here on
+        sleptFor = 3; // this is the earliest deadline, so no wake-up can be lost from here on
         end();
         return;
       }
@@ -180,7 +185,7 @@ public final class WorkerStress {
 
   /**
    * The timer thread must wait for the lock of its second stripe. Its sleep there uses up the
-   * unpark for a timeout on the first stripe, which it has already looked at: "The permit alone is
+   * unpark for a timeout on the first stripe, which it has already checked: "The permit alone is
    * not sufficient", as the comment of {@link WakeUp} explains, and W5 checks whether the plan was
    * withdrawn.
    */
@@ -216,7 +221,7 @@ public final class WorkerStress {
 
   /**
    * The timer is stopped while its thread is about to sleep forever. Step 4 reads {@code stopping}
-   * after the plan, and {@link WakeUp#wake} unparks whatever the plan is.
+   * after it publishes the plan, and {@link WakeUp#wake} unparks the thread for any plan.
    */
   @JCStressTest
   @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "The timer thread ended, and stop saw it.")
@@ -253,8 +258,8 @@ public final class WorkerStress {
   }
 
   /**
-   * The timer thread dies while a timeout is started: it "fails the engine, which accepts no
-   * further timeouts".
+   * The timer thread dies while another thread starts a timeout: it "fails the engine, which
+   * accepts no further timeouts".
    */
   @JCStressTest
   @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "Refused.")

@@ -17,9 +17,9 @@ import org.jspecify.annotations.Nullable;
  * that agrees with the order of the calls. {@link LincheckSpecifications} defines the sequential
  * results.
  *
- * <p>An operation receives its time. In a real timer, it reads the clock, and only then takes the
- * lock. If the clock moves on meanwhile, the operation happens at two moments; contract, 1: "now is
- * read inside newTimeout". With the time as an argument, there is only one moment.
+ * <p>Each operation receives the time as an argument. In a real timer, it reads the clock, and only
+ * then takes the lock (contract, 1: "now is read inside newTimeout"). If the clock advances in
+ * between, the operation has no single moment, as Lincheck requires.
  */
 final class LincheckTimers {
 
@@ -62,7 +62,8 @@ final class LincheckTimers {
               .stripes(stripes)
               .timeSource(this)
               .build();
-      // The thread counts as begun. Otherwise, the first timeout would start it.
+      // The timer must assume that its thread has begun. Otherwise, the first timeout would start
+      // it.
       RUNNER.setVolatile((Worker) WORKER.get(timer), new Thread());
       engine = (Engine) ENGINE.get(timer);
     }
@@ -96,7 +97,10 @@ final class LincheckTimers {
     }
   }
 
-  /** Reports its name to the poll that runs it. Lincheck cannot look into lambdas and records. */
+  /**
+   * A task that reports its name to the poll that runs it. It is a class, because Lincheck cannot
+   * instrument lambdas and records.
+   */
   private static final class Named implements TimerTask {
     private final Base timer;
     private final int name;
@@ -112,7 +116,7 @@ final class LincheckTimers {
     }
   }
 
-  /** One stripe, with three timeouts for which threads compete, and without a stop. */
+  /** One stripe that is not stopped, with three timeouts for which threads compete. */
   @Param(name = "old", gen = IntGen.class, conf = "0:2")
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
   public static class Running extends Base {
@@ -152,9 +156,9 @@ final class LincheckTimers {
   }
 
   /**
-   * One stripe that is stopped, seen by threads that start and poll: for them, the timer ends when
-   * the stripe is closed. If two threads stop it at the same time, the drain decides which of them
-   * returns a timeout, so that is not specified here.
+   * One stripe that is stopped while threads start and poll. For these operations, the timer ends
+   * when the stripe is closed. If two threads stop it at the same time, the drain decides which of
+   * them returns a timeout, so this class does not specify that.
    */
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
   public static class Closing extends Base {
@@ -180,8 +184,8 @@ final class LincheckTimers {
   }
 
   /**
-   * One stripe that is stopped, seen by threads that cancel, move and count: for them, the timer
-   * ends when the stripe is drained.
+   * One stripe that is stopped while threads cancel, move and count. For these operations, the
+   * timer ends when the stripe is drained.
    */
   @Param(name = "old", gen = IntGen.class, conf = "0:2")
   @Param(name = "tick", gen = IntGen.class, conf = "1:4")
@@ -224,7 +228,7 @@ final class LincheckTimers {
   /**
    * Several stripes, each thread on its own stripe or sharing one, depending on its ID. Only
    * timeout 0 is ever due, so a poll, which visits one stripe after the other, has one result. The
-   * other timeouts are obstacles.
+   * other timeouts only fill the wheels.
    */
   abstract static class Striped extends Base {
     private static final int NOW = 2;
@@ -304,7 +308,7 @@ final class LincheckTimers {
     }
   }
 
-  /** Four stripes: three threads are more often on three different ones. */
+  /** Four stripes, so that three threads are more often on three different ones. */
   @Param(name = "name", gen = IntGen.class, conf = "0:2")
   public static class FourStripes extends Striped {
     public FourStripes() {
@@ -337,7 +341,7 @@ final class LincheckTimers {
     }
   }
 
-  /** The limit on pending timeouts alone: a limit of two. */
+  /** The limit on pending timeouts, without a timer. The limit is two. */
   public static class Limit {
     private final PendingLimit limit = new PendingLimit(2);
 

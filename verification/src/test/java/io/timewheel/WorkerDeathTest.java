@@ -127,7 +127,7 @@ class WorkerDeathTest {
   }
 
   @Test
-  @SuppressWarnings({"removal", "deprecation"}) // it works up to Java 19
+  @SuppressWarnings({"removal", "deprecation"}) // Thread.stop works up to Java 19
   void killedTimerThreadFailsTheTimer() throws Exception {
     assumeTrue(Runtime.version().feature() < 20, "Java 20 and later cannot kill a thread");
     HierarchicalWheelTimer timer = timer(TimeSource.system(), this::remember);
@@ -233,7 +233,7 @@ class WorkerDeathTest {
     assertThat(timer.stop(Duration.ofDays(1))).isEmpty();
   }
 
-  /** A thread that was made for the timer but runs other code, or dies before it runs the timer. */
+  /** The factory's thread runs other code, or ends before it runs the timer. */
   @Test
   void threadThatEndsWithoutRunningTheTimerFailsTheTimer() throws Exception {
     HierarchicalWheelTimer timer =
@@ -287,7 +287,7 @@ class WorkerDeathTest {
   }
 
   /**
-   * A stopped clock that kills the timer thread, the only thread that parks, when the test permits
+   * A stopped clock that kills the timer thread, the only thread that parks, once the test permits
    * it.
    */
   private final class DyingClock implements TimeSource {

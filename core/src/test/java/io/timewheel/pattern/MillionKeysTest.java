@@ -133,8 +133,7 @@ class MillionKeysTest {
     for (int key = 0; key < KEYS; key++) {
       connections.add(heartbeats.add(key));
     }
-    connections.forEach(
-        Heartbeats.Connection::written); // from here on, every interval has its full length
+    connections.forEach(Heartbeats.Connection::written); // from here on, intervals are complete
     rig.liveMillis(99);
     assertEach(0);
     rig.liveMillis(1);

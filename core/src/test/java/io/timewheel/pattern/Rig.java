@@ -119,8 +119,7 @@ final class Rig implements Executor {
   void advanceMillis(long millis) {
     long endNanos = nowNanos.get() + millis * 1_000_000;
     for (long next = timer.nextDeadlineNanos(); next - endNanos <= 0; ) {
-      nowNanos.set(
-          Math.max(next, nowNanos.get())); // an overdue timeout does not move the clock back
+      nowNanos.set(Math.max(next, nowNanos.get())); // not back to the time of an overdue timeout
       timer.poll();
       next = timer.nextDeadlineNanos();
     }

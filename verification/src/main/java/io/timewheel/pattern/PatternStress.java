@@ -31,7 +31,7 @@ public final class PatternStress {
 
   /** A timer on a clock that a test sets, with a tick of 1 ns. */
   abstract static class Rig {
-    /** Volatile: the actors read the value that the constructor has set. */
+    /** Volatile, so that the actors read the value that the constructor has set. */
     volatile long nowNanos;
 
     final PolledTimer timer = PolledTimer.builder().tick(TICK).timeSource(() -> nowNanos).build();

@@ -4,14 +4,16 @@ package io.timewheel.soak;
 import java.lang.management.ManagementFactory;
 
 /**
- * Observes the heap after full collections, without the timeouts themselves. If a timer kept
- * timeouts that have ended, this rest would grow.
+ * Measures the heap after full collections, and subtracts the timeouts themselves. If a timer kept
+ * timeouts that have ended, the difference would grow.
  */
 final class HeapWatch {
-  /** A timeout, its task, and the reference to it. */
+  /** The size of a timeout, its task, and the reference to it. */
   private static final long BYTES_PER_PLACE = 40 + 32 + 4;
 
-  /** The memory of the JVM and the library itself varies by some megabytes. */
+  /**
+   * The accepted growth: the memory of the JVM and of the library itself varies by some megabytes.
+   */
   private static final long ALLOWED_GROWTH_BYTES = 16L << 20;
 
   private long firstBesidesBytes = -1;

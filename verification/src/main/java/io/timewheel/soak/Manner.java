@@ -12,12 +12,12 @@ enum Manner {
   FAILS,
   /** Interrupts the thread that it runs on. */
   INTERRUPTS,
-  /** Blocks its thread, if that was not done a moment ago. */
+  /** Blocks its thread, unless the interval between two stalls has not passed. */
   STALLS;
 
   private static final Manner[] ALL = values();
 
-  /** Returns mostly the plain behaviour. */
+  /** Returns a random behaviour, in most cases the plain one. */
   static Manner random(SplittableRandom random) {
     int dice = random.nextInt(1000);
     return dice < ALL.length ? ALL[dice] : PLAIN;

@@ -11,14 +11,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The long-lived timers and their timeouts, one in every place. A place belongs permanently to one
- * timer. Its timeout is dropped only after its outcome was checked. So at any time the places
- * account for every timeout.
+ * timer. Its next timeout starts only after the outcome of the previous one was checked. So at any
+ * time the places account for every timeout.
  *
  * <p>The first places of every timer are chains: their tasks themselves start the next timeout. The
  * others belong to producers.
  *
  * <p>A thread that starts, moves or cancels holds the read lock of the gate. While a thread holds
- * the write lock, the only changes are expiries.
+ * the write lock, timeouts only expire.
  */
 final class Population {
   /** The number of chains of every timer. */
@@ -75,17 +75,18 @@ final class Population {
   }
 
   private void startChain(int place) {
-    // The delay depends only on the clock: any distribution will do, and tasks have no random
+    // The delay depends only on the clock. Any distribution is sufficient, and tasks have no random
     // generator.
     long micros = System.nanoTime() % CHAIN_MAX_MICROS;
     Subject subject = subjects.get(subjectOf(place));
     Chain chain = new Chain(subject, place);
     try {
-      synchronized (chain) { // or it could run, and enter its successor, before it is entered
+      // Otherwise, it could run and store its successor before it is stored itself.
+      synchronized (chain) {
         places.setRelease(place, chain.start(micros, TimeUnit.MICROSECONDS));
       }
     } catch (RejectedExecutionException e) {
-      subject.refused.increment(); // until startChains is called again
+      subject.refused.increment(); // the chain stops until startChains is called again
     }
   }
 
@@ -102,7 +103,7 @@ final class Population {
     public void run(Timeout timeout) throws Exception {
       super.run(timeout);
       synchronized (this) {
-        // Only to wait for startChain.
+        // Waits until startChain has stored this timeout.
       }
       if (gate.readLock().tryLock()) {
         try {
@@ -118,10 +119,13 @@ final class Population {
   static final class Census {
     final long[] pending;
 
-    /** Pending, and overdue by more than the requested time. */
+    /** Pending timeouts that are overdue by more than the requested time. */
     final long[] overdue;
 
-    /** Neither pending nor complete: handed to an executor that has not run it yet. */
+    /**
+     * Timeouts that are neither pending nor complete: their task was handed to an executor that has
+     * not run it yet.
+     */
     final long[] underWay;
 
     /** Places that hold a timeout. */

@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that fills its share of the places, and then starts, moves and cancels in them at
+ * A thread that fills its share of the places, and then starts, moves and cancels timeouts there at
  * random. Sometimes it uses the places of other threads, so that threads race for a timeout.
  */
 final class Producer implements Runnable {

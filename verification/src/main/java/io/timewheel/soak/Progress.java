@@ -6,8 +6,8 @@ import java.io.PrintStream;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Reports the progress of the soak: on a terminal in one line that is redrawn, elsewhere in rare
- * lines.
+ * Reports the progress of the soak. On a terminal, it redraws one line. Elsewhere, it prints about
+ * 30 lines per soak, at least ten seconds apart.
  */
 final class Progress {
   private static final String CLEAR_TO_END_OF_LINE = "\033[K";
@@ -31,7 +31,7 @@ final class Progress {
     return System.nanoTime() - nextNanos >= 0;
   }
 
-  /** Prints a line that the next one replaces on a terminal. */
+  /** Prints a line. On a terminal, the next line replaces it. */
   void show(String text) {
     nextNanos = System.nanoTime() + intervalNanos;
     if (terminal) {
@@ -57,8 +57,8 @@ final class Progress {
   }
 
   /**
-   * Returns whether the output is a terminal. Since JDK 22, there is a console without a terminal
-   * too, and a method to tell.
+   * Returns whether the output is a terminal. Since JDK 22, there may be a console without a
+   * terminal; {@code Console.isTerminal} then returns false.
    */
   @SuppressWarnings("SystemConsoleNull") // the second check handles that
   private static boolean isTerminal() {

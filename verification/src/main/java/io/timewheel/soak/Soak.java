@@ -14,12 +14,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.ToLongFunction;
 
 /**
- * Soaks the timers for a given time. Four long-lived timers, hashed and hierarchical, with and
- * without an executor, hold millions of timeouts, which several threads start, move and cancel.
- * Meanwhile, short-lived timers are made and stopped. Tasks throw, fail, stall and interrupt;
- * executors reject; timer threads and producers are interrupted and delayed. At the end, every
- * timeout must have exactly one outcome. At checkpoints, the counts must be right and the heap must
- * not have grown.
+ * The soak test of the timers, which runs for a given time. Four long-lived timers, hashed and
+ * hierarchical, with and without an executor, hold millions of timeouts. Several threads start,
+ * move and cancel these. Another thread makes and stops short-lived timers. Tasks throw, fail,
+ * stall and interrupt; executors reject; timer threads and producers are interrupted and delayed.
+ * At the end, every timeout must have exactly one outcome. At checkpoints, the counts must be right
+ * and the heap must not have grown.
  *
  * <p>The phases are in {@link #soak}.
  */
@@ -62,7 +62,7 @@ public final class Soak {
   }
 
   /**
-   * Soaks the timers. The exit code is 0 if all checks passed, 1 if one failed, 2 if the options
+   * Runs the soak test. The exit code is 0 if all checks passed, 1 if one failed, 2 if the options
    * are invalid.
    *
    * @param args see {@code --help}
@@ -91,7 +91,9 @@ public final class Soak {
     }
   }
 
-  /** Ends the JVM if the soak does not end by itself, after printing what every thread is doing. */
+  /**
+   * Prints the stack traces of all threads and ends the JVM, if the soak does not end by itself.
+   */
   private static Thread watchdog(double minutes, PrintStream err) {
     long nanos = (long) ((minutes + GIVE_UP_MINUTES) * 60e9);
     Thread watchdog =
@@ -184,7 +186,7 @@ public final class Soak {
     }
   }
 
-  /** Blocks all threads except the timers, counts, and collects garbage. */
+  /** Blocks all threads except those of the timers, counts timeouts, and collects garbage. */
   private void checkpoint() throws InterruptedException {
     population.gate.writeLock().lock();
     try {
@@ -202,9 +204,9 @@ public final class Soak {
   }
 
   /**
-   * Counts the pending timeouts one by one. No timeout is started or cancelled meanwhile, so their
-   * number lies between the timer's counts before and after. If these are equal, the number is
-   * exact.
+   * Counts the pending timeouts one by one, and compares the result with the timer's own count. No
+   * thread starts or cancels timeouts meanwhile, so the result lies between the timer's counts
+   * before and after. If these are equal, the timer's count must be exact.
    */
   private Population.Census checkCounts(long overdueNanos) {
     List<Long> before = new ArrayList<>();
@@ -235,7 +237,7 @@ public final class Soak {
     population.subjects.forEach(Subject::calm);
     population.gate.writeLock().lock(); // permanently: the chains end
     try {
-      // Much later than any expiry during the count.
+      // Postpone timeouts that would expire during the count.
       population.postpone(60);
       awaitQuiet();
       List<Long> before = population.subjects.stream().map(s -> s.ran.sum()).toList();
@@ -253,7 +255,10 @@ public final class Soak {
     }
   }
 
-  /** Waits until nothing is due and no task runs, as long as there is progress. */
+  /**
+   * Waits until no timeout is due and no task runs. Reports a violation if no task runs for {@link
+   * #QUIET_SECONDS}.
+   */
   private void awaitQuiet() {
     long ran = -1;
     long progressNanos = System.nanoTime();

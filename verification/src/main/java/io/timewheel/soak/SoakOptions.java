@@ -4,7 +4,7 @@ package io.timewheel.soak;
 /**
  * The options of the command line.
  *
- * @param minutes how long timeouts are started, moved and cancelled
+ * @param minutes the time for which timeouts are started, moved and cancelled, in minutes
  * @param live the number of places for timeouts
  * @param threads the number of producers
  * @param seed the seed of all random numbers
@@ -28,8 +28,8 @@ record SoakOptions(double minutes, int live, int threads, long seed) {
   private static final int MAX_LIVE = 10_000_000;
 
   /**
-   * A timeout takes 40 bytes, its task 32, its place 4. The rest is for cancelled timeouts that
-   * wait for the collector, and for the result of stop().
+   * A timeout takes 40 bytes, its task 32, its place 4. The rest is for cancelled timeouts that are
+   * not yet collected, and for the result of stop().
    */
   private static final long BYTES_PER_TIMEOUT = 300;
 

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
  * The task of one timeout, and the record of its outcome.
  *
  * <p>Every event of the timeout sets a bit here, and checks the bits that were set before. There
- * are three valid outcomes: RAN; NOTIFIED and WON; NOTIFIED and RETURNED. The record is in the
- * task. So a task that runs when it must not is detected, however much later that is.
+ * are three valid outcomes: RAN; NOTIFIED and WON; NOTIFIED and RETURNED. The task itself holds the
+ * record. So it detects a run that must not happen, however much later that is.
  *
  * <p>It takes 32 bytes, in addition to the 40 of the timeout.
  */
@@ -75,7 +75,8 @@ class SoakTask implements TimerTask {
     }
     long nanos = earliestNanos(delay, unit);
     if (nanos - earliestNanos < 0) {
-      earliestNanos = nanos; // or the task could run by a deadline that is not stored yet
+      // Otherwise, the task could run at the new deadline before that is stored.
+      earliestNanos = nanos;
     }
     if (timeout.reschedule(delay, unit)) {
       earliestNanos = nanos;
@@ -144,7 +145,7 @@ class SoakTask implements TimerTask {
     return fate == RAN || fate == (NOTIFIED | WON) || fate == (NOTIFIED | RETURNED);
   }
 
-  /** Checks a timeout that has an outcome, before it is dropped. */
+  /** Checks a timeout that has an outcome, before its place is used again. */
   void retire(Timeout timeout) {
     int seen = state;
     boolean ran = (seen & FATE) == RAN;
@@ -171,8 +172,8 @@ class SoakTask implements TimerTask {
   }
 
   /**
-   * Returns the earliest time for a delay. A very long delay becomes never, because a longer one
-   * would wrap around in the comparison.
+   * Returns the earliest time for a delay. Limits a very long delay, because the difference of two
+   * readings would wrap around.
    */
   private static long earliestNanos(long delay, TimeUnit unit) {
     long delayNanos = Math.max(0, unit.toNanos(delay));

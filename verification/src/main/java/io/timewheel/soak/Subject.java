@@ -17,9 +17,12 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A timer under test, and its own counts of what happened to its timeouts. */
+/** A timer under test, with independent counts of the events of its timeouts. */
 final class Subject {
-  /** Rare: a timer that stalls all the time is always late, and nothing else is tested. */
+  /**
+   * The minimum time between two stalls. A timer that stalls all the time is always late, so the
+   * soak would test nothing else.
+   */
   private long stallIntervalNanos = TimeUnit.SECONDS.toNanos(10);
 
   private long maxStallNanos = TimeUnit.SECONDS.toNanos(1);
@@ -58,7 +61,7 @@ final class Subject {
     TaskErrorHandler onError = (timeout, error) -> handled.increment();
     FlakyExecutor one = new FlakyExecutor(pools);
     FlakyExecutor other = new FlakyExecutor(pools);
-    // Below its share, so that it sometimes refuses a timeout.
+    // The limit is below the timer's share of the timeouts, so the timer sometimes refuses one.
     long limit = live / 4 * 9L / 10;
     return List.of(
         new Subject(

@@ -44,9 +44,7 @@ final class Threads {
     made.remove(thread);
   }
 
-  /**
-   * Finds threads that should have ended, whether recorded or only alive with a name of the soak.
-   */
+  /** Reports recorded threads, and other threads with a name of the soak, that have not ended. */
   void checkAllEnded(long seconds) throws InterruptedException {
     for (Thread thread : made) {
       join(thread, seconds);

@@ -138,7 +138,7 @@ final class Guard {
       return edited;
     }
 
-    /** A bar would end the cell of the table. */
+    /** Escapes bars, because a bar would end the cell of the table. */
     @Override
     public String toString() {
       return (file.replace(".java", ": ") + code(before) + " → " + code(after)).replace("|", "\\|");

@@ -22,27 +22,30 @@ import org.openjdk.jcstress.infra.runners.TestList;
 
 /**
  * Removes the concurrency guards of the timers one at a time, and verifies that the jcstress tests
- * fail. A test that cannot fail proves nothing. The guards are in {@code guards.txt}. Each is an
- * edit of the sources of core, which are copied and never changed, with the tests that defend it.
+ * fail. A test that cannot fail proves nothing. The guards are in {@code guards.txt}. Each entry is
+ * an edit that removes a guard, with the tests that must notice. The edit applies to a copy of the
+ * sources of core.
  *
- * <p>Every test of a guard must see an outcome that it forbids; otherwise, it is run again, a few
- * times. Nothing else counts: neither an exception in a test, nor a test that does not end.
+ * <p>Without the guard, each of its tests must see a forbidden outcome. If a test does not, it is
+ * run again, a few times. An exception in a test, or a test that does not end, does not count.
  *
  * <p>Arguments: the directory of the sources, a directory for the results, and optionally a pattern
  * for the names of the guards. Writes a table, {@code guards.md}.
  */
 public final class Guards {
-  /** A test whose race is rare may miss it in one run, especially on a busy machine. */
+  /** The number of runs: a test may miss a rare race in one run, especially on a busy machine. */
   private static final int RUNS = 3;
 
-  /** Many times the duration of a run. A test may wait forever without its guard. */
+  /**
+   * The limit of a run, many times its usual duration. Without its guard, a test may wait forever.
+   */
   private static final long TIMEOUT_SECONDS = 120;
 
   private static final long TIMEOUT_PER_TEST_SECONDS = 20;
 
   private static final String OPTIONS = "-m quick -sc false -f 1";
 
-  /** With more threads than this, the tests meet their race less often; see {@link Jcstress}. */
+  /** With more threads than this, the race of a test occurs less often; see {@link Jcstress}. */
   private static final int FEW_THREADS = 2;
 
   private static final String SHORT = "-iters 3 -time 400";
@@ -204,7 +207,9 @@ public final class Guards {
 
   /** The outcome of one test. */
   private record Verdict(boolean forbidden, String text) {
-    /** For a test that passed, or did not end: the harness prints nothing about either. */
+    /**
+     * The outcome of a test that passed or did not end: the harness prints nothing about either.
+     */
     static final Verdict NONE = new Verdict(false, "**not noticed**");
 
     static Verdict of(List<String> lines) {

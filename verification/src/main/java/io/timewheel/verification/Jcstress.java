@@ -26,8 +26,8 @@ import org.openjdk.jcstress.infra.runners.TestList;
  * than processors, which it skips.
  *
  * <p>Those tests run in a second pass, in which the harness sees more processors than there are,
- * and pins no thread. Their threads then share processors. So they meet less often, but are also
- * suspended in the middle of operations.
+ * and pins no thread. Their threads then share processors. So their operations overlap less often,
+ * but the system also suspends threads in the middle of operations.
  *
  * <p>Arguments: a directory for the results, a pattern for the names of the tests, and further
  * arguments for the harness.

@@ -18,7 +18,7 @@ final class ChaosClock implements TimeSource {
   /** The end of time: deadlines beyond it are never. */
   static final long END = Long.MAX_VALUE - 1;
 
-  /** How far this clock may fall behind the start of the timer. */
+  /** The maximum time by which this clock may fall behind the start of the timer. */
   private static final long EARLIEST = -1_000_000_000_000L;
 
   private final long originNanos;
@@ -52,12 +52,13 @@ final class ChaosClock implements TimeSource {
     }
   }
 
-  /** Sets the clock to a time since the timer was made, as near as its ends permit. */
+  /** Sets the clock to a time since the timer was made, limited to the range of this clock. */
   void set(long nanos) {
     moving.writeLock().lock();
     try {
       long to = Math.min(Math.max(EARLIEST, nanos), END);
-      latestNanos = Math.max(latestNanos, to); // first, or a task that is due then looks early
+      // First, because a task that is then due would otherwise count as early.
+      latestNanos = Math.max(latestNanos, to);
       offsetNanos = to;
       moves.incrementAndGet();
     } finally {

@@ -26,9 +26,9 @@ import org.jspecify.annotations.Nullable;
  * <ul>
  *   <li>No task runs before the latest time of the clock has reached a tick at or after its
  *       deadline.
- *   <li>Every timeout that is due while the clock stands still runs without a move of the clock.
+ *   <li>Every timeout that is due runs while the clock stands still.
  *   <li>Every timeout runs once, or is cancelled once. Timeouts that are never due never run.
- *   <li>The timer thread wakes up only for a reason.
+ *   <li>The timer thread makes no unnecessary wake-ups.
  * </ul>
  */
 final class ChaosRun {
@@ -80,7 +80,7 @@ final class ChaosRun {
     return thread;
   }
 
-  /** Runs a number of random steps, ends, and returns how many timeouts there were. */
+  /** Runs a number of random steps, checks the end, and returns the number of timeouts. */
   long run(int steps) throws InterruptedException {
     for (int i = 0; i < steps; i++) {
       step();
@@ -277,7 +277,10 @@ final class ChaosRun {
         "woken for no reason: " + stats + ", " + clock.moves() + " moves of the clock");
   }
 
-  /** Records the first fault. It may be on any thread, because a timer catches exceptions. */
+  /**
+   * Records the first fault, from any thread. Throwing is not enough, because a timer catches
+   * exceptions of tasks.
+   */
   private void require(boolean condition, String fault) {
     if (!condition) {
       wrong.compareAndSet(null, fault);
@@ -297,7 +300,7 @@ final class ChaosRun {
   private enum Behaviour {
     NOTHING,
     THROWS,
-    /** Takes hours, or years. */
+    /** Moves the clock by hours or years, like a slow task. */
     STALLS,
     STARTS,
     CANCELS,
@@ -347,7 +350,8 @@ final class ChaosRun {
       clock.still(
           () -> {
             long nanos = clock.deadlineNanos(delayNanos);
-            deadlineNanos = Math.min(deadlineNanos, nanos); // may run at either until it is moved
+            // Until the move is complete, it may run at the old or the new deadline.
+            deadlineNanos = Math.min(deadlineNanos, nanos);
             if (handle.reschedule(delayNanos, TimeUnit.NANOSECONDS)) {
               deadlineNanos = nanos;
             }
@@ -379,7 +383,7 @@ final class ChaosRun {
         }
         case CANCELS -> tasks.get(number / 2).cancel();
         case MOVES -> {
-          if (number > 0) { // not itself: that would re-arm it
+          if (number > 0) { // a task that moves its own timeout would re-arm it
             tasks.get(number / 2).move(HOUR);
           }
         }

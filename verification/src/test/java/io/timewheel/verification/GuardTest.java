@@ -13,15 +13,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that {@code guards.txt} matches the tests and the core, without running anything. Part of
- * {@code -Pguard-removal} only: a list of edits of the core's text must not fail the build of a
- * change to the core.
+ * Checks that {@code guards.txt} matches the tests and the core, without running anything. Runs
+ * only with {@code -Pguard-removal}: the list contains pieces of the sources of core, and must not
+ * break the build of a change to core.
  */
 @Tag("guards")
 class GuardTest {
   private static final Path CORE = Path.of("../core/src/main/java/io/timewheel");
 
-  /** Reading the list refuses a stress test that it does not list. */
+  /** Reading the list fails if a stress test is missing in it. */
   @Test
   void everyGuardNamesItsTests() throws IOException {
     assertThat(Guard.all()).isNotEmpty().allSatisfy(guard -> assertThat(guard.tests).isNotEmpty());
