@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
  * interface {@link Timer}, such as Apache BookKeeper. It inherits from Netty's class only for its
  * type: the inherited wheel is never used, and the inherited thread is never started.
  *
- * <p>Netty's part is stopped before any caller sees this object. So Netty does not track the object
- * as a leak. Netty warns if there are more than 64 live timers, and counts this one only for a
- * moment. About 10 kB of unused queues remain.
+ * <p>The constructor stops the inherited timer. So Netty does not track this object as a leak, and
+ * counts it only for a moment towards its limit of 64 live timers, above which it logs a warning.
+ * About 10 kB of unused queues remain.
  */
 public final class NettyHashedWheelTimer extends HashedWheelTimer {
   private final io.timewheel.Timer timer;
@@ -29,8 +29,8 @@ public final class NettyHashedWheelTimer extends HashedWheelTimer {
    * @param timer the timer that does the work
    */
   public NettyHashedWheelTimer(io.timewheel.Timer timer) {
-    // The smallest settings that Netty accepts. A timer whose thread is not a daemon would be
-    // tracked as a leak.
+    // The smallest settings that Netty accepts. The thread must be a daemon: otherwise, Netty would
+    // track this timer as a leak.
     super(NettyHashedWheelTimer::daemon, 1, TimeUnit.MILLISECONDS, 1, false);
     super.stop();
     this.timer = requireNonNull(timer, "timer");
@@ -44,7 +44,7 @@ public final class NettyHashedWheelTimer extends HashedWheelTimer {
   }
 
   /**
-   * Does nothing: the timer starts its thread when needed.
+   * Does nothing if the timer is not stopped: the first timeout starts its thread.
    *
    * @throws IllegalStateException if this timer is stopped
    */

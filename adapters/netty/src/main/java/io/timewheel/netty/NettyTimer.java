@@ -13,13 +13,14 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Adapts a timer to Netty's interface. It has no state and no thread. Ticks, executor, limit,
- * listener and error handler are those of the wrapped timer, whose statistics include the timeouts
- * started here.
+ * Adapts a timer to Netty's interface. The adapter has no state and no thread. The wrapped timer
+ * determines the tick, executor, limit, listener and error handler, and its statistics include the
+ * timeouts started here.
  *
- * <p>For the listener and the error handler of that timer, the task of such a timeout is the Netty
- * {@link Timeout}, whose {@link Timeout#task()} is the user's task. For the state, use the timeout
- * that they receive. Warnings and Flight Recorder show the user's class.
+ * <p>The listener and the error handler of that timer receive its own timeout. The task of that
+ * timeout is the Netty {@link Timeout}, whose {@link Timeout#task()} is the user's task. Read the
+ * state from the timeout that they receive. Warnings and Flight Recorder show the class of the
+ * user's task.
  */
 public final class NettyTimer implements Timer {
   private final io.timewheel.Timer timer;
@@ -35,7 +36,7 @@ public final class NettyTimer implements Timer {
     this.face = this;
   }
 
-  /** Makes a timer whose timeouts return {@code face} as their {@link Timeout#timer()}. */
+  /** Wraps a timer. Its timeouts return {@code face} as their {@link Timeout#timer()}. */
   NettyTimer(io.timewheel.Timer timer, Timer face) {
     this.timer = requireNonNull(timer, "timer");
     this.face = face;

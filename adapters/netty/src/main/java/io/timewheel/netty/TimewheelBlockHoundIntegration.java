@@ -5,14 +5,14 @@ import reactor.blockhound.BlockHound;
 import reactor.blockhound.integration.BlockHoundIntegration;
 
 /**
- * Allows event loops to start, move, cancel and stop timers under BlockHound. Without it,
- * BlockHound throws a {@code BlockingOperationError} when two event loops meet at the lock of a
- * stripe.
+ * Allows event loops to start, move and cancel timeouts, and to stop timers, under BlockHound.
+ * Without it, BlockHound throws a {@code BlockingOperationError} when two event loops contend for
+ * the lock of a stripe.
  *
  * <p>It allows three waits, in which no user code runs:
  *
  * <ul>
- *   <li>for the lock of a stripe, which another thread holds for a few instructions;
+ *   <li>for the lock of a stripe, which another thread holds briefly;
  *   <li>of a thread that polls a timer, to let another thread take that lock;
  *   <li>in {@code stop()}, for the task that the timer thread is running, as Netty allows for its
  *       own timer. It waits at most 10 seconds, or the shutdown timeout passed to {@code stop}.

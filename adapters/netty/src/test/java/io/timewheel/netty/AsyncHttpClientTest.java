@@ -26,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests async-http-client on our timer, against a real server. */
+/** Tests async-http-client on a {@link NettyTimer}, against a real server. */
 @Tag("client")
 class AsyncHttpClientTest {
   private final CountDownLatch testEnds = new CountDownLatch(1);

@@ -122,7 +122,7 @@ class BlockHoundTest {
     assertThat(done.get()).isNotEqualTo(false);
   }
 
-  /** Returns once the event loop is parked for this reason, or has failed. */
+  /** Waits until the event loop is parked with the given blocker, or has failed. */
   private void awaitWait(Future<?> done, Object blocker) {
     while (LockSupport.getBlocker(thread) != blocker && !done.isDone()) {
       Thread.onSpinWait();

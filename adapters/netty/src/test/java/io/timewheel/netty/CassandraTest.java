@@ -34,7 +34,7 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Tests Cassandra's driver on our timer, against a simulated server. */
+/** Tests Cassandra's driver on a {@link NettyTimer}, against a simulated server. */
 @Tag("client")
 class CassandraTest {
   private final ManualTimer timer = ManualTimer.create();
@@ -93,7 +93,7 @@ class CassandraTest {
     }
   }
 
-  /** Makes sessions whose timer is ours. */
+  /** Makes sessions with a given timer. */
   private static final class OnTimer extends CqlSessionBuilder {
     private final Timer timer;
 

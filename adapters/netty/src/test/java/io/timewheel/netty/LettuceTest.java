@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests Lettuce on our timer, against a real server. */
+/** Tests Lettuce on a {@link NettyTimer}, against a real server. */
 @Tag("client")
 class LettuceTest {
   @TempDir private Path directory;

@@ -34,7 +34,10 @@ class NettyFactsTest {
   private final CountDownLatch mayEnd = new CountDownLatch(1);
   private final AtomicInteger interrupts = new AtomicInteger();
 
-  /** Returns a task that blocks until it may end, or was interrupted this often. */
+  /**
+   * Returns a task that blocks until it may end, or until it has been interrupted the given number
+   * of times.
+   */
   private TimerTask blockUntilInterrupted(int times) {
     return timeout -> {
       begun.countDown();

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Verifies that the tests with clients would notice a thread of Netty's timer. */
+/** Verifies that {@link NettyWorkers} detects a thread of Netty's own timer. */
 class NettyWorkersTest {
   @Test
   void seesAWorkerOfNettysTimer() {
