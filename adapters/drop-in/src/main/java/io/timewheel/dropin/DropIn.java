@@ -6,8 +6,8 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Adapts a library's timer, which runs on a {@link Timer}, to the contract tests. They create and
- * use the library's timer through this interface.
+ * Connects the contract tests to a library's timer that runs on a {@link Timer}. The tests create
+ * and use the library's timer through this interface.
  *
  * @param <M> the library's timer
  * @param <T> its timeout
@@ -23,7 +23,7 @@ public interface DropIn<M, T, K> {
   /** Makes the library's timer on top of a timer. */
   M on(Timer timer);
 
-  /** Makes a task of a class that a user could have written. */
+  /** Makes a task, of a class like those that users write. */
   K task(Body<T> body);
 
   T newTimeout(M timer, K task, long delay, TimeUnit unit);

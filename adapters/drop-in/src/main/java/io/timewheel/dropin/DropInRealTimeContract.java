@@ -93,7 +93,7 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
     stop(timer);
   }
 
-  /** In 300 such rounds, Netty's own timer loses timeouts about fifty times. */
+  /** In 300 rounds of this test, Netty's own timer loses timeouts in about fifty. */
   @Test
   void timeoutStartedDuringStopIsRefusedOrReturned() throws InterruptedException {
     for (int round = 0; round < 100; round++) {
@@ -104,7 +104,8 @@ public abstract class DropInRealTimeContract<M, T, K> implements DropIn<M, T, K>
           new Thread(
               () -> {
                 try {
-                  for (int i = 0; i < 100_000; i++) { // otherwise, a slow stop takes all memory
+                  // Bounded, because a slow stop would otherwise fill the memory.
+                  for (int i = 0; i < 100_000; i++) {
                     accepted.add(start(timer, timeout -> {}, 1, HOURS));
                     warm.countDown();
                   }

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /**
- * The behaviour that the library's users rely on, including all assertions of its own tests. The
- * tests advance the time.
+ * The behaviour that the library's users rely on, including all assertions of the library's own
+ * tests. These tests use a clock that they advance.
  */
 public abstract class DropInTimerContract<M, T, K> implements DropIn<M, T, K> {
   private final ManualTimer clock = ManualTimer.create();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The behaviour that users of another library's timer rely on, as tests. {@link
- * io.timewheel.dropin.DropIn} adapts the tests to the library, and each adapter extends every
- * contract once.
+ * Contract tests for adapters: the behaviour that users of another library's timer rely on. {@link
+ * io.timewheel.dropin.DropIn} connects the tests to the library. Each adapter has one subclass of
+ * every contract.
  */
 package io.timewheel.dropin;

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * <h2>Publication</h2>
  *
  * The timer returns its own timeout only after it has started it. By then, this task may already
- * run, or a stop may have cancelled it. So the first of three threads records the timer's timeout:
- * the thread that starts, the one that runs the task, or the one that cancels. All of them write
+ * run, or a stop may have cancelled it. So three threads may record the timer's timeout: the thread
+ * that starts it, the thread that runs the task, and the thread that cancels it. All of them write
  * the same value. The user receives this object from one of these threads, after a fence. The fence
- * works like that of a final field. No thread sees the object without the field, even if the object
- * is passed on through a race.
+ * works like that of a final field: no thread sees the object without the field, even through a
+ * data race.
  */
 final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
   private final Timer timer;
@@ -32,7 +32,7 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     this.task = task;
   }
 
-  /** Records the timer's timeout, before any other thread can see this object. */
+  /** Records the timer's timeout, before the current thread passes this object to user code. */
   void started(io.timewheel.Timeout timeout) {
     this.timeout = timeout;
     VarHandle.storeStoreFence();
@@ -54,7 +54,10 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     task.run(this);
   }
 
-  /** Does nothing: Dubbo's tasks are not notified of cancellations. */
+  /**
+   * Records the timer's timeout. Does not notify the task: Dubbo's tasks have no callback for
+   * cancellations.
+   */
   @Override
   public void cancelled(io.timewheel.Timeout timeout) {
     started(timeout);
@@ -90,7 +93,9 @@ final class DubboTimeout implements Timeout, io.timewheel.TimerTask {
     return timeout().cancel();
   }
 
-  /** Not the text of the timer's timeout, which contains this object as its task. */
+  /**
+   * Does not use the text of the timer's timeout, because that contains this object as its task.
+   */
   @Override
   public String toString() {
     io.timewheel.Timeout started = timeout;

@@ -13,13 +13,14 @@ import org.apache.dubbo.common.timer.Timer;
 import org.apache.dubbo.common.timer.TimerTask;
 
 /**
- * Adapts a timer to Dubbo's interface. It has no state and no thread. Ticks, executor, limit,
- * listener and error handler are those of the wrapped timer, whose statistics include the timeouts
- * started here.
+ * Adapts a timer to Dubbo's interface. The adapter has no state and no thread. The wrapped timer
+ * determines the tick, executor, limit, listener and error handler, and its statistics include the
+ * timeouts started here.
  *
- * <p>For the listener and the error handler of that timer, the task of such a timeout is the Dubbo
- * {@link Timeout}, whose {@link Timeout#task()} is the user's task. For the state, use the timeout
- * that they receive. Warnings and Flight Recorder show the user's class.
+ * <p>The listener and the error handler of that timer receive its own timeout. The task of that
+ * timeout is the Dubbo {@link Timeout}, whose {@link Timeout#task()} is the user's task. Read the
+ * state from the timeout that they receive. Warnings and Flight Recorder show the class of the
+ * user's task.
  */
 public final class DubboTimer implements Timer {
   private final io.timewheel.Timer timer;
