@@ -58,7 +58,10 @@ final class Agent {
     return engine.parts();
   }
 
-  /** Prints whether a class was replaced, watched or left alone. */
+  /**
+   * Prints a line about a class that was replaced, watched or left alone, unless the report is
+   * {@code none}.
+   */
   void note(String text) {
     if (options.report() != Options.Report.NONE) {
       print(text);
@@ -66,8 +69,8 @@ final class Agent {
   }
 
   /**
-   * Prints to a stream, not to a logger: the first logger of a JVM fixes the application's log
-   * manager.
+   * Prints to a stream. The agent uses no logger here, because the first logger of a JVM determines
+   * the log manager, which the application may want to choose.
    */
   private void print(String text) {
     out.println("[timewheel-agent] " + text);

@@ -16,7 +16,7 @@ public final class Bridge {
    * @param slots the number of slots of the application's wheel
    * @param pending the application's count of pending timeouts; null if it has none
    * @return the engine, the queue of timeouts to start, and the queue of cancelled timeouts. If the
-   *     timer keeps its own wheel, the engine alone
+   *     timer keeps its own wheel, only the engine
    */
   public static Object[] attach(
       Object timer, long tickNanos, int slots, @Nullable AtomicLong pending) {

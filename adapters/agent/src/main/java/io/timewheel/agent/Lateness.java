@@ -5,14 +5,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A histogram of the lateness of timeouts. A bucket is at most a sixteenth wide, so percentiles are
- * at most 7 % too high.
+ * A histogram of the lateness of timeouts. The width of a bucket is at most a sixteenth of its
+ * values, so percentiles are at most 7 % too high.
  */
 final class Lateness {
   private static final int STEP_BITS = 4;
   private static final int STEPS = 1 << STEP_BITS;
 
-  /** Buckets up to 2^44 ns, or five hours. */
+  /**
+   * The number of buckets, which cover up to 2^44 ns (about five hours). The last one also counts
+   * greater values.
+   */
   private static final int BUCKETS = (44 - STEP_BITS + 1) * STEPS;
 
   private final AtomicLongArray counts = new AtomicLongArray(BUCKETS);
@@ -34,7 +37,7 @@ final class Lateness {
     return Math.min(BUCKETS - 1, (shift << STEP_BITS) + (int) (nanos >>> shift));
   }
 
-  /** The greatest value that a bucket counts. */
+  /** Returns the greatest value that a bucket counts. */
   private static long highest(int bucket) {
     if (bucket < 2 * STEPS) {
       return bucket;

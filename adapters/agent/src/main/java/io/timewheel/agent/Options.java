@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param tick the length of a tick; null for the application's own
  * @param wheel the kind of wheel
  * @param stripes the number of stripes of each timer; null for the default of core
- * @param include patterns of class names to replace; all if it is empty
+ * @param include patterns of class names to replace; if empty, all timers are replaced
  * @param exclude patterns of class names to leave alone
  * @param report the report that the agent prints
  */
@@ -41,9 +41,12 @@ record Options(
     NONE,
     /** One line for each class that was replaced or left alone. */
     START,
-    /** As {@link #START}, and the figures when the JVM ends. */
+    /** The lines of {@link #START}, and the figures of the timers when the JVM ends. */
     EXIT,
-    /** The figures of the application's own timers, which stay in place. */
+    /**
+     * The lines of {@link #START}, and the figures of the application's own timers when the JVM
+     * ends. The agent replaces no timer.
+     */
     COMPARE
   }
 
@@ -137,8 +140,8 @@ record Options(
   }
 
   /**
-   * Parses patterns, which are separated by colons. A star matches any characters. Without
-   * patterns, no regular expression is compiled, which saves some 10 ms at the start of the JVM.
+   * Parses patterns, which are separated by colons. A star matches any characters. Compiles no
+   * regular expression if there are no patterns, which saves about 10 ms at the start of the JVM.
    */
   private static List<Pattern> patterns(String text) {
     List<Pattern> patterns = new ArrayList<>();

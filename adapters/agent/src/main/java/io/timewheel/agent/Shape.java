@@ -12,8 +12,8 @@ import org.objectweb.asm.MethodVisitor;
 import org.objectweb.asm.Opcodes;
 
 /**
- * The members of a class file. {@link #problem} uses them to recognise the timer of Netty or Dubbo,
- * also in a copy in another package.
+ * The members of a class file. {@link #problem} compares them with those of the timer of Netty and
+ * Dubbo, and so also recognises copies in other packages.
  */
 final class Shape {
   /** The suffix of the name of the worker class, in Netty, Dubbo and their copies. */

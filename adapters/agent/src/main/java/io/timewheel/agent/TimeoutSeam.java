@@ -7,13 +7,12 @@ import java.util.function.LongSupplier;
 
 /**
  * The members that {@link Weaver} adds to a {@code HashedWheelTimeout}; see {@link TimerSeam}. The
- * interfaces of the JDK are those through which the engine, in another class loader, calls the
- * timeout.
+ * engine is in another class loader, and calls the timeout through these interfaces of the JDK.
  */
 @SuppressWarnings({"unused", "NullAway"})
 final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Object> {
   /**
-   * A final state of a timeout. {@link Shape} checks that the application's class has the same
+   * The final states of a timeout. {@link Shape} checks that the application's class has the same
    * constants.
    */
   static final int ST_CANCELLED = 1;
@@ -59,7 +58,10 @@ final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Objec
     timewheelHandle = handle;
   }
 
-  /** Called with the outcome of each attempt to change the state. Only one attempt succeeds. */
+  /**
+   * Called with the outcome of each attempt to change the state. Only one attempt succeeds. Returns
+   * {@code changed}, which is then the result of the attempt.
+   */
   @Woven
   private boolean timewheelSettled(boolean changed, int state) {
     if (changed && state == ST_EXPIRED) {

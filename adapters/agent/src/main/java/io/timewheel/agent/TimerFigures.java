@@ -29,7 +29,7 @@ final class TimerFigures {
     engines.add(engine);
   }
 
-  /** The name of the next timer, for logs and Flight Recorder. */
+  /** Returns the name of the next timer, for logs and Flight Recorder. */
   String nextName() {
     return className + "-" + made.incrementAndGet();
   }
@@ -38,7 +38,7 @@ final class TimerFigures {
     lateness.add(nanos);
   }
 
-  /** Counts the CPU time of a thread that is about to end. */
+  /** Adds the CPU time of a timer thread that is about to end. */
   void stopped(WheelEngine engine, @Nullable Thread thread) {
     if (measuresCpu) {
       stoppedCpuNanos.addAndGet(cpuNanos(thread));
@@ -83,7 +83,7 @@ final class TimerFigures {
     return lateness;
   }
 
-  /** A line of the report. */
+  /** Returns a line of the report. */
   @Override
   public String toString() {
     return String.format(

@@ -12,8 +12,8 @@ import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 
 /**
- * The members that {@link Weaver} adds to a {@code HashedWheelTimer}. This class is never used
- * itself.
+ * The members that {@link Weaver} adds to a {@code HashedWheelTimer}. The agent reads the class
+ * file, but never makes an instance.
  *
  * <p>The code must fit into a class file of Java 6. It has no lambdas, no string concatenation by
  * {@code +}, and no access to private members of other classes. Its only types are those of the JDK
@@ -82,8 +82,9 @@ final class TimerSeam {
   }
 
   /**
-   * Called at the start of {@code stop()}. It locks the engine, so only one of two callers receives
-   * the timeouts.
+   * Called at the start of {@code stop()}. Stops the engine, and passes the pending timeouts to the
+   * worker. Holds the lock of the engine, so only one of two concurrent callers receives the
+   * timeouts.
    */
   @Woven
   private void timewheelStop() {
@@ -123,8 +124,8 @@ final class TimerSeam {
   }
 
   /**
-   * Removes a cancelled timeout from the engine, or logs the exception that its task threw when it
-   * was notified.
+   * Passes a value to the engine: the handle of a cancelled timeout, which the engine removes, or
+   * an exception of a task that was notified of its cancellation, which the engine logs.
    */
   @Woven
   void timewheelCancel(Object handleOrError) {

@@ -14,13 +14,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Changes timers as they load. One decision covers the three classes of a timer. It is made when
- * the first of them loads; the other two are read as resources of the same class loader.
+ * Changes the classes of timers when the JVM loads them. One decision covers the three classes of a
+ * timer. The transformer makes it when the first class loads, and reads the other two as resources
+ * of the same class loader.
  */
 final class TimerTransformer implements ClassFileTransformer {
   /**
-   * The simple name of the timer class. A copy that a build has relocated to another package keeps
-   * it.
+   * The simple name of the timer class. A copy that a build has relocated to another package has
+   * the same simple name.
    */
   private static final String TIMER = "HashedWheelTimer";
 
@@ -52,7 +53,9 @@ final class TimerTransformer implements ClassFileTransformer {
     return null;
   }
 
-  /** Called for each class that loads, so most calls must return at the first comparison. */
+  /**
+   * Called for each class that the JVM loads, so most calls must return at the first comparison.
+   */
   @Override
   public byte @Nullable [] transform(
       @Nullable ClassLoader loader,
@@ -85,8 +88,8 @@ final class TimerTransformer implements ClassFileTransformer {
   }
 
   /**
-   * Decides without holding a lock: it reads from a class loader, which may wait for a thread that
-   * loads a timer.
+   * Decides about a timer. Holds no lock meanwhile, because it reads from a class loader, which may
+   * wait for another thread that loads a timer.
    */
   private Decision decide(
       ClassLoader loader,

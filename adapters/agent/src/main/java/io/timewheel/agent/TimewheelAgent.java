@@ -4,7 +4,7 @@ package io.timewheel.agent;
 import java.lang.instrument.Instrumentation;
 import org.jspecify.annotations.Nullable;
 
-/** The entry of the agent: {@code java -javaagent:timewheel-agent.jar=OPTIONS}. */
+/** The entry point of the agent: {@code java -javaagent:timewheel-agent.jar=OPTIONS}. */
 public final class TimewheelAgent {
   private TimewheelAgent() {}
 
@@ -25,8 +25,8 @@ public final class TimewheelAgent {
   }
 
   /**
-   * Called by the JVM when the agent is attached to a running application. Timers that are loaded
-   * keep their own wheel.
+   * Called by the JVM when the agent is attached to a running application. Timers whose classes are
+   * already loaded keep their own wheel.
    *
    * @param argument the options; null if there are none
    * @param instrumentation the JVM's service for agents

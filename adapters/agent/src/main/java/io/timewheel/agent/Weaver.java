@@ -22,9 +22,9 @@ import org.objectweb.asm.commons.ClassRemapper;
 import org.objectweb.asm.commons.SimpleRemapper;
 
 /**
- * Changes the class files of one timer and its two nested classes. {@link Shape#problem} has
- * checked their shapes before. It copies the members of the seams, and inserts one call into each
- * of five methods:
+ * Changes the class files of one timer and its two nested classes, after {@link Shape#problem} has
+ * checked them. It copies the members of the seams, and inserts one call into each of these
+ * methods:
  *
  * <pre>
  *   timer     constructor           at the end    timewheelAttach()
@@ -215,7 +215,8 @@ final class Weaver {
   }
 
   /**
-   * Attaches the engine at the end of each constructor that does not call another one of its class.
+   * Attaches the engine at the end of each constructor that does not call another constructor of
+   * its class.
    */
   private final class ConstructorVisitor extends MethodVisitor {
     private boolean delegates;
@@ -299,8 +300,8 @@ final class Weaver {
       String[] all = new String[interfaces.length + added.length];
       System.arraycopy(interfaces, 0, all, 0, interfaces.length);
       System.arraycopy(added, 0, all, interfaces.length, added.length);
-      // Drops the generic signature, which would lack the added interfaces. Nothing reads the
-      // signature of a private class.
+      // Drop the generic signature, which would lack the added interfaces. No code reads the
+      // signature of this private class.
       super.visit(version, access, name, null, superName, all);
     }
 
@@ -353,8 +354,8 @@ final class Weaver {
     }
 
     /**
-     * Adds a method that runs the given instructions with {@code this} on the stack; an empty
-     * method if there are none.
+     * Adds a method that runs the given instructions with {@code this} on the stack. If there are
+     * none, adds an empty method.
      */
     private void generate(String name, @Nullable Consumer<MethodVisitor> body) {
       MethodVisitor method = cv.visitMethod(0, name, "()V", null, null);

@@ -25,13 +25,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Runs the timeouts of one application timer. Only measures them if the timer keeps its own wheel.
+ * Runs the timeouts of one application timer. If the timer keeps its own wheel, only measures them.
  *
  * <p>The application's classes and this class call each other through interfaces of the JDK only.
  * {@link TimerSeam} and {@link TimeoutSeam} are the application's side.
  *
- * <p>The application's timeout has its own state, which decides a race of cancel and expiry. The
- * engine only removes a cancelled timeout from the wheel.
+ * <p>The application's timeout has its own state, which decides a race between cancel and expiry.
+ * On a cancel, the engine only removes the timeout from the wheel.
  */
 @SuppressWarnings("overloads") // andThen of two interfaces, which has no caller
 final class WheelEngine
@@ -50,7 +50,7 @@ final class WheelEngine
   private final @Nullable AtomicLong applicationPending;
   private final String settings;
 
-  /** The loop of the wheel's thread, which the application's thread runs. */
+  /** The loop of the Timewheel timer, which the application's thread runs. */
   private @Nullable Runnable loop;
 
   private volatile @Nullable Thread thread;
@@ -121,7 +121,7 @@ final class WheelEngine
     }
   }
 
-  /** Stops the wheel, and interrupts the task that runs; returns the timeouts that were pending. */
+  /** Stops the wheel, and interrupts a running task. Returns the timeouts that were pending. */
   @Override
   public Collection<Object> get() {
     if (!stopped) {
@@ -151,7 +151,7 @@ final class WheelEngine
 
   // Called for each timeout
 
-  /** Starts a timeout that the application puts into its queue. */
+  /** Starts a timeout that the application has added to its queue. */
   private void start(Object timeout) {
     WheelTimer started = wheel;
     if (started == null) {
@@ -172,7 +172,7 @@ final class WheelEngine
    */
   @Override
   public void accept(@Nullable Object handleOrError) {
-    // Null if a stop cancelled the timeout before this thread saw the handle.
+    // It is null if a stop cancelled the timeout before this thread saw the handle.
     if (handleOrError instanceof Timeout handle) {
       handle.cancel();
     } else if (handleOrError instanceof Throwable error) {
@@ -205,8 +205,8 @@ final class WheelEngine
     }
 
     /**
-     * Returns the class of the application's task. A public interface of the application returns
-     * the task.
+     * Returns the class of the application's task. Gets the task through a public interface of the
+     * application's timeout.
      */
     @Override
     public Class<?> taskClass() {
@@ -214,14 +214,16 @@ final class WheelEngine
         try {
           return type.getMethod("task").invoke(timeout).getClass();
         } catch (ReflectiveOperationException e) {
-          // another interface
+          // this interface has no such method
         }
       }
       return timeout.getClass();
     }
   }
 
-  /** A placeholder for the wheel's thread. The application's thread runs its loop. */
+  /**
+   * A placeholder for the thread of the Timewheel timer. The application's thread runs the loop.
+   */
   private static final class NeverStarted extends Thread {
     NeverStarted(Runnable loop) {
       super(null, loop, "timewheel-agent-unused", 0, false);
@@ -229,11 +231,11 @@ final class WheelEngine
 
     @Override
     public void start() {
-      // The application starts its own thread.
+      // Nothing to start: the application starts its own thread.
     }
   }
 
-  /** A queue that passes each element to a consumer, and is always empty. */
+  /** A queue that passes each added element to a consumer, and stays empty. */
   private static final class Intake extends AbstractQueue<Object> {
     private final Consumer<Object> sink;
 

@@ -8,7 +8,7 @@ import java.lang.annotation.Target;
 
 /**
  * Marks members of a seam that {@link Weaver} copies into the application's class. All other
- * members of a seam stand for members that the application's class has.
+ * members of a seam represent members that the application's class has.
  */
 @Retention(RetentionPolicy.CLASS)
 @Target({ElementType.FIELD, ElementType.METHOD})

@@ -78,7 +78,7 @@ final class ChildJvm {
               .redirectErrorStream(true)
               .redirectOutput(output.toFile())
               .start();
-      // An application that does not end fails its test by its exit code.
+      // If the application does not end, it is killed, and its exit code fails the test.
       if (!process.waitFor(5, MINUTES)) {
         process.destroyForcibly().waitFor();
       }

@@ -16,7 +16,8 @@ class ClassLoadersTest {
   private static final Path TESTS = Jars.of(ClassLoadersTest.class);
 
   /**
-   * As in OSGi, the loader of the timer finds only the JDK's classes and its own, not the agent's.
+   * As in OSGi, the class loader of the timer finds only the classes of the JDK and its own, not
+   * those of the agent.
    */
   @Test
   void isolatedClassLoaderGetsTheEngine() throws Exception {
@@ -33,7 +34,7 @@ class ClassLoadersTest {
     assertThat(output.exitCode()).isZero();
   }
 
-  /** Two copies in two loaders are two classes; each is replaced. */
+  /** The agent replaces each of two copies in two class loaders, because they are two classes. */
   @Test
   void eachClassLoaderIsChecked() throws Exception {
     ChildJvm.Output output =
@@ -101,7 +102,7 @@ class ClassLoadersTest {
   void sharedArchiveOfTheApplicationStaysInUse(@org.junit.jupiter.api.io.TempDir Path directory)
       throws Exception {
     String archive = directory.resolve("app.jsa").toString();
-    // A directory on the class path cannot be in an archive.
+    // A class archive cannot contain classes of a directory on the class path.
     Path application = directory.resolve("app.jar");
     new Jars().classFile("", NettyApplication.class).write(application);
     String classPath = application + System.getProperty("path.separator") + NETTY;

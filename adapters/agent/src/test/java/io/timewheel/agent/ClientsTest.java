@@ -42,7 +42,7 @@ class ClientsTest {
     }
   }
 
-  /** The heartbeat is one timeout, the retry another. */
+  /** The heartbeat and the retry are a timeout each. */
   @Test
   void dubboRunsOnTimewheel() throws Exception {
     ChildJvm.Output output = run(DubboApplication.class);

@@ -34,7 +34,10 @@ class ContainersTest {
     assertReplaced(output, "jar:nested:" + jar + "/!BOOT-INF/lib/netty.jar!/");
   }
 
-  /** The server has Netty on its class path, and the application has its own, which it prefers. */
+  /**
+   * The server has Netty on its class path. The web application has its own copy, which its class
+   * loader prefers.
+   */
   @Test
   void tomcatAndItsWebApplicationRunOnTimewheel() throws Exception {
     Path libraries = Files.createDirectories(directory.resolve("WEB-INF/lib"));
@@ -69,7 +72,7 @@ class ContainersTest {
     assertReplaced(output, "");
   }
 
-  /** A JVM with the modules that the agent needs, as one that jlink has made. */
+  /** Tests a JVM with only the modules that the agent needs, like one made by jlink. */
   @Test
   void smallJvmRunsOnTimewheel() throws Exception {
     ChildJvm.Output output =

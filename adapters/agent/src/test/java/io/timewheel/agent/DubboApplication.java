@@ -36,7 +36,7 @@ final class DubboApplication {
   private DubboApplication() {}
 
   public static void main(String[] arguments) throws Exception {
-    // Dubbo connects to this address also if it is told to connect to 127.0.0.1.
+    // Dubbo connects to this address even if its URL contains 127.0.0.1.
     InetAddress host = InetAddress.getByName(NetUtils.getLocalHost());
     try (ServerSocket silent = new ServerSocket(0, 100, host)) {
       URL url =

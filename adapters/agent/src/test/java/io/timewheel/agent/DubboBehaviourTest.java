@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The behaviour of Dubbo's timer that Dubbo relies on. The build runs it without and with the
- * agent.
+ * Tests the behaviour of Dubbo's timer that Dubbo relies on. The build runs this class without and
+ * with the agent.
  */
 @Tag("behaviour")
 class DubboBehaviourTest {

@@ -32,7 +32,7 @@ final class Figures {
   /** The share by which a figure may exceed that of the application's own timer. */
   private static final double NOISE = 0.1;
 
-  /** The timer that the application runs on. */
+  /** The timer on which the application runs. */
   private enum Mode {
     OWN("report=compare"),
     AGENT("report=exit"),
@@ -44,12 +44,15 @@ final class Figures {
       this.reporting = reporting;
     }
 
-    /** Makes a JVM whose agent reports figures, also those of the application's own timer. */
+    /**
+     * Makes a JVM with an agent that reports figures. In the mode {@link #OWN}, these are the
+     * figures of the application's own timer.
+     */
     ChildJvm reporting() {
       return ChildJvm.withAgent(reporting).jvm("-da");
     }
 
-    /** Makes a JVM that has an agent only if it replaces timers. */
+    /** Makes a JVM that has an agent only in the modes that replace the timer. */
     ChildJvm silent() {
       ChildJvm jvm =
           switch (this) {

@@ -8,7 +8,7 @@ import io.lettuce.core.RedisURI;
 import io.lettuce.core.TimeoutOptions;
 import io.lettuce.core.api.StatefulRedisConnection;
 
-/** Sends commands to the Redis server at the port in the first argument, which it pauses. */
+/** Pauses the Redis server at the port in the first argument, and sends commands that time out. */
 final class LettuceApplication {
   private LettuceApplication() {}
 

@@ -32,8 +32,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The behaviour of Netty's timer that applications rely on. The build runs it without the agent,
- * and with it on Netty 4.1 and 4.2.
+ * Tests the behaviour of Netty's timer that applications rely on. The build runs this class without
+ * the agent, and with the agent on Netty 4.1 and 4.2.
  */
 @Tag("behaviour")
 class NettyBehaviourTest {
@@ -57,7 +57,7 @@ class NettyBehaviourTest {
     return new HashedWheelTimer(daemons(), 10, MILLISECONDS, 8, false, limit);
   }
 
-  /** Waits until all tasks that were due before have run. */
+  /** Waits until a timeout of 100 ms has run, and so all tasks due before it. */
   private static void passTime(HashedWheelTimer timer) throws InterruptedException {
     CountDownLatch passed = new CountDownLatch(1);
     timer.newTimeout(timeout -> passed.countDown(), 100, MILLISECONDS);

@@ -8,8 +8,8 @@ import org.redisson.client.RedisTimeoutException;
 import org.redisson.config.Config;
 
 /**
- * Holds a lock that Redisson's timer renews, then sends commands to the Redis server at the port in
- * the first argument, which it pauses.
+ * Holds a lock that Redisson's timer renews. Then pauses the Redis server at the port in the first
+ * argument, and sends commands that time out.
  */
 final class RedissonApplication {
   /** Redisson renews a lock after a third of this time. */

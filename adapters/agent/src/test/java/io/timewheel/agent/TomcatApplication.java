@@ -6,8 +6,8 @@ import org.apache.catalina.Context;
 import org.apache.catalina.startup.Tomcat;
 
 /**
- * Starts Tomcat with the web application in the directory of the first argument, and runs its
- * {@link NettyApplication} and that of the server.
+ * Starts Tomcat with the web application in the directory of the first argument. Then runs the
+ * {@link NettyApplication} of the web application and that of the server.
  */
 final class TomcatApplication {
   private TomcatApplication() {}

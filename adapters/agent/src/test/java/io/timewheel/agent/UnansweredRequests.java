@@ -15,8 +15,9 @@ import java.util.concurrent.CompletionStage;
 /**
  * Sends requests that no server answers, and prints how the client reports their timeouts.
  *
- * <p>The system property {@code requests} is their number, {@code gap} the milliseconds between
- * two, and {@code idle} the seconds that the client stays open afterwards.
+ * <p>The system property {@code requests} is the number of requests, and {@code gap} is the time
+ * between two of them in milliseconds. {@code idle} is the time for which the client stays open
+ * afterwards, in seconds.
  */
 final class UnansweredRequests {
   /** The timeout of each request. */

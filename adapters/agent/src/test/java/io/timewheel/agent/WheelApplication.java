@@ -75,7 +75,10 @@ final class WheelApplication {
     return nanos;
   }
 
-  /** Waits until the timer's thread has taken all timeouts from its queue, which is in order. */
+  /**
+   * Waits until the timer's thread has taken all timeouts from its queue. The queue is in order, so
+   * the last one suffices.
+   */
   private static void awaitIdle(HashedWheelTimer timer) throws InterruptedException {
     CountDownLatch ran = new CountDownLatch(1);
     timer.newTimeout(timeout -> ran.countDown(), 0, TimeUnit.SECONDS);
