@@ -21,23 +21,23 @@ import java.util.function.ToDoubleFunction;
 import java.util.function.ToLongFunction;
 
 /**
- * Publishes the {@link DurableStats} of a durable timer as meters. The meters read them when a
- * registry polls.
+ * Publishes the {@link DurableStats} of a scheduler for durable timers as meters. The meters read
+ * them when a registry polls.
  *
  * <table>
- * <caption>The meters; the tag {@code timer} is the name of the timer</caption>
+ * <caption>The meters; the tag {@code timer} is the name of the scheduler</caption>
  * <tr><th>Name, after {@code timewheel.durable.}<th>Kind<th>Figure
- * <tr><td>{@code fired}, {@code succeeded}, {@code failed}, {@code exhausted}, {@code blocked}, {@code lost}, {@code skipped}, {@code stale.owner}, {@code unknown.outcomes}, {@code clock.jumps}<td>counter<td>those of {@link DurableStats}
- * <tr><td>{@code shards}, {@code window}, {@code backlog}, {@code waiting}, {@code running}, {@code queued}, {@code own.queued}<td>gauge<td>those of {@link DurableStats}
- * <tr><td>{@code store.available}<td>gauge<td>1 or 0
+ * <tr><td>{@code fired}, {@code succeeded}, {@code failed}, {@code exhausted}, {@code blocked}, {@code lost}, {@code skipped}, {@code stale.owner}, {@code unknown.outcomes}, {@code failed.commits}, {@code rejected}, {@code clock.jumps}<td>counter<td>the value of that name in {@link DurableStats}
+ * <tr><td>{@code shards}, {@code window}, {@code backlog}, {@code waiting}, {@code running}, {@code queued}, {@code own.queued}<td>gauge<td>the value of that name in {@link DurableStats}
+ * <tr><td>{@code store.available}<td>gauge<td>1 if the store is available, otherwise 0
  * <tr><td>{@code lag.within}, with the tag {@code bound} in seconds<td>counter
- * <td>attempts that began within that time; for {@code histogram_quantile} of Prometheus, {@code label_replace} turns {@code bound} into {@code le}
+ * <td>attempts with at most that lag; for {@code histogram_quantile} of Prometheus, {@code label_replace} turns {@code bound} into {@code le}
  * <tr><td>{@code lag.longest}<td>gauge<td>{@link DurableStats#maxLagMillis}
  * <tr><td>{@code timers}, with the tag {@code state}<td>gauge
  * <td>{@link DurableTimer#counts}, summed over namespaces; this meter queries the store
  * </table>
  *
- * <p>The registry does not keep the timer alive.
+ * <p>The registry does not keep the scheduler alive.
  */
 public final class DurableTimerMetrics implements MeterBinder {
   private static final String PREFIX = "timewheel.durable.";
@@ -46,9 +46,9 @@ public final class DurableTimerMetrics implements MeterBinder {
   private final String name;
 
   /**
-   * Makes the meters of a durable timer, not yet bound to a registry.
+   * Makes the meters of a scheduler, not yet bound to a registry.
    *
-   * @param timer the timer
+   * @param timer the scheduler
    * @param name the value of the tag {@code timer}
    */
   public DurableTimerMetrics(DurableTimer timer, String name) {

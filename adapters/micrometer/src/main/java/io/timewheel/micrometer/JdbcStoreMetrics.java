@@ -23,12 +23,12 @@ import java.util.function.ToLongFunction;
  * <caption>The meters; the tag {@code timer} is the name of the timer</caption>
  * <tr><th>Name, after {@code timewheel.durable.jdbc.}<th>Kind<th>Figure
  * <tr><td>{@code shards.received}, {@code shards.taken.over}, {@code shards.given}, {@code leases.lost}, {@code fence.refusals}, {@code notifications.sent}, {@code notifications.received}
- * <td>counter<td>those of {@link JdbcFigures}
+ * <td>counter<td>the value of that name in {@link JdbcFigures}
  * <tr><td>{@code sweeps}, with the tag {@code extent}: {@code window} or {@code full}<td>timer
  * <td>{@link JdbcFigures#sweeps}, {@link JdbcFigures#fullSweeps}
  * <tr><td>{@code swept.timers}, with the same tag<td>counter<td>timers found by these sweeps
  * <tr><td>{@code connection.waits}<td>timer<td>{@link JdbcFigures#connectionWaits}
- * <tr><td>{@code lost.answers}, with the tag {@code outcome}: {@code committed}, {@code aborted} or {@code unknown}<td>counter<td>{@link JdbcFigures#lostAnswersCommitted} and so on
+ * <tr><td>{@code lost.answers}, with the tag {@code outcome}: {@code committed}, {@code aborted} or {@code unknown}<td>counter<td>{@link JdbcFigures#lostAnswersCommitted}, {@link JdbcFigures#lostAnswersAborted}, {@link JdbcFigures#lostAnswersUnknown}
  * </table>
  *
  * <p>The registry does not keep the store alive.
@@ -131,7 +131,8 @@ public final class JdbcStoreMetrics implements MeterBinder {
     }
 
     /**
-     * Static, because a meter that referred to this object would keep the observed object alive.
+     * Returns a function that reads a figure. It is static, because a meter that referred to this
+     * binding would keep the observed object alive.
      */
     private static <T> ToLongFunction<T> of(
         Function<T, JdbcFigures> figures, ToLongFunction<JdbcFigures> value) {

@@ -10,12 +10,12 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Records how late timeouts fire, as the Micrometer timer {@code timewheel.lag}. It has a
+ * Records the lag of each timeout in the Micrometer timer {@code timewheel.lag}. It has a
  * histogram, and its tag {@code timer} is the name of the timer. The lag includes the wait for the
  * tick.
  *
- * <p>Histograms can be added up over machines, and a monitoring system can compute percentiles from
- * them. For percentiles from the process itself, configure them with a {@link
+ * <p>A monitoring system can add the histograms of several machines and compute percentiles from
+ * the sum. For percentiles from the process itself, configure them with a {@link
  * io.micrometer.core.instrument.config.MeterFilter}.
  */
 public final class LagMetrics implements TimerListener {

@@ -8,9 +8,9 @@
  * new TimerMetrics(timer, "requests").bindTo(registry);
  * }</pre>
  *
- * {@link io.timewheel.micrometer.TimerMetrics} reads counts that every timer has, so it costs
- * nothing. {@link io.timewheel.micrometer.LagMetrics} adds the distribution of the lag, which costs
- * one recording for each timeout that expires. Each works without the other.
+ * {@link io.timewheel.micrometer.TimerMetrics} reads counts that every timer keeps, and so costs
+ * the timer nothing. {@link io.timewheel.micrometer.LagMetrics} adds the distribution of the lag,
+ * which costs one recording for each timeout that expires. Each works without the other.
  */
 @NullMarked
 package io.timewheel.micrometer;
