@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Records {@link LagMetrics} in every registry to which it is bound. A timer cannot inject the
- * registry itself: while the registry is made, it injects the meters of the timer.
+ * Records {@link LagMetrics} in every registry to which it is bound. The timer cannot inject the
+ * registry itself, because Spring Boot injects the meters of the timer when it makes the registry.
  */
 final class BoundLagMetrics implements TimerListener, MeterBinder {
   private final String name;

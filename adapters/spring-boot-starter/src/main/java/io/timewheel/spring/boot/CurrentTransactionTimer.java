@@ -18,15 +18,17 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.support.TransactionSynchronizationManager;
 
 /**
- * Schedules and cancels durable timers in Spring's current transaction. An order and its timer are
- * committed together, or neither is. {@link TransactionTimer} describes each call.
+ * Schedules and cancels durable timers in Spring's current transaction. So, for example, an order
+ * and its timer are committed together, or neither is. {@link TransactionTimer} describes each
+ * call.
  *
  * <p>The transaction is that of the calling thread on the {@link DataSource} bean.
  * {@code @Transactional} or a {@code TransactionTemplate} begins it, with a {@code
  * JdbcTransactionManager} or a {@code DataSourceTransactionManager}. A {@code
  * JpaTransactionManager} works too, because it shares its connection. Without a transaction, a call
- * throws an {@link IllegalStateException}, as with {@code Propagation.MANDATORY}. A timer committed
- * alone would survive a rollback of its data. To commit a timer alone, use {@link DurableTimer}.
+ * throws an {@link IllegalStateException}, as with {@code Propagation.MANDATORY}, because a timer
+ * committed alone would survive a rollback of its data. To commit a timer alone, use {@link
+ * DurableTimer}.
  *
  * <p>Thread-safe: each thread has its own transaction.
  */

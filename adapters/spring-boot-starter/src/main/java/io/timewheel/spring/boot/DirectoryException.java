@@ -5,7 +5,7 @@ package io.timewheel.spring.boot;
 final class DirectoryException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  /** As in the property. */
+  /** The directory as written in the property. */
   private final String directory;
 
   private final String reason;

@@ -10,14 +10,14 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /**
- * The health of a durable timer. It is up if its store can be read and accepts changes. Failed and
- * blocked timers do not affect it: an operator must act on them, because neither a restart nor
- * another node helps.
+ * The health of the scheduler for durable timers. It is up if the store can be read and accepts
+ * changes. Failed and blocked timers do not affect it, because neither a restart nor another node
+ * would help: an operator must act on them.
  */
 record DurableHealth(String status, Map<String, Object> details) {
   static final String FAILED = "the store of durable timers cannot be read";
 
-  /** Reads the store. Throws the exceptions of the store. */
+  /** Reads the health from the store. Throws the exceptions of the store. */
   static DurableHealth of(DurableTimers timers) {
     DurableTimer timer = timers.inUse();
     if (timer == null) {

@@ -27,29 +27,29 @@ import org.springframework.core.MethodIntrospector;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 
 /**
- * Manages the lifecycle of the {@link DurableTimer}.
+ * Manages the lifecycle of the scheduler for durable timers, the {@link DurableTimer} bean.
  *
  * <h2>Creation</h2>
  *
- * The durable timer is created when the application requests it: a bean that injects it, an {@link
- * OnTimer} method, or a {@link DurableTimerCustomizer}. Otherwise, no store is opened, because the
- * store may be on the class path by accident.
+ * The scheduler is created for the first bean that injects it, {@link OnTimer} method or {@link
+ * DurableTimerCustomizer}. Otherwise, no store is opened: the module of a store may be on the class
+ * path by accident.
  *
  * <h2>Start</h2>
  *
- * The durable timer is built without being started, so beans that inject it can schedule at once.
- * Handlers are detected when all singletons exist, as for {@code @EventListener}. By then, beans
- * have their final types, and errors end the start before a web server opens its port. Firing
- * begins last, when the context is refreshed. If it began earlier, a service that repeatedly fails
- * to start would exhaust the attempts of its timers.
+ * The scheduler is built but not started, so beans that inject it can schedule timers at once.
+ * Handlers are detected when all singletons exist, as for {@code @EventListener}. Beans then have
+ * their final types, and an invalid handler ends the start before a web server opens its port.
+ * Firing begins last, when the context is refreshed. If it began earlier, a service that repeatedly
+ * fails to start would exhaust the attempts of its timers.
  *
  * <h2>Stop</h2>
  *
- * A lifecycle bean closes the durable timer. The destruction of its bean could come too late,
- * because handlers use other beans, which this class does not know. Its phase is above that of
- * {@link Workers}, because handlers may use the timer that {@link Workers} stops. It is below the
- * phases of web servers and message listeners, because these schedule timers for their current
- * work. As with {@link Workers}, only the close of the context closes the timer.
+ * A lifecycle bean closes the scheduler. The destruction of its bean could come too late, because
+ * handlers use other beans, which this class does not know. Its phase is above that of {@link
+ * Workers}, because handlers may use the timer in memory, which {@link Workers} stops. It is below
+ * the phases of web servers and message listeners, because these schedule timers for their current
+ * work. As with {@link Workers}, only the close of the context closes the scheduler.
  */
 final class DurableTimers
     implements SmartInitializingSingleton,
@@ -83,7 +83,7 @@ final class DurableTimers
 
   // Creation
 
-  /** Builds the timer. Called once, when the bean is first requested. */
+  /** Builds the scheduler. Called once, when the bean is first requested. */
   DurableTimer make(ObjectProvider<TimerStore> stores) {
     TimerStore store = stores.getIfAvailable();
     if (store == null) {
@@ -107,8 +107,8 @@ final class DurableTimers
   }
 
   /**
-   * Passes the timer to an action, now or when it is made. Never runs the action if the timer is
-   * not requested.
+   * Passes the scheduler to an action, now or once it is made. If no bean requests the scheduler,
+   * the action never runs.
    */
   synchronized void whenMade(Consumer<DurableTimer> action) {
     if (timer == null) {
@@ -118,7 +118,7 @@ final class DurableTimers
     }
   }
 
-  /** {@return the timer, or the application's own; null if none was requested} */
+  /** {@return the scheduler, or the application's own; null if none was requested} */
   @Nullable DurableTimer inUse() {
     DurableTimer made = timer();
     return made != null || context.containsBean(TimewheelDurableAutoConfiguration.TIMER)
@@ -153,7 +153,7 @@ final class DurableTimers
   private @Nullable Class<?> targetClass(String bean) {
     ConfigurableListableBeanFactory beans = context.getBeanFactory();
     if (ScopedProxyUtils.isScopedTarget(bean)) {
-      return null; // its proxy is a bean too
+      return null; // its proxy is a bean too, and is checked instead
     }
     String target = ScopedProxyUtils.getTargetBeanName(bean);
     return AutoProxyUtils.determineTargetClass(beans, beans.containsBean(target) ? target : bean);
@@ -165,7 +165,7 @@ final class DurableTimers
           type,
           (Method method) -> AnnotatedElementUtils.findMergedAnnotation(method, OnTimer.class));
     } catch (LinkageError e) {
-      // This is a library's class that refers to missing classes. The application calls none of its
+      // A library's class refers to classes that are missing. The application calls none of its
       // methods.
       LOGGER.log(System.Logger.Level.DEBUG, "cannot look for @OnTimer in " + type, e);
       return Map.of();
@@ -220,7 +220,7 @@ final class DurableTimers
   @Override
   public void start() {}
 
-  /** Closes the timer if the context closes permanently. */
+  /** Closes the scheduler if the context closes permanently. */
   @Override
   public void stop() {
     if (context.isClosed()) {

@@ -4,11 +4,11 @@ package io.timewheel.spring.boot;
 import io.timewheel.durable.spi.FinishingHandler;
 
 /**
- * Support for {@linkplain OnTimer#transactional() transactional} methods. It refers to no type that
- * is present only with a database.
+ * Runs {@linkplain OnTimer#transactional() transactional} methods. This interface refers to no type
+ * of the modules for databases, which may be missing.
  */
 interface ExactlyOnce {
-  /** {@return the class of the firing that a method receives} */
+  /** {@return the class of the firing that a transactional method may take} */
   Class<?> firingType();
 
   /** {@return a handler that calls the method in the transaction that records its success} */

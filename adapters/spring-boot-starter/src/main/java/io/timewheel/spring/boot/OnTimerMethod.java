@@ -22,8 +22,8 @@ final class OnTimerMethod implements Handler {
   private static final int DEFAULT_LIMIT = 256;
 
   /**
-   * The default for transactional methods. It leaves connections for other work in a pool of ten,
-   * the default of HikariCP.
+   * The default limit for transactional methods. In a pool of ten connections, the default of
+   * HikariCP, it leaves six for other work.
    */
   private static final int DEFAULT_TRANSACTIONS = 4;
 
@@ -115,8 +115,8 @@ final class OnTimerMethod implements Handler {
   }
 
   /**
-   * Returns whether a type is a firing of either kind of method, and so not a payload. Compares
-   * names, because the class of the other kind may be missing.
+   * Returns whether a type is a firing or another type of this library, and so not a payload.
+   * Compares names, because the class of the other kind of firing may be missing.
    */
   private static boolean isOurs(Type type) {
     return type.getTypeName().startsWith("io.timewheel.durable.");
@@ -148,7 +148,7 @@ final class OnTimerMethod implements Handler {
     return method;
   }
 
-  /** {@return the handler that calls the method} */
+  /** {@return the handler to register, which calls the method} */
   Handler handler() {
     return exactlyOnce == null ? this : exactlyOnce.handler(this);
   }

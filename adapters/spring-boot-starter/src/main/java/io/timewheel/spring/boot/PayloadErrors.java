@@ -4,8 +4,8 @@ package io.timewheel.spring.boot;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the errors of invalid payloads. A store keeps only the text of an error, so the text is
- * complete.
+ * Makes the exceptions for invalid payloads. A store keeps only the text of an exception, so the
+ * text includes the cause.
  */
 final class PayloadErrors {
   private PayloadErrors() {}

@@ -34,9 +34,9 @@ import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
  * <tr><td>{@code taskScheduler}<td>the scheduler of {@code @Scheduled}, on the {@link Timer} bean<td>a {@link TaskScheduler} or {@link ScheduledExecutorService}
  * </table>
  *
- * <p>Tasks of both run on separate threads, never on the timer thread. These are virtual threads if
- * {@code spring.threads.virtual.enabled} is set and the JVM has them. When the context closes,
- * running tasks have {@code timewheel.shutdown-timeout} to end.
+ * <p>The tasks of both beans run on separate threads, never on the timer thread. These are virtual
+ * threads if {@code spring.threads.virtual.enabled} is true on Java 21 or later. When the context
+ * closes, running tasks may end within {@code timewheel.shutdown-timeout}.
  */
 @AutoConfiguration(
     after = TaskExecutionAutoConfiguration.class,

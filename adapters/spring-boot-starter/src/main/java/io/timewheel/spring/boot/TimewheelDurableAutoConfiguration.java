@@ -24,7 +24,8 @@ import org.springframework.core.annotation.Order;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Configures a {@link DurableTimer}, with the {@link OnTimer} methods of all beans as its handlers.
+ * Configures a scheduler for durable timers, with the {@link OnTimer} methods of all beans as its
+ * handlers.
  *
  * <table>
  * <caption>The beans</caption>
@@ -35,10 +36,10 @@ import tools.jackson.databind.json.JsonMapper;
  * <td>a {@link PayloadCodec}
  * </table>
  *
- * <p>The store is opened only if the application requests it: a bean that injects the {@link
- * DurableTimer}, an {@link OnTimer} method, or a {@link DurableTimerCustomizer}. Timers fire from
- * the refresh of the context until its close. Running attempts then have {@code
- * timewheel.shutdown-timeout} to end.
+ * <p>The store is opened only if there is a bean that injects the {@link DurableTimer}, an {@link
+ * OnTimer} method, or a {@link DurableTimerCustomizer}. Timers fire from the refresh of the context
+ * until its close. When the context closes, running attempts may end within {@code
+ * timewheel.shutdown-timeout}.
  */
 @AutoConfiguration(
     afterName = {

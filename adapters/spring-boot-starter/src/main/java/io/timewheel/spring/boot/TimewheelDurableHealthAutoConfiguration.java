@@ -10,9 +10,9 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 
 /**
- * Configures the health of the {@link DurableTimer} of {@link TimewheelDurableAutoConfiguration},
- * if Spring Boot's health endpoint is on the class path. Health is down if the store cannot be
- * read, or does not accept changes.
+ * Configures a health indicator for durable timers, if Spring Boot's health support is on the class
+ * path. It reports {@code DOWN} if the store cannot be read or does not accept changes, and {@code
+ * UNKNOWN} if no bean uses durable timers.
  */
 @AutoConfiguration(after = TimewheelDurableAutoConfiguration.class)
 @ConditionalOnClass(DurableTimer.class)

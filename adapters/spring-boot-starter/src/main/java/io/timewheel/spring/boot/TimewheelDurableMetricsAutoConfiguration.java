@@ -16,8 +16,8 @@ import org.springframework.context.annotation.Configuration;
 
 /**
  * Configures the meters of the {@link DurableTimer} of {@link TimewheelDurableAutoConfiguration},
- * if Micrometer is present. A store in a shared database has meters too. The meters are bound when
- * that timer is created, because meters must not open a store that nothing else requests.
+ * if Micrometer is present. A store in a shared database has meters too. The meters are bound once
+ * the {@link DurableTimer} is created, because meters alone must not open a store.
  */
 @AutoConfiguration(after = TimewheelDurableAutoConfiguration.class)
 @ConditionalOnClass({MeterBinder.class, DurableTimer.class})

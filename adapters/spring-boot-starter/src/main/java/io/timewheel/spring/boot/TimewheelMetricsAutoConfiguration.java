@@ -15,9 +15,9 @@ import org.springframework.context.annotation.Bean;
 
 /**
  * Configures the meters of the {@link Timer}, if Micrometer is present. Spring Boot binds them to
- * the registry of the application. {@link TimerMetrics} exist for any timer. {@link LagMetrics}
- * exist for the timer of {@link TimewheelAutoConfiguration}, unless the application has its own
- * {@link TimerListener}.
+ * the registry of the application. {@link TimerMetrics} are configured for any single {@link Timer}
+ * bean. {@link LagMetrics} are configured only for the timer of {@link TimewheelAutoConfiguration},
+ * unless the application has its own {@link TimerListener}.
  */
 @AutoConfiguration(after = TimewheelAutoConfiguration.class)
 @ConditionalOnClass(MeterBinder.class)

@@ -10,9 +10,8 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
 
 /**
- * The properties {@code timewheel.*}. They are described in {@code
- * spring-configuration-metadata.json}, which is written by hand; a test compares it with this
- * record.
+ * The properties {@code timewheel.*}. The file {@code spring-configuration-metadata.json} describes
+ * them. It is written by hand, and a test compares it with this record.
  */
 @ConfigurationProperties(TimewheelProperties.PREFIX)
 record TimewheelProperties(
@@ -44,8 +43,8 @@ record TimewheelProperties(
   }
 
   /**
-   * Applies a setting. The timer checks the value. Spring Boot reports the error and its origin,
-   * but only if it is thrown after the properties are bound.
+   * Applies a setting, whose value the builder checks. Spring Boot reports an invalid value and its
+   * origin only if the error is thrown after the properties are bound.
    */
   private static <T> void set(String property, T value, Consumer<T> setting) {
     try {

@@ -18,9 +18,9 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Configures durable timers in transactions, if there are a {@link JdbcTimerStore} bean and a
- * single or primary {@link DataSource}. The beans are a {@link CurrentTransactionTimer}, and the
- * {@link TransactionTimers} that it uses, with the {@link PayloadCodec} of the application.
+ * Configures durable timers in transactions, if there is a {@link JdbcTimerStore} bean. The beans
+ * are {@link TransactionTimers} with the {@link PayloadCodec} of the application, and, if there is
+ * a single or primary {@link DataSource}, a {@link CurrentTransactionTimer} that uses them.
  * {@linkplain OnTimer#transactional() Transactional} methods use the {@link
  * PlatformTransactionManager}.
  */

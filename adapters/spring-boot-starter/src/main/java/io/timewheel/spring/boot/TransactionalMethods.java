@@ -21,9 +21,9 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
 
 /**
  * Runs methods in a transaction of the application's transaction manager, which also records the
- * success of the attempt. The manager begins, commits and rolls back. So it is an ordinary
- * transaction for all code that the method calls: {@code @Transactional} methods, JDBC, JPA, and
- * transaction listeners.
+ * success of the attempt. The manager begins the transaction, and commits it or rolls it back. So
+ * code that the method calls sees an ordinary transaction: {@code @Transactional} methods, JDBC,
+ * JPA, and transaction listeners.
  */
 final class TransactionalMethods implements ExactlyOnce {
   private static final Set<Integer> APART =

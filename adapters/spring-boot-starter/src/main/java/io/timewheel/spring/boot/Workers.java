@@ -22,20 +22,20 @@ import org.springframework.scheduling.concurrent.CustomizableThreadFactory;
  * Owns the threads that run the tasks of the timer and of the scheduler. Stops the scheduler, the
  * timer and these threads together.
  *
- * <p>This class is not an {@code Executor}: a bean of that type would keep Spring Boot from making
- * its own.
+ * <p>This class does not implement {@code Executor}, because Spring Boot makes no executor of its
+ * own if there is a bean of that type.
  *
  * <h2>Stop</h2>
  *
  * When the context closes, the scheduler and the timer stop first, so no new task begins. Then
- * running tasks have the shutdown timeout to end. The rest are interrupted. A lifecycle bean does
- * this. The destruction of its bean could come too late, because tasks use other beans, which this
- * class does not know. The phase is low: web servers and message listeners, which start timeouts
- * for their current work, start after it and stop before it.
+ * running tasks may end within the shutdown timeout. The others are interrupted. A lifecycle bean
+ * does this. The destruction of its bean could come too late, because tasks use other beans, which
+ * this class does not know. Its phase is lower than that of web servers and message listeners,
+ * which start timeouts for their current work. So these start after it and stop before it.
  *
- * <p>A context can also be stopped and started again, and a test framework does that to cached
- * contexts. A stopped timer cannot start again. So {@link #stop} checks whether the context closes,
- * and otherwise does nothing.
+ * <p>A context can also be stopped and started again, as a test framework does with cached
+ * contexts. A stopped timer cannot start again. So {@link #stop} does nothing unless the context
+ * closes.
  */
 final class Workers implements SmartLifecycle, AutoCloseable {
   static final int PHASE = 0;
@@ -75,7 +75,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
         shutdownTimeout);
   }
 
-  /** Makes workers with a pool of daemon threads, which end when idle. */
+  /** Makes workers with a pool of daemon threads, which end after ten idle seconds. */
   static Workers pool(
       ConfigurableApplicationContext context,
       String namePrefix,
@@ -102,7 +102,7 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   @Override
   public void start() {}
 
-  /** Stops everything if the context closes permanently. */
+  /** Stops the registered objects and the threads if the context closes permanently. */
   @Override
   public void stop() {
     if (context.isClosed()) {
@@ -136,9 +136,9 @@ final class Workers implements SmartLifecycle, AutoCloseable {
   }
 
   /**
-   * Interrupts running tasks, and drops tasks that have not begun. Cancels a dropped future, so no
-   * thread waits for it forever. This includes the future of a scheduled task of which only the
-   * timeout was submitted here. Other dropped tasks are only logged.
+   * Interrupts running tasks, and drops tasks that have not begun. If a dropped task is a future,
+   * cancels it, so that no thread waits for it forever. This includes a future that is the task of
+   * a submitted timeout. Logs the number of other dropped tasks.
    */
   @Override
   public void close() {

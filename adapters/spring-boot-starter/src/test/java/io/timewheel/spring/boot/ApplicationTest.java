@@ -158,7 +158,7 @@ class ApplicationTest {
       ran(fixedDelay);
     }
 
-    /** Like cron, but cron cannot express less than a second. */
+    /** A trigger, like that of a cron expression, which cannot express less than a second. */
     void withATrigger() {
       ran(trigger);
     }

@@ -260,7 +260,8 @@ class CurrentTransactionTimerTest {
     Database elsewhere = TestDatabases.postgresql().createDatabase();
     HikariConfig config = new HikariConfig();
     pool.copyStateTo(config);
-    config.setAutoCommit(false); // a connection outside would look like part of it
+    // So that a connection outside the transaction would look like a part of it.
+    config.setAutoCommit(false);
     pool.close();
     pool = new HikariDataSource(config);
     runner.run(

@@ -32,7 +32,7 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Lazy;
 
-/** Tests when the durable timer is made, when it fires, and how it stops. */
+/** Tests the creation of the durable timer, its start and its stop. */
 class DurableLifeTest {
   private static final List<String> EVENTS = new CopyOnWriteArrayList<>();
 
@@ -64,7 +64,7 @@ class DurableLifeTest {
             TimerStore.class.getClassLoader(),
             new Class<?>[] {TimerStore.class},
             (proxy, method, arguments) -> {
-              boolean again = EVENTS.contains("close"); // Spring closes the store again
+              boolean again = EVENTS.contains("close"); // Spring closes the store a second time
               if (Set.of("start", "close").contains(method.getName()) && !again) {
                 EVENTS.add(method.getName());
               }
@@ -261,7 +261,9 @@ class DurableLifeTest {
     }
   }
 
-  /** An application that schedules while beans are created, and has a bean that starts last. */
+  /**
+   * An application that schedules timers while beans are created, and has a bean that starts last.
+   */
   @Configuration(proxyBeanMethods = false)
   static class Eager {
     Eager(DurableTimer timer) {
@@ -289,7 +291,10 @@ class DurableLifeTest {
     }
   }
 
-  /** A slow handler, a bean that it needs, and a listener that schedules until the end. */
+  /**
+   * A slow handler, a bean that it needs, and a listener that schedules timers until the context is
+   * closed.
+   */
   @Configuration(proxyBeanMethods = false)
   static class Draining {
     @Bean

@@ -19,7 +19,10 @@ import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.annotation.Async;
 
-/** Verifies that an invalid handler ends the start, with an error that contains the expectation. */
+/**
+ * Verifies that the application does not start if a handler is invalid, and that the error names
+ * the fault and the expectation.
+ */
 class OnTimerRefusalTest {
   private final ApplicationContextRunner empty =
       new ApplicationContextRunner()

@@ -42,7 +42,7 @@ import org.springframework.context.annotation.ScopedProxyMode;
 class OnTimerTest {
   private static final OrderRef ORDER = new OrderRef(42, Instant.parse("2026-11-22T10:00:00.123Z"));
 
-  /** The called methods, with their arguments. */
+  /** The methods that were called, with their arguments. */
   private static final BlockingQueue<Object> CALLED = new LinkedBlockingQueue<>();
 
   /** A context with Spring Boot's default configuration, which includes Jackson. */
@@ -310,7 +310,7 @@ class OnTimerTest {
     final CountDownLatch all = new CountDownLatch(20);
 
     @OnTimer(value = "one", limit = 1)
-    @SuppressWarnings("ThreadPriorityCheck") // another attempt may run now, if the limit permits
+    @SuppressWarnings("ThreadPriorityCheck") // without the limit, another attempt runs now
     void one() {
       most.accumulateAndGet(now.incrementAndGet(), Math::max);
       Thread.yield();
@@ -336,7 +336,10 @@ class OnTimerTest {
     }
   }
 
-  /** Proxies beans with handlers, as for transactions: by an interface if they have one. */
+  /**
+   * Makes proxies of beans with handlers, like those for transactions: of the interface if the bean
+   * has one.
+   */
   @Configuration(proxyBeanMethods = false)
   static class Advice {
     @Bean

@@ -33,7 +33,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.TaskRejectedException;
 import org.springframework.scheduling.TaskScheduler;
 
-/** Tests the close of the context. */
+/** Tests how timer, scheduler and threads stop when the context closes. */
 @SuppressWarnings("FutureReturnValueIgnored") // the task itself signals how it ends
 class StopTest {
   private static ConfigurableApplicationContext run(Class<?> application, String... arguments) {

@@ -21,7 +21,10 @@ import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Propagation;
 import org.springframework.transaction.annotation.Transactional;
 
-/** Verifies that a transactional method ends the start where it would not run exactly once. */
+/**
+ * Verifies that the application does not start if a transactional method could not take effect
+ * exactly once.
+ */
 @Timeout(120)
 class TransactionalOnTimerRefusalTest {
   private final Database database = TestDatabases.postgresql().createDatabase();

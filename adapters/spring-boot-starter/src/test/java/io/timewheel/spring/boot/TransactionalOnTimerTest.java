@@ -84,7 +84,7 @@ class TransactionalOnTimerTest {
     pool.close();
   }
 
-  /** A fault that an attempt meets after its effect. */
+  /** A fault that occurs in an attempt after its effect. */
   private interface Fault {
     void hit(TransactionFiring firing, Ledger ledger) throws Exception;
   }
@@ -276,7 +276,7 @@ class TransactionalOnTimerTest {
         "a listener");
   }
 
-  /** The manager takes this for a failure of its own commit, and does not roll back. */
+  /** The manager treats this exception as a failure of its own commit, and does not roll back. */
   @Test
   void effectAndRecordStayTogetherIfAListenerThrows() {
     application.run(
@@ -346,7 +346,7 @@ class TransactionalOnTimerTest {
     void of(Connection connection) throws SQLException;
   }
 
-  /** The fault of the first commit of the method's thread, whose answer is lost. */
+  /** The fault of the first commit on the method's thread: its answer is lost. */
   private void runWithCommit(Commit commit, String expected) {
     AtomicReference<Thread> loser = new AtomicReference<>();
     DataSource lossy =
@@ -438,7 +438,7 @@ class TransactionalOnTimerTest {
     @OnTimer(value = "work", transactional = true)
     void work(TransactionFiring firing) {
       jdbc.update("insert into ledger values (?)", firing.id() + " " + firing.attempt());
-      // Written by the flush after this.
+      // JPA writes the row with the flush that follows.
       entities.persist(
           new Visit(firing.attempt() == 2 ? "taken" : firing.id() + " " + firing.attempt()));
       if (firing.attempt() == 1) {
