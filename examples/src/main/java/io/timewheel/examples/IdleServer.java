@@ -5,8 +5,9 @@ import io.timewheel.pattern.Heartbeats;
 import java.time.Duration;
 
 /**
- * A server that pings a connection to which it has written nothing for a time, and closes one from
- * which it has read nothing. The peer is a fake: it answers twice and then falls silent.
+ * A server that pings a connection to which it has written nothing for 100 ms, and closes a
+ * connection from which it has read nothing for 250 ms. The peer is a fake: it answers two pings
+ * and then no more.
  */
 public final class IdleServer {
   private final Scene scene;

@@ -9,8 +9,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Locks with a lease of 300 ms that are held for longer. The watchdog renews them, all in one call,
- * and reports a lost lock. The server is a fake.
+ * Holds two locks, with a lease of 300 ms, for longer than that. The watchdog renews both in one
+ * call, and reports a lost lock. The server is a fake.
  */
 public final class LockWatchdog {
   private LockWatchdog() {}

@@ -8,7 +8,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 
-/** The life of some timeouts: start, reschedule, cancel, stop. */
+/** Starts, reschedules and cancels timeouts, and stops the timer. */
 public final class Quickstart {
   private Quickstart() {}
 

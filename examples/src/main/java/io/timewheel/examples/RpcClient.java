@@ -6,8 +6,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * The core of an RPC client: requests with IDs that are answered, late or never, on a connection
- * that closes. The peer is a fake.
+ * The core of an RPC client. The peer answers the first request in time, the second too late, and
+ * the third never, because the connection closes. The peer is a fake.
  */
 public final class RpcClient {
   private RpcClient() {}

@@ -13,8 +13,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 
 /**
- * The environment of an example. Time is real, or it is the clock of a test, which advances without
- * waiting.
+ * The environment of an example. The time is real, or a test advances its clock without waiting.
  *
  * @param timer the timer
  * @param clock the clock of the timer
@@ -29,7 +28,7 @@ public record Scene(Timer timer, TimeSource clock, Executor executor, Time time,
     /**
      * Waits until the given time has passed.
      *
-     * @param time how long
+     * @param time the time to wait
      * @throws InterruptedException if the thread is interrupted
      */
     void pass(Duration time) throws InterruptedException;
@@ -50,7 +49,7 @@ public record Scene(Timer timer, TimeSource clock, Executor executor, Time time,
   /**
    * Runs an example on its own timer, in real time, with the standard output.
    *
-   * @param play the example
+   * @param play the actions of the example
    * @throws InterruptedException if the thread is interrupted
    */
   public static void inRealTime(Play play) throws InterruptedException {
@@ -68,7 +67,7 @@ public record Scene(Timer timer, TimeSource clock, Executor executor, Time time,
     }
   }
 
-  /** {@return the JDK's interface for delayed work, on the timer; the executor runs the tasks} */
+  /** {@return a scheduled executor on the timer; the executor of this scene runs the tasks} */
   public ScheduledExecutorService scheduler() {
     return WheelScheduledExecutor.builder().timer(timer).executor(executor).build();
   }
@@ -76,7 +75,7 @@ public record Scene(Timer timer, TimeSource clock, Executor executor, Time time,
   /**
    * Advances the time.
    *
-   * @param millis how long, in milliseconds
+   * @param millis the time to wait, in milliseconds
    * @throws InterruptedException if the thread is interrupted
    */
   public void pass(long millis) throws InterruptedException {

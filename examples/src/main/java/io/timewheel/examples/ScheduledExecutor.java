@@ -9,7 +9,10 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 
-/** Uses the JDK's interface for delayed and periodic work, on a timer that other code may share. */
+/**
+ * Uses a {@link ScheduledExecutorService}, the JDK's interface for delayed and periodic tasks, on a
+ * timer that other code may share.
+ */
 public final class ScheduledExecutor {
   private ScheduledExecutor() {}
 

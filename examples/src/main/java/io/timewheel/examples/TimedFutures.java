@@ -8,7 +8,7 @@ import io.timewheel.concurrent.FutureTimeouts;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
-/** Futures with a timeout, and a deadline that is passed down. */
+/** Adds timeouts to futures, and limits several steps by one deadline. */
 public final class TimedFutures {
   private TimedFutures() {}
 

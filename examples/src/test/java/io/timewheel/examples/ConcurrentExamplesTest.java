@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verifies that the examples print the output in their Javadoc, and that both use the time of a
- * test.
+ * Verifies that the two examples print the output in their Javadoc, and that a scheduled executor
+ * and a deadline follow the clock of a manual timer.
  */
 class ConcurrentExamplesTest {
   @Test

@@ -16,15 +16,15 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verifies that the code in the guides is compiled, by the examples or by the tests of the
- * adapters, and that no document has a dead link.
+ * Verifies that the examples or the tests of the adapters contain, and so compile, the code in the
+ * guides. Also verifies that every listed log line exists, and that no document has a dead link.
  */
 class DocumentationTest {
   private static final Path ROOT = Path.of("..");
 
   private static final Pattern BLOCK = Pattern.compile("(?ms)^```java\\n(.*?)^```$");
 
-  /** The code in the second column of a table whose first column links to the example. */
+  /** Matches the code in the second column of a table whose first column links to the example. */
   private static final Pattern SEAM = Pattern.compile("(?m)^\\| \\[[^|]*\\| `([^`|]+)` \\|");
 
   private static final Pattern FIRST_COLUMN = Pattern.compile("(?m)^\\| ([^|]*) \\|");
@@ -36,7 +36,7 @@ class DocumentationTest {
 
   private static final Pattern QUOTED = Pattern.compile("`([^`]+)`");
 
-  /** A link to a file of this repository. */
+  /** Matches a link to a file of this repository. */
   private static final Pattern LINK = Pattern.compile("\\]\\((?!https?:)([^)#\\s]+)");
 
   /** The text of all source files, without white space. */
@@ -113,14 +113,17 @@ class DocumentationTest {
             });
   }
 
-  /** Returns the first column of the tables in the guide for operators. */
+  /**
+   * Returns the quoted texts in the first column of the tables between two headings of the
+   * troubleshooting page.
+   */
   private static List<String> linesOf(String heading, String nextHeading) throws IOException {
     String guide = guide("operate/troubleshooting.md");
     String tables = guide.substring(guide.indexOf(heading), guide.indexOf(nextHeading));
     return found(QUOTED, String.join("\n", found(FIRST_COLUMN, tables)));
   }
 
-  /** Returns whether texts contain all parts of a line, except the variable ones. */
+  /** Returns whether texts contain all fixed parts of a line, which are separated by ellipses. */
   private static boolean isIn(String texts, String line) {
     return Stream.of(line.split("…")).allMatch(part -> texts.contains(part.strip()));
   }
@@ -139,7 +142,10 @@ class DocumentationTest {
     return text.toString();
   }
 
-  /** Returns the texts of a source as they are logged: a format doubles its apostrophes. */
+  /**
+   * Returns the string literals of a source as they appear in the log: message formats double their
+   * apostrophes.
+   */
   private static String texts(String source) {
     return String.join("\n", found(LITERAL, source)).replace("''", "'");
   }

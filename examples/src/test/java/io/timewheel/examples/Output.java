@@ -30,7 +30,7 @@ public final class Output {
     return bytes.toString(UTF_8);
   }
 
-  /** Runs an example on a timer whose time is moved. The example must leave no timeout in it. */
+  /** Runs an example on a manual timer. The example must leave no timeout in the timer. */
   public static String inNoTime(Scene.Play play) throws InterruptedException {
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     ManualTimer timer = ManualTimer.create();

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class QuickstartTest {
-  /** The greeting comes from another thread, so it may precede any line except the last. */
+  /** Another thread prints the greeting, so it may precede any line except the last. */
   @Test
   void printsTheOutputInItsJavadoc() throws Exception {
     assertThat(Output.of(Quickstart::main).lines())

@@ -9,7 +9,7 @@ import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Operations on a store as a whole. */
+/** Backs up, checks, exports and imports stores. */
 final class StoreMaintenance {
   private StoreMaintenance() {}
 

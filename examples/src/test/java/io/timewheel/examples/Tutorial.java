@@ -72,14 +72,15 @@ final class Tutorial {
     builder.redirectError(errors.toFile());
     builder.environment().putAll(environment);
     Process shell = builder.start();
-    // The timeout of the test does not interrupt a read of the output.
+    // Interrupts do not end a read of the output, so the timeout of the test kills the shell.
     shell.onExit().orTimeout(LIMIT.toSeconds(), SECONDS).whenComplete((end, late) -> kill(shell));
     try (Writer input = shell.outputWriter(StandardCharsets.UTF_8);
         BufferedReader output = shell.inputReader(StandardCharsets.UTF_8)) {
       try {
         runBlocks(input, output, errors);
       } finally {
-        kill(shell); // before the end of its input, which ends the shell without its children
+        // Before its input is closed, because that would end the shell but not its children.
+        kill(shell);
         shell.waitFor();
       }
     }
@@ -99,7 +100,7 @@ final class Tutorial {
         write(block);
         continue;
       }
-      // Commands must not read the script.
+      // Redirects the input of commands, which must not read the script.
       input.write("{\n" + block.text() + "} </dev/null\necho \"\n" + END + "$?\"\n");
       input.flush();
       String printed = readBlock(output);

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Follows each tutorial: its files compile, and its commands print the texts that the page shows.
+ * Verifies each tutorial: its files compile, and its commands print the texts that the page shows.
  */
 @Timeout(300)
 class TutorialTest {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs the commands of the guide to webhooks, and attacks its receiver. */
+/** Runs the commands of the webhooks guide, and sends invalid requests to its receiver. */
 @Timeout(300)
 class WebhooksGuideTest {
   private static final String PAGE = "guides/webhooks.md";
@@ -93,7 +93,7 @@ class WebhooksGuideTest {
         post(Instant.EPOCH, "", BODY);
         return;
       } catch (ConnectException e) {
-        Thread.onSpinWait(); // the timeout of the class is the limit
+        Thread.onSpinWait(); // the timeout of this test class limits the wait
       }
     }
   }

@@ -10,7 +10,7 @@ import java.util.concurrent.ScheduledExecutorService;
 
 /**
  * A Caffeine cache that removes an entry when it expires, not at the next access to the cache.
- * Caffeine has one timeout for the whole cache, at most about once per second.
+ * Caffeine uses one timeout for the whole cache, which fires at most about once per second.
  */
 public final class CaffeineExpiry {
   private CaffeineExpiry() {}

@@ -11,7 +11,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A retry of Failsafe that waits on the timer between its attempts. */
+/** A retry policy of Failsafe, whose delays between attempts are timeouts on the timer. */
 public final class FailsafeRetry {
   private FailsafeRetry() {}
 

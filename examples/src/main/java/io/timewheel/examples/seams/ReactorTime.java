@@ -9,7 +9,7 @@ import reactor.core.publisher.Mono;
 import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
-/** Delays and timeouts of Project Reactor on the timer, instead of its parallel scheduler. */
+/** Delays and timeouts of Project Reactor on the timer, instead of Reactor's parallel scheduler. */
 public final class ReactorTime {
   private ReactorTime() {}
 

@@ -14,7 +14,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** The retries and time limits of resilience4j, which wait on the timer. */
+/** Retries and time limits of resilience4j, whose delays are timeouts on the timer. */
 public final class ResilienceCalls {
   private ResilienceCalls() {}
 
@@ -56,7 +56,7 @@ public final class ResilienceCalls {
     scheduler.shutdown();
   }
 
-  /** Answers the third ping. */
+  /** A peer that answers the third ping, and never answers {@link #silence}. */
   private static final class Peer {
     private final Scene scene;
     private final AtomicInteger attempts = new AtomicInteger();

@@ -60,8 +60,8 @@ import org.eclipse.jetty.util.thread.ScheduledExecutorScheduler;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verifies that libraries with a {@link ScheduledExecutorService} use the wheel. Their events
- * happen when the test advances the wheel's clock, which has no effect on any other timer.
+ * Verifies that libraries that accept a {@link ScheduledExecutorService} wait on the wheel. Their
+ * timeouts expire when the test advances the wheel's clock, which has no effect on any other timer.
  */
 class LibrariesTest {
   private final ManualTimer timer = ManualTimer.create();
@@ -162,7 +162,7 @@ class LibrariesTest {
     assertThat(timer.pendingTimeouts()).isZero();
   }
 
-  /** In real time, because Jetty reads its own clock to detect idle connections. */
+  /** Runs in real time, because Jetty reads its own clock to detect idle connections. */
   @Test
   void jettyClosesAnIdleConnection() throws Exception {
     ExecutorService workers = Executors.newCachedThreadPool();
@@ -180,7 +180,7 @@ class LibrariesTest {
       try (Socket client = new Socket(InetAddress.getLoopbackAddress(), connector.getLocalPort())) {
         client.getOutputStream().write("GET / HTTP/1.1\r\n".getBytes(UTF_8)); // and nothing further
         while (client.getInputStream().read() >= 0) {
-          // the answer to half a request
+          // Jetty's answer to the incomplete request
         }
       }
 

@@ -7,8 +7,8 @@ import io.timewheel.examples.Output;
 import org.junit.jupiter.api.Test;
 
 /**
- * Verifies that each library waits on its timer: the tests move the time, which no other timer
- * would notice.
+ * Verifies that each library waits on the timer of its example. The tests advance the clock of that
+ * timer, which has no effect on any other timer.
  */
 class SeamsTest {
   @Test

@@ -36,9 +36,9 @@ class Orders {
   }
 
   /**
-   * Places an order. The timer is scheduled first. If the process crashes before the order is
-   * stored, a timer fires for a missing order, which is harmless. In the reverse order, an order
-   * would wait forever.
+   * Places an order. Schedules the timer first: if the process crashes before the order is stored,
+   * a timer fires for a missing order, which is harmless. If the order were stored first, a crash
+   * could leave an order without a timer, which would wait forever.
    */
   Order place() {
     String id = UUID.randomUUID().toString();
@@ -55,7 +55,7 @@ class Orders {
     return find(id).orElseThrow();
   }
 
-  /** Pays an order, if it is not too late. */
+  /** Pays an order, unless it has been cancelled. */
   Optional<Order> pay(String id) {
     if (end(id, Order.State.PAID)) {
       timer.cancel(NAMESPACE, id);

@@ -4,10 +4,10 @@ package io.timewheel.examples.orders;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
 
-/** The shop; README.md describes how to run it. */
+/** The shop. README.md describes how to run it. */
 @SpringBootApplication(proxyBeanMethods = false)
 public class OrdersApplication {
-  /** For Spring. */
+  /** Called by Spring. */
   public OrdersApplication() {}
 
   /**

@@ -7,7 +7,7 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
 import org.springframework.web.bind.annotation.RestController;
 
-/** Orders over HTTP. */
+/** Serves orders over HTTP. */
 @RestController
 class OrdersController {
   private final Orders orders;

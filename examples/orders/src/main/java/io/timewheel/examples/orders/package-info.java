@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A shop on Spring Boot that cancels orders which are not paid in time, even if its process is
- * killed.
+ * A shop on Spring Boot that cancels orders that are not paid in time, even after its process was
+ * killed and restarted.
  */
 @NullMarked
 package io.timewheel.examples.orders;

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Kills the shop, and verifies that it keeps its promises after the restart. */
+/** Kills the shop, and verifies that it cancels unpaid orders after the restart, and only those. */
 @Tag("proof")
 @Tag("promise-66")
 class KilledShopTest {
@@ -27,7 +27,8 @@ class KilledShopTest {
   }
 
   /**
-   * With more time, in case the machine is so slow that the order was cancelled before the kill.
+   * If the machine is so slow that the order was cancelled before the kill, repeats the test with
+   * more time.
    */
   @Test
   void cancelsUnpaidOrdersAfterTheRestart() throws Exception {

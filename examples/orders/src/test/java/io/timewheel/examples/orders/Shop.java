@@ -59,7 +59,7 @@ final class Shop {
     throw new IOException("did not start:\n" + String.join("\n", log));
   }
 
-  /** Reads on, so that the pipe does not fill up. */
+  /** Continues to read the output, so that the pipe does not fill up. */
   private static void discardRest(BufferedReader lines) {
     Thread reader =
         new Thread(
@@ -67,7 +67,7 @@ final class Shop {
               try {
                 lines.transferTo(Writer.nullWriter());
               } catch (IOException e) {
-                // It was killed.
+                // The process was killed.
               }
             });
     reader.setDaemon(true);

@@ -46,8 +46,8 @@ class Orders {
   }
 
   /**
-   * Pays an order if it is not cancelled yet. The same transaction cancels its timer, so nothing
-   * can cancel the order later.
+   * Pays an order unless it has been cancelled. The same transaction cancels its timer, so the
+   * timer cannot cancel the order later.
    */
   @Transactional
   Optional<Order> pay(String id) {
@@ -58,9 +58,9 @@ class Orders {
   }
 
   /**
-   * Cancels an order, and writes a note for the notification of the customer. It may be called more
-   * than once for an order, or just after a payment. Its changes are committed at most once,
-   * together with the completion of the timer.
+   * Cancels an order, and writes a note for the notification of the customer. The scheduler may
+   * call this more than once for an order, or just after a payment. The changes are committed at
+   * most once, together with the completion of the timer.
    */
   @OnTimer(value = "orders.cancel", transactional = true)
   void cancel(TransactionFiring firing) {

@@ -9,10 +9,10 @@ import org.springframework.boot.autoconfigure.SpringBootApplication;
 import org.springframework.boot.jdbc.autoconfigure.DataSourceProperties;
 import org.springframework.context.annotation.Bean;
 
-/** The shop; README.md describes how to run it, in any number of processes. */
+/** The shop. README.md describes how to run it, in one process or several. */
 @SpringBootApplication(proxyBeanMethods = false)
 public class ShopApplication {
-  /** For Spring. */
+  /** Called by Spring. */
   public ShopApplication() {}
 
   /**
@@ -24,8 +24,9 @@ public class ShopApplication {
     SpringApplication.run(ShopApplication.class, args);
   }
 
-  // Timers are in the database of the orders, but have their own connections. If requests held all
-  // connections, a node would wait for one and lose its lease. A node needs six.
+  // Timers are in the database of the orders, but use a separate connection pool. If requests held
+  // all connections of a shared pool, a node could not renew its lease and would lose it. A node
+  // needs six connections.
   // begin: store
   @Bean(defaultCandidate = false)
   static HikariDataSource timerConnections(DataSourceProperties database) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A shop on Spring Boot and PostgreSQL: an order and its timer are one transaction. */
+/** A shop on Spring Boot and PostgreSQL, which writes an order and its timer in one transaction. */
 @NullMarked
 package io.timewheel.examples.shop;
 

@@ -25,7 +25,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Kills the shop at various points, and verifies that nothing is lost or done twice. */
+/**
+ * Kills the shop at various points, and verifies that no order is lost and no effect happens twice.
+ */
 @Tag("proof")
 @Timeout(300)
 @Tag("promise-66")
@@ -33,8 +35,8 @@ class KilledShopTest {
   private static final Duration LONG = Duration.ofMinutes(30);
 
   /**
-   * Not the common pool: on two processors, it has only one thread, and customers would wait for
-   * this thread.
+   * The threads of the customers. The common pool is unsuitable: with two processors it has only
+   * one thread, for which all customers would wait.
    */
   private static final Executor THREADS = task -> new Thread(task, "customer").start();
 
