@@ -101,8 +101,8 @@ public final class HashedWheelTimer extends WheelTimer {
   }
 
   /**
-   * Makes a timer with a thread from the given factory and tasks on the given executor, with the
-   * given length of a tick, number of slots and limit on pending timeouts.
+   * Makes a timer with all settings of a constructor: thread factory, length of a tick, number of
+   * slots, limit on pending timeouts, and executor of the tasks.
    *
    * @param maxPendingTimeouts the maximum number of pending timeouts; no limit if zero or less
    * @param threadFactory makes the thread of the timer, once

@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>Structure</h2>
  *
- * A tick is read as a number of eight digits in base 256: its bytes. A timeout is kept at the level
- * of the highest digit in which its deadline differs from {@code nowTick}, in the slot with the
- * number of this digit. With a tick of 1 ms that gives:
+ * A tick is read as a number of eight digits in base 256: its bytes. The wheel compares the
+ * deadline of a timeout with {@code nowTick}. The highest digit in which they differ determines the
+ * level, and the value of this digit in the deadline determines the slot. With a tick of 1 ms that
+ * gives:
  *
  * <pre>
  *  level  granularity in ticks  range in ticks       granularity  range, tick of 1 ms
@@ -51,8 +52,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>The slot of the current digit is occupied at level 0 only, where it holds the timeouts that
  *       are due now. {@code nowTick} never passes an occupied slot, and never enters one above
  *       level 0. So every timeout is at the level that invariant 1 requires, without being moved.
- *   <li>An occupied slot stands for ticks of the current turn of its level, or of the next one if
- *       that is open, from its {@code startTick} on.
+ *   <li>An occupied slot covers the ticks from its {@code startTick} on. These belong to the
+ *       current turn of its level, or to the next one if that is open.
  *   <li>Only the slot after that of the current digit is opened: at most one slot per level.
  *   <li>An occupied slot is marked: its bit is set, and the bit of its word. Two bit searches find
  *       the first marked slot. A marked slot may be empty: a cancel leaves the mark, and the next

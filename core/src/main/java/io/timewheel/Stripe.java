@@ -261,8 +261,8 @@ final class Stripe extends StripeLock {
 
   /**
    * Returns the tick at which a poll next has something to do; tick 0 if it has something to do
-   * now. A timeout is due now if the wheel has reached its tick, even if the clock has since fallen
-   * back and other stripes never reached that tick.
+   * now. A timeout is due now if the wheel has reached its tick. This holds even if the clock has
+   * since fallen back, and other stripes never reached that tick.
    */
   long nextTick() {
     lock(OTHERS);

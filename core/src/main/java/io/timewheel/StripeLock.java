@@ -35,7 +35,8 @@ import java.util.concurrent.locks.LockSupport;
  * lock together. If the stack is too short, it overflows there, before anything has changed. The
  * interpreter checks the whole frame when it enters {@link #lock}. Compiled code does not use the
  * variables. But it checks that the stack has room for the frames that the interpreter would need,
- * including those of inlined methods, if these exceed a page of memory. So the variables take 4 KB.
+ * if these exceed a page of memory. This includes the frames of inlined methods. So the variables
+ * take 4 KB.
  *
  * <p>The first use of a {@link VarHandle} at a call site needs far more stack to link it. {@link
  * Stripe#rehearse} does that before the lock is first used.

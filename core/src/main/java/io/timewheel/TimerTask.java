@@ -15,9 +15,10 @@ public interface TimerTask {
   void run(Timeout timeout) throws Exception;
 
   /**
-   * Called once if the timeout is cancelled. The thread that cancels it or stops the timer makes
-   * this call after the timeout has left the timer, and before {@link Timeout#cancel} or {@link
-   * Timer#stop()} returns. An exception goes to the timer's {@link TaskErrorHandler}.
+   * Called once if the timeout is cancelled. The thread that cancels the timeout or stops the timer
+   * makes this call. It does so after the timeout has left the timer, and before {@link
+   * Timeout#cancel} or {@link Timer#stop()} returns. An exception goes to the timer's {@link
+   * TaskErrorHandler}.
    *
    * @param timeout the timeout that was cancelled
    */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * Wakes the timer thread when a thread starts a timeout, and only if necessary.
  *
  * <p>The timer thread publishes the tick that it plans to sleep until. A thread that starts or
- * moves a timeout compares its deadline with that plan, after leaving the lock of the stripe, and
+ * moves a timeout releases the lock of the stripe, and compares the deadline with that plan. It
  * wakes the timer thread if the deadline is earlier. It first withdraws the plan: it replaces it
  * with its own deadline, the hint. So other threads see that the timer thread has been woken.
  *

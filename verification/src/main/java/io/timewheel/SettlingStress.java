@@ -14,9 +14,9 @@ import org.openjdk.jcstress.infra.results.IIII_Result;
 import org.openjdk.jcstress.infra.results.III_Result;
 
 /**
- * Tests which thread takes a timeout that several threads want: the comment of {@link Stripe}, "the
- * thread that takes it first runs, cancels or moves the timeout", and the states of {@link
- * WheelTimeout}, "exactly one of the timer thread, a cancel and a stop takes it".
+ * Tests which of several competing threads takes a timeout. The comment of {@link Stripe} states:
+ * "the thread that takes it first runs, cancels or moves the timeout". The comment of {@link
+ * WheelTimeout} states: "exactly one of the timer thread, a cancel and a stop takes it".
  */
 public final class SettlingStress {
   private SettlingStress() {}

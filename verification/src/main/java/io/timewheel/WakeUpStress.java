@@ -175,7 +175,7 @@ public final class WakeUpStress {
 
   /**
    * No wake-up is unnecessary: two later deadlines leave the plan unchanged in every interleaving;
-   * the class comment, "and wakes the timer thread if the deadline is earlier".
+   * the comment of {@link WakeUp}, "It wakes the timer thread if the deadline is earlier".
    */
   @JCStressTest
   @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "Parks undisturbed.")

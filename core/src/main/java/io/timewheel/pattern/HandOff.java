@@ -15,9 +15,9 @@ import java.util.function.Consumer;
  * queue that blocks, the timer thread waits for room instead. If the executor rejects the run, the
  * same thread passes all queued elements to the overflow listener.
  *
- * <p>An executor may silently drop a run. So if a run has not begun, it is offered again with the
- * second, third, fifth and ninth element, and so on, counted from the element with which it was
- * first offered.
+ * <p>An executor may silently drop a run. So a run that has not begun is offered again with the
+ * second, third, fifth and ninth element, and so on. The element of the first offer counts as the
+ * first one.
  *
  * @param <E> the type of the elements
  */

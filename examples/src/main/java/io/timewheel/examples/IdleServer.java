@@ -5,9 +5,8 @@ import io.timewheel.pattern.Heartbeats;
 import java.time.Duration;
 
 /**
- * A server that pings a connection to which it has written nothing for 100 ms, and closes a
- * connection from which it has read nothing for 250 ms. The peer is a fake: it answers two pings
- * and then no more.
+ * A server that pings a connection after writing nothing to it for 100 ms, and closes it after
+ * reading nothing from it for 250 ms. The peer is a fake: it answers two pings and then no more.
  */
 public final class IdleServer {
   private final Scene scene;

@@ -138,8 +138,8 @@ interface RacingContract extends TimeScript {
 
   /**
    * Races two threads against the time. While the test thread advances to a tick, they apply an
-   * action to all timeouts of that tick, and to half of the timeouts of the next one. The test
-   * thread cannot have reached the next tick yet, so each side wins some races.
+   * action to all timeouts of that tick. They also apply it to half of the timeouts of the next
+   * tick. The test thread cannot have reached the next tick yet, so each side wins some races.
    */
   private List<Timeout> raceAgainstTime(Timer timer, Consumer<Timeout> action) throws Exception {
     int ticks = 200;

@@ -15,9 +15,9 @@ import java.util.concurrent.TimeUnit;
  * interface {@link Timer}, such as Apache BookKeeper. It inherits from Netty's class only for its
  * type: the inherited wheel is never used, and the inherited thread is never started.
  *
- * <p>The constructor stops the inherited timer. So Netty does not track this object as a leak, and
- * counts it only for a moment towards its limit of 64 live timers, above which it logs a warning.
- * About 10 kB of unused queues remain.
+ * <p>The constructor stops the inherited timer. So Netty does not track this object as a leak.
+ * Netty logs a warning if there are more than 64 live timers, and counts this one only for a
+ * moment. About 10 kB of unused queues remain.
  */
 public final class NettyHashedWheelTimer extends HashedWheelTimer {
   private final io.timewheel.Timer timer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Adapts any timer of this library to the timer interface of Netty 4.1 and 4.2, for Netty itself
- * and for clients on Netty that accept a timer.
+ * Adapts any timer of this library to the timer interface of Netty 4.1 and 4.2. Use it with clients
+ * on Netty that accept a timer.
  *
  * <pre>{@code
  * Timer timer = new NettyTimer(HierarchicalWheelTimer.create());

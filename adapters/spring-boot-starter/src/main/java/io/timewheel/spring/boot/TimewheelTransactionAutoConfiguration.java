@@ -18,9 +18,9 @@ import org.springframework.jdbc.datasource.DataSourceUtils;
 import org.springframework.transaction.PlatformTransactionManager;
 
 /**
- * Configures durable timers in transactions, if there is a {@link JdbcTimerStore} bean. The beans
- * are {@link TransactionTimers} with the {@link PayloadCodec} of the application, and, if there is
- * a single or primary {@link DataSource}, a {@link CurrentTransactionTimer} that uses them.
+ * Configures durable timers in transactions, if there is a {@link JdbcTimerStore} bean. One bean is
+ * {@link TransactionTimers} with the {@link PayloadCodec} of the application. If there is a single
+ * or primary {@link DataSource}, another is a {@link CurrentTransactionTimer} that uses them.
  * {@linkplain OnTimer#transactional() Transactional} methods use the {@link
  * PlatformTransactionManager}.
  */
