@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * @param storeAvailable whether the store answers
  * @param paused the paused namespaces, 100 at most; {@code *} for all
  * @param states the number of timers in each state
- * @param overdue the number of timers that are late
+ * @param overdue the number of timers that still wait more than a second after their due time
  * @param window the number of timers in memory
  * @param backlog the number of overdue timers that start at a limited rate
  * @param waiting the number of due timers that wait for a concurrency slot
@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param queued the number of changes of callers that wait for the store
  * @param ownQueued the number of claims and completions that wait for the store
  * @param totals counts since the start of the node
- * @param rates averages of the last seconds; absent for a namespace that is not measured
+ * @param rates averages of the last ten seconds; absent for a namespace that is not measured
  * @param lag the lag of the last hour; absent for a namespace that is not measured
  * @param minutes the last hour; absent in events, and for a namespace that is not measured
  */
@@ -82,7 +82,7 @@ public record StatsAnswer(
       long clockJumps) {}
 
   /**
-   * Averages of the last seconds.
+   * Averages of the last ten seconds.
    *
    * @param scheduled scheduled timers per second
    * @param fired attempts per second

@@ -79,7 +79,9 @@ public final class FailureEvents implements AutoCloseable {
 
   private static final Duration SCAN_EVERY = Duration.ofMinutes(10);
 
-  /** Retries for about forty days. */
+  /**
+   * Retries for about a month: up to 1,000 attempts, each at most an hour after the previous one.
+   */
   private static final RetryPolicy RETRY =
       new RetryPolicy(1_000, Duration.ofSeconds(1), Duration.ofHours(1));
 
