@@ -133,6 +133,11 @@ final class LossySource extends BareDataSource {
               if (real == dead && method.getName().matches("rollback|close")) {
                 return null; // on this side, the connection is lost
               }
+              // A statement that contains its own COMMIT is delayed before it.
+              if (fates.peek() == Fate.COMMIT_DELAYED
+                  && method.getName().equals("prepareStatement")) {
+                arguments[0] = ((String) arguments[0]).replace(" COMMIT;", " DO 0;");
+              }
               try {
                 Object result = method.invoke(real, arguments);
                 return method.getName().equals("prepareStatement")
@@ -200,7 +205,9 @@ final class LossySource extends BareDataSource {
       case COMMIT_LOST -> rollback.run();
       case COMMIT_DELAYED -> {
         if (direct) {
-          real.setAutoCommit(false);
+          if (!prepared.contains("START TRANSACTION")) {
+            real.setAutoCommit(false);
+          }
           commit.run(); // the statements, without a commit
         }
         dead = real;

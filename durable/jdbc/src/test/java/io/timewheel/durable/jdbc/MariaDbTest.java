@@ -18,11 +18,14 @@ import io.timewheel.durable.jdbc.internal.mariadb.MariaDbQueries;
 import io.timewheel.durable.jdbc.internal.mariadb.MariaDbRecords;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.server.CommitProof;
+import io.timewheel.durable.jdbc.internal.server.DirectInserts;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
+import io.timewheel.durable.jdbc.internal.write.Novelty;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
@@ -35,12 +38,15 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Runs the tests for PostgreSQL on MariaDB, except where the two differ. A test that is overridden
@@ -85,6 +91,14 @@ class MariaDbTest {
     return fixture.number(
         "SELECT variable_value FROM information_schema.global_status"
             + " WHERE variable_name = 'INNODB_ROW_LOCK_WAITS'");
+  }
+
+  private static List<Change> schedules(String prefix, int size) {
+    List<Change> changes = new ArrayList<>();
+    for (int i = 0; i < size; i++) {
+      changes.add(schedule(prefix + i, NOW));
+    }
+    return changes;
   }
 
   private static final String SETTINGS =
@@ -261,12 +275,38 @@ class MariaDbTest {
     @Override
     void theExpectedCaseCostsAtMostTwoRoundTripsAndACommit() {}
 
-    /** On MariaDB, no list is assumed to be entirely new. */
     @Override
-    void aLongListIsAssumedNewUnlessOneWasNotWithinAMinute() {}
-
-    @Override
-    void aTimerOfALongListThatIsJustFinishingIsFoundInTheHistory() {}
+    @Test
+    void aLongListIsAssumedNewUnlessOneWasNotWithinAMinute() {
+      List<String> daring = new ArrayList<>();
+      onPrepare =
+          sql -> {
+            if (sql.startsWith("INSERT INTO timewheel_timer ")
+                && !sql.contains("ON DUPLICATE KEY")) {
+              daring.add(sql);
+            }
+          };
+      node.store.commit(schedules("a", Novelty.LEAST_TIMERS));
+      assertThat(daring).hasSize(1);
+      assertThat(node.store.commit(schedules("a", Novelty.LEAST_TIMERS + 1)))
+          .extracting(Outcome::answer)
+          .containsOnly(Answer.UNCHANGED, Answer.CREATED);
+      assertThat(daring).hasSize(2);
+      node.clock.advanceMillis(59_999);
+      node.store.commit(schedules("b", Novelty.LEAST_TIMERS));
+      assertThat(daring).hasSize(2);
+      node.clock.advanceMillis(1);
+      List<Change> repeated = schedules("c", Novelty.LEAST_TIMERS);
+      repeated.addAll(schedules("c", 1));
+      node.store.commit(repeated);
+      assertThat(daring).as("a repeated key").hasSize(2);
+      List<Change> other = schedules("d", Novelty.LEAST_TIMERS);
+      other.add(new Change.Cancel(key("none"), 0, NOW));
+      node.store.commit(other);
+      assertThat(daring).as("another change").hasSize(2);
+      node.store.commit(schedules("e", Novelty.LEAST_TIMERS));
+      assertThat(daring).hasSize(3);
+    }
 
     @Test
     void readsNoExpectedRecordUnlessThereAreMany() {
@@ -286,7 +326,206 @@ class MariaDbTest {
       node.commit(successOf(begin, claimed));
       assertThat(reads).isEmpty();
       node.store.commit(List.of(schedule("b", NOW), schedule("c", NOW)));
+      assertThat(reads).isEmpty();
+      node.store.commit(
+          List.of(
+              new Change.Move(key("b"), 0, NOW + 1, NOW),
+              new Change.Move(key("c"), 0, NOW + 1, NOW)));
       assertThat(reads).singleElement().asString().endsWith("FOR UPDATE");
+    }
+  }
+
+  @Nested
+  class Direct extends DirectWritesTest {
+    @Override
+    int longest() {
+      return 99;
+    }
+
+    @Test
+    void leavesALongerListToAWriteBatch() {
+      assertCreated(node.store.commit(schedules("a", 100)));
+      assertThat(source.directWrites).isZero();
+    }
+
+    /** MariaDB has no setting that gives the parts of a compound statement own transactions. */
+    @Override
+    void writesNothingDirectlyWhereStatementsHaveTransactionsOfTheirOwn(String parameter) {}
+
+    @Override
+    void writesNothingDirectlyOnceTheIsolationHasChanged() {}
+
+    /** The store does not know the session, and waits for no lock. */
+    @Override
+    void waitsForARepeatedInsertInAnotherSession() {}
+
+    @Override
+    void reportsNoChangeIfItsSessionHasEndedAndTheDatabaseIsReadOnly() {}
+
+    @ParameterizedTest
+    @ValueSource(strings = {"READ UNCOMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
+    void writesDirectlyWithAnyIsolationAndRestoresTheSettings(String isolation)
+        throws SQLException {
+      try (HikariDataSource pool = fixture.database.pool(1)) {
+        LossySource counted = new LossySource(pool);
+        Fixture.Node session = fixture.open(counted, 4);
+        try (Connection connection = pool.getConnection()) {
+          execute(connection, "SET SESSION TRANSACTION ISOLATION LEVEL " + isolation);
+        }
+        String before = settings(pool);
+        assertThat(session.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+        assertThat(counted.directWrites).isOne();
+        assertThat(settings(pool)).isEqualTo(before);
+        other.commit(schedule("b", NOW));
+        session.commit(schedule("b", NOW));
+        assertThat(counted.directWrites).isEqualTo(2);
+        assertThat(settings(pool)).isEqualTo(before);
+        session.store.close();
+      }
+    }
+
+    private String settings(HikariDataSource pool) throws SQLException {
+      try (Connection connection = pool.getConnection()) {
+        assertThat(text(connection, "SELECT @@in_transaction")).isEqualTo("0");
+        return text(connection, SETTINGS);
+      }
+    }
+
+    @Test
+    void leavesTimersThatAreTooLargeForOneStatementToAWriteBatch() {
+      byte[] payload = new byte[1 << 20];
+      assertCreated(
+          node.store.commit(
+              List.of(
+                  Fixture.schedule("a", NOW, payload, false),
+                  Fixture.schedule("b", NOW, payload, false))));
+      assertThat(source.directWrites).isZero();
+      assertThat(node.commit(Fixture.schedule("c", NOW, payload, false)).answer())
+          .isEqualTo(Answer.CREATED);
+      assertThat(source.directWrites).isOne();
+    }
+
+    /** The lock on the table of commits holds the write up after its insert. */
+    @Override
+    @Test
+    void findsATimerInTheHistoryThatWasFinishingWhileItWaited() throws Exception {
+      other.commit(schedule("b", NOW));
+      other.commit(new Change.Cancel(key("b"), 0, NOW));
+      try (Connection holder = fixture.pool.getConnection()) {
+        execute(holder, "LOCK TABLES timewheel_commit WRITE");
+        CompletableFuture<Outcome> commit =
+            CompletableFuture.supplyAsync(() -> node.commit(schedule("a", NOW)));
+        while (fixture.number(
+                "SELECT count(*) FROM information_schema.processlist"
+                    + " WHERE db = database() AND state = 'Waiting for table metadata lock'")
+            == 0) {
+          assertThat(commit).isNotDone();
+        }
+        fixture.execute("UPDATE timewheel_done SET id = 'a' WHERE id = 'b'");
+        execute(holder, "UNLOCK TABLES");
+        assertThat(commit.join().answer()).isEqualTo(Answer.CREATED);
+      }
+      assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isZero();
+      assertThat(source.directWrites).isOne();
+      assertThat(source.commits).isOne();
+    }
+
+    // The commit row proves a write, even if its timers were replaced.
+
+    @Override
+    @ParameterizedTest
+    @ValueSource(strings = {"ANSWER_LOST", "COMMIT_LOST"})
+    void isUnknownIfTheTimerWasReplacedMeanwhile(Fate fate) {
+      afterwards(fate, () -> other.commit(schedule("a", NOW + 1)));
+      Outcome outcome = node.commit(schedule("a", NOW));
+      if (fate == Fate.ANSWER_LOST) {
+        assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
+        assertThat(outcome.version()).isLessThan(node.store.get(key("a")).version());
+        assertThat(node.store.get(key("a")).dueAt()).isEqualTo(NOW + 1);
+      } else {
+        assertThat(outcome.answer()).isEqualTo(Answer.REPLACED);
+        assertThat(node.store.get(key("a")).dueAt()).isEqualTo(NOW);
+      }
+    }
+
+    @Override
+    @Test
+    void isUnknownIfTheTimerWasMovedMeanwhile() {
+      afterwards(Fate.ANSWER_LOST, () -> other.commit(new Change.Move(key("a"), 0, NOW + 5, NOW)));
+      assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+      assertThat(node.store.get(key("a")).dueAt()).isEqualTo(NOW + 5);
+    }
+
+    /** See {@link #isUnknownIfTheFirstTimersOfAListWereMovedMeanwhile}. */
+    @Override
+    void returnsTheCommittedOutcomeOfAListWhileOneOfItsFirstTimersIsUnchanged() {}
+
+    @Override
+    @Test
+    void isUnknownIfTheFirstTimersOfAListWereMovedMeanwhile() {
+      afterwards(Fate.ANSWER_LOST, () -> other.store.commit(moves(8)));
+      assertThat(commit(1_000, NOW)).allMatch(outcome -> outcome.answer() == Answer.CREATED);
+      assertThat(node.store.get(key("id-0")).dueAt()).isEqualTo(NOW + 5);
+    }
+
+    /** The clock of the server is so far ahead that the commit row may be purged. */
+    @Override
+    @Test
+    void isUnknownIfTheHistoryIsPurgedUpToNow() throws SQLException {
+      source.fates.add(Fate.COMMIT_LOST);
+      Change.Schedule plain = schedule("a", NOW);
+      long longAgo = System.currentTimeMillis() - 61_000;
+      assertUnknown(
+          new Change.Schedule(
+              plain.key(),
+              plain.definition(),
+              NOW,
+              false,
+              Change.Condition.NONE,
+              0,
+              false,
+              null,
+              TimerRecord.NEVER,
+              longAgo));
+    }
+
+    @Override
+    @Test
+    void anInsertThatArrivesLateChangesNothing() throws SQLException {
+      List<TimerRecord> made = List.of(other.commit(schedule("late", NOW)).record());
+      try (Connection connection = fixture.pool.getConnection()) {
+        DirectInserts inserts = node.store.server().directInserts();
+        assertThatExceptionOfType(SQLException.class)
+            .isThrownBy(() -> inserts.insert(connection, made, 7, 4, to -> {}))
+            .matches(inserts::isNotNew);
+        other.commit(new Change.Cancel(key("late"), 0, NOW));
+        assertThat(inserts.insert(connection, made, 7, 4, to -> {}).inserted()).isFalse();
+        assertThat(text(connection, "SELECT @@in_transaction")).isEqualTo("0");
+      }
+      assertThat(node.store.get(key("late")).state()).isEqualTo(TimerState.CANCELLED);
+      assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.CANCELLED, 1L)));
+    }
+
+    /** No handler of the statement runs when it is killed. */
+    @Test
+    void aKilledStatementChangesNothingAndLeavesNoTransactionOpen() throws Exception {
+      try (Connection holder = fixture.pool.getConnection()) {
+        execute(holder, "LOCK TABLES timewheel_commit WRITE");
+        CompletableFuture<Outcome> commit =
+            CompletableFuture.supplyAsync(() -> node.commit(schedule("a", NOW)));
+        String waiting =
+            "SELECT coalesce(max(id), 0) FROM information_schema.processlist"
+                + " WHERE db = database() AND state = 'Waiting for table metadata lock'";
+        long id;
+        do {
+          assertThat(commit).isNotDone();
+          id = fixture.number(waiting);
+        } while (id == 0);
+        fixture.execute("KILL QUERY " + id);
+        execute(holder, "UNLOCK TABLES");
+        assertCreated(List.of(commit.join()));
+      }
+      assertThat(source.commits).isZero();
     }
   }
 
@@ -336,7 +575,9 @@ class MariaDbTest {
     void blocksNoTransactionDuringALookup() {
       source.fates.add(Fate.COMMIT_LOST);
       source.onRollback = this::commitElsewhere;
-      assertThat(node.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+      Change none = new Change.Cancel(key("none"), 0, NOW);
+      assertThat(node.store.commit(List.of(schedule("a", NOW), none)).get(0).answer())
+          .isEqualTo(Answer.CREATED);
       assertThat(rollbacks).isEqualTo(2);
     }
 
@@ -346,7 +587,9 @@ class MariaDbTest {
         execute(other, "SET SESSION innodb_lock_wait_timeout = 0");
         execute(
             other,
-            "INSERT INTO timewheel_commit VALUES (" + MariaDbExpressions.NOW + " + 1000, 1)");
+            "INSERT INTO timewheel_commit (made_at, id) VALUES ("
+                + MariaDbExpressions.NOW
+                + " + 1000, 1)");
       } catch (SQLException e) {
         throw new IllegalStateException(e);
       }
@@ -511,7 +754,8 @@ class MariaDbTest {
 
     @Test
     void deletesCommitsFasterThanTheyAreInserted() throws SQLException {
-      fixture.execute("INSERT INTO timewheel_commit SELECT 1, seq FROM seq_1_to_4000");
+      fixture.execute(
+          "INSERT INTO timewheel_commit (made_at, id) SELECT 1, seq FROM seq_1_to_4000");
       for (int i = 0; i < 500; i++) {
         node.commit(schedule("a", NOW + i));
       }
@@ -598,6 +842,11 @@ class MariaDbTest {
 
   @Nested
   class Pages extends PageTest {
+    @Override
+    String releaseIndex() {
+      return "timewheel_timer_due";
+    }
+
     @Override
     String copies(int count) {
       return COPY.formatted("concat('id-', 10000 + seq)", "seq_1_to_" + count);

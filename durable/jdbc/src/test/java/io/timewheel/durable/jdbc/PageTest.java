@@ -7,6 +7,7 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.jdbc.internal.read.Releasables;
+import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.TimerPage;
@@ -82,10 +83,19 @@ class PageTest {
       if (analyzed) {
         fixture.execute(analyze());
       }
-      assertThat(plan(Releasables.NEXT, 0, "=orders")).contains("timewheel_timer_release");
-      assertThat(plan(Releasables.TIMERS, 0, "=orders", "shop", "shop", "id-12000", 1_000))
-          .contains("timewheel_timer_release");
+      assertThat(plan(Releasables.next(queries()), 0, "=orders")).contains(releaseIndex());
+      assertThat(
+              plan(Releasables.timers(queries()), 0, "=orders", "shop", "shop", "id-12000", 1_000))
+          .contains(releaseIndex());
     }
+  }
+
+  private Queries queries() {
+    return node.store.server().queries();
+  }
+
+  String releaseIndex() {
+    return "timewheel_timer_release";
   }
 
   String copies(int count) {

@@ -35,13 +35,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Runs a release that knows only format 4 and the next release, concurrently and one after the
+ * Runs a release that knows only format 5 and the next release, concurrently and one after the
  * other.
  */
 @Timeout(120)
 @Tag("promise-64")
 class UpgradeTest {
-  private static final String SWITCH = "UPDATE timewheel_meta SET value = 5 WHERE name = 'format';";
+  private static final String SWITCH = "UPDATE timewheel_meta SET value = 6 WHERE name = 'format';";
 
   final Fixture fixture = new Fixture(Server.of(this));
 
@@ -51,11 +51,11 @@ class UpgradeTest {
   }
 
   static Formats old() {
-    return new Formats(4, 4);
+    return new Formats(5, 5);
   }
 
   static Formats next() {
-    return new Formats(4, 5);
+    return new Formats(5, 6);
   }
 
   private int prepare() {
@@ -73,7 +73,7 @@ class UpgradeTest {
   private static void assertRefused(ThrowingCallable call) {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(call)
-        .withMessage("the tables have format 5 (expected: 4)")
+        .withMessage("the tables have format 6 (expected: 5)")
         .returns(Kind.UNAVAILABLE, StoreException::kind);
   }
 
@@ -101,14 +101,14 @@ class UpgradeTest {
         assertThat(reader.store.get(key(id)).state()).isEqualTo(TimerState.COMPLETED);
       }
     }
-    assertThat(meta("prepared")).isEqualTo(5);
-    assertThat(meta("format")).isEqualTo(4);
+    assertThat(meta("prepared")).isEqualTo(6);
+    assertThat(meta("format")).isEqualTo(5);
   }
 
   @Test
   void aNodeOfTheOldReleaseStartsOnPreparedTables() {
     fixture.start(old());
-    assertThat(prepare()).isEqualTo(4);
+    assertThat(prepare()).isEqualTo(5);
     assertThat(fixture.start(old()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
@@ -119,18 +119,18 @@ class UpgradeTest {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(this::finish)
         .withMessage(
-            "format 4 stays in use, because nodes live that do not know format 5: "
+            "format 5 stays in use, because nodes live that do not know format 6: "
                 + old.store.nodeId())
         .returns(Kind.REJECTED, StoreException::kind);
-    assertThat(meta("format")).isEqualTo(4);
+    assertThat(meta("format")).isEqualTo(5);
     assertThat(old.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     old.store.close();
-    assertThat(finish()).isEqualTo(5);
+    assertThat(finish()).isEqualTo(6);
     assertThat(next.commit(schedule("b", NOW)).answer()).isEqualTo(Answer.CREATED);
     next.ownership().renew();
     next.ownership().balance();
     assertThat(next.epochs).hasSize(4);
-    assertThat(finish()).as("again").isEqualTo(5);
+    assertThat(finish()).as("again").isEqualTo(6);
   }
 
   // The old release after the switch
@@ -141,7 +141,7 @@ class UpgradeTest {
     old.commit(schedule("a", NOW));
     Change.Begin begin = old.begin("a");
     fixture.expireLeases();
-    assertThat(finish()).isEqualTo(5);
+    assertThat(finish()).isEqualTo(6);
     assertRefused(() -> old.commit(begin));
     assertRefused(() -> old.commit(schedule("b", NOW)));
     assertRefused(() -> old.store.pause("shop"));
@@ -195,12 +195,12 @@ class UpgradeTest {
           .isThrownBy(this::finish)
           .withMessageStartingWith("a transaction is open that began before; try again: ")
           .returns(Kind.TRANSIENT, StoreException::kind);
-      assertThat(meta("format")).isEqualTo(4);
+      assertThat(meta("format")).isEqualTo(5);
       connection.commit();
-      assertThat(finish()).isEqualTo(5);
+      assertThat(finish()).isEqualTo(6);
       assertThatExceptionOfType(DurableTimerException.class)
           .isThrownBy(() -> timers.in(connection).schedule(TransactionTimerTest.spec("b")))
-          .withMessageContaining("the tables have format 5 (expected: 4)");
+          .withMessageContaining("the tables have format 6 (expected: 5)");
       connection.commit();
     }
     Fixture.Node next = fixture.open(next());
@@ -220,7 +220,7 @@ class UpgradeTest {
       connection.commit();
       old.store.server().transactions().end(connection);
     }
-    assertThat(finish()).isEqualTo(5);
+    assertThat(finish()).isEqualTo(6);
   }
 
   @Test
@@ -244,7 +244,7 @@ class UpgradeTest {
       switcher.commit();
       assertThatExceptionOfType(CompletionException.class)
           .isThrownBy(commit::join)
-          .withMessageContaining("the tables have format 5 (expected: 4)");
+          .withMessageContaining("the tables have format 6 (expected: 5)");
     }
     assertThat(fixture.open(next()).store.get(key("b"))).isNull();
   }
@@ -270,18 +270,18 @@ class UpgradeTest {
     fixture.open(old());
     String script = fixture.builder(next()).migration(false);
     fixture.database.execute(script.substring(0, script.indexOf("CREATE TABLE")));
-    assertThat(meta("prepared")).isEqualTo(4);
-    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     assertThat(meta("prepared")).isEqualTo(5);
+    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(meta("prepared")).isEqualTo(6);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_probe")).isZero();
   }
 
   @Test
   void manyNodesPrepareAndSwitchConcurrently() throws SQLException {
     fixture.open(old());
-    assertThat(four(this::prepare)).containsOnly(4);
-    assertThat(four(this::finish)).containsOnly(5);
-    assertThat(meta("prepared")).isEqualTo(5);
+    assertThat(four(this::prepare)).containsOnly(5);
+    assertThat(four(this::finish)).containsOnly(6);
+    assertThat(meta("prepared")).isEqualTo(6);
   }
 
   private static List<Integer> four(IntSupplier work) {
@@ -294,22 +294,22 @@ class UpgradeTest {
     JdbcTimerStore.Builder administrator = fixture.builder(next());
     String preparation = administrator.migration(false);
     fixture.execute(preparation);
-    assertThat(meta("prepared")).isEqualTo(5);
-    assertThat(meta("format")).isEqualTo(4);
+    assertThat(meta("prepared")).isEqualTo(6);
+    assertThat(meta("format")).isEqualTo(5);
     assertThat(administrator.migration(false)).isEmpty();
     String end = administrator.migration(true);
     fixture.execute(end);
-    assertThat(meta("format")).as("while an old node is alive").isEqualTo(4);
+    assertThat(meta("format")).as("while an old node is alive").isEqualTo(5);
     old.store.close();
     fixture.execute(end);
-    assertThat(meta("format")).isEqualTo(5);
+    assertThat(meta("format")).isEqualTo(6);
     assertThat(administrator.migration(true)).isEmpty();
   }
 
   @Test
   void createsNewTablesInTheNewFormat() throws SQLException {
     fixture.execute(fixture.builder(next()).migration(false));
-    assertThat(meta("format")).isEqualTo(5);
+    assertThat(meta("format")).isEqualTo(6);
     assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
@@ -317,7 +317,7 @@ class UpgradeTest {
   void refusesAFormatThatIsNoLongerSupported() {
     fixture.open(old());
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> fixture.open(new Formats(5, 6)))
-        .withMessage("the tables have format 4 (expected: 5 to 6)");
+        .isThrownBy(() -> fixture.open(new Formats(6, 7)))
+        .withMessage("the tables have format 5 (expected: 6 to 7)");
   }
 }

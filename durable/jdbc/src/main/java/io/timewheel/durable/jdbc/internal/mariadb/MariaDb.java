@@ -23,7 +23,7 @@ public final class MariaDb {
         MariaDbExpressions.ALL,
         new MariaDbSharedRows(),
         new MariaDbRecords(),
-        null,
+        new MariaDbDirectInserts(formats),
         new MariaDbQueries(),
         new MariaDbHistory(),
         new MariaDbRequestRows(),

@@ -66,7 +66,7 @@ final class MariaDbErrors implements ServerErrors {
         : failure.getErrorCode();
   }
 
-  private static String state(SQLException failure) {
+  static String state(SQLException failure) {
     String state = failure.getSQLState();
     return state == null ? "" : state;
   }

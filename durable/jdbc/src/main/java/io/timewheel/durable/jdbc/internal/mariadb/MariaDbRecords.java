@@ -97,6 +97,9 @@ public final class MariaDbRecords implements Records {
 
   private static final String IN_ORDER = " ORDER BY t.namespace, t.id FOR UPDATE";
 
+  /** The number of rows from which a JDBC batch costs less than one statement. */
+  private static final int LEAST_BATCH = 20;
+
   // Lists of keys
 
   /** Reads rows by keys, in the order of the primary key, which is also the order of locks. */
@@ -109,16 +112,9 @@ public final class MariaDbRecords implements Records {
       throws SQLException {
     for (int from = 0; from < keys.size(); from += MariaDbRows.MAX_ROWS) {
       List<TimerKey> some = keys.subList(from, Math.min(keys.size(), from + MariaDbRows.MAX_ROWS));
-      try (PreparedStatement statement = connection.prepareStatement(select + among(some) + end)) {
-        Parameters to = new Parameters(connection, statement);
-        String namespace = null;
-        for (TimerKey key : some) {
-          if (!key.namespace().equals(namespace)) {
-            namespace = key.namespace();
-            to.text(namespace);
-          }
-          to.text(key.id());
-        }
+      try (PreparedStatement statement =
+          connection.prepareStatement(select + " WHERE " + among(some) + end)) {
+        bindAmong(new Parameters(connection, statement), some);
         try (ResultSet rows = statement.executeQuery()) {
           while (rows.next()) {
             look.take(rows);
@@ -128,9 +124,21 @@ public final class MariaDbRecords implements Records {
     }
   }
 
-  /** Returns a condition that the optimizer evaluates as ranges of the primary key. */
-  private static String among(List<TimerKey> keys) {
-    StringBuilder sql = new StringBuilder(" WHERE (");
+  /** Binds the keys of {@link #among}. */
+  static void bindAmong(Parameters to, List<TimerKey> keys) throws SQLException {
+    String namespace = null;
+    for (TimerKey key : keys) {
+      if (!key.namespace().equals(namespace)) {
+        namespace = key.namespace();
+        to.text(namespace);
+      }
+      to.text(key.id());
+    }
+  }
+
+  /** {@return a condition that the optimizer evaluates as ranges of the primary key} */
+  static String among(List<TimerKey> keys) {
+    StringBuilder sql = new StringBuilder("(");
     String namespace = null;
     for (TimerKey key : keys) {
       if (key.namespace().equals(namespace)) {
@@ -145,7 +153,7 @@ public final class MariaDbRecords implements Records {
 
   /** {@return the statement that locks timers} */
   public static String lock(List<TimerKey> keys) {
-    return READ + among(keys) + IN_ORDER;
+    return READ + " WHERE " + among(keys) + IN_ORDER;
   }
 
   @Override
@@ -166,10 +174,16 @@ public final class MariaDbRecords implements Records {
 
   @Override
   public Set<TimerKey> present(Connection connection, List<TimerKey> keys) throws SQLException {
+    return keysIn(connection, "timewheel_timer", keys);
+  }
+
+  /** {@return the keys of the timers that a table contains} */
+  static Set<TimerKey> keysIn(Connection connection, String table, List<TimerKey> keys)
+      throws SQLException {
     Set<TimerKey> found = new HashSet<>();
     look(
         connection,
-        "SELECT t.namespace, t.id FROM timewheel_timer t FORCE INDEX (PRIMARY)",
+        "SELECT t.namespace, t.id FROM " + table + " t FORCE INDEX (PRIMARY)",
         keys,
         "",
         row -> found.add(new TimerKey(row.getString(1), row.getString(2))));
@@ -221,6 +235,19 @@ public final class MariaDbRecords implements Records {
   public Answer<boolean[]> insert(
       Statements statements, List<TimerRecord> records, int shards, boolean daring)
       throws SQLException {
+    MariaDbRows.Columns<TimerRecord> columns =
+        (to, record) ->
+            columns(to, record)
+                .time(record.fireAt())
+                .number(Shards.of(record.key(), shards))
+                .bytes(record.definition().payload());
+    boolean[] which = new boolean[records.size()];
+    if (daring) {
+      MariaDbRows.insertNew(
+          statements.connection(), INSERT + " VALUES " + MariaDbRows.row(16), records, columns);
+      Arrays.fill(which, true);
+      return () -> which;
+    }
     Map<TimerKey, Long> present = new HashMap<>();
     int unused =
         MariaDbRows.insert(
@@ -229,14 +256,9 @@ public final class MariaDbRecords implements Records {
             MariaDbRows.row(16),
             records,
             MariaDbRecords::size,
-            (to, record) ->
-                columns(to, record)
-                    .time(record.fireAt())
-                    .number(Shards.of(record.key(), shards))
-                    .bytes(record.definition().payload()),
+            columns,
             UNLESS_PRESENT,
             row -> present.put(new TimerKey(row.getString(1), row.getString(2)), row.getLong(3)));
-    boolean[] which = new boolean[records.size()];
     for (int i = 0; i < which.length; i++) {
       Long version = present.get(records.get(i).key());
       which[i] = version != null && version == records.get(i).version();
@@ -256,6 +278,13 @@ public final class MariaDbRecords implements Records {
   }
 
   private static void insertDone(Connection connection, List<Finished> timers) throws SQLException {
+    MariaDbRows.Columns<Finished> columns =
+        (to, timer) -> columns(to, timer.record()).bytes(timer.payloadHash());
+    if (timers.size() >= LEAST_BATCH) {
+      MariaDbRows.insertNew(
+          connection, INSERT_DONE + " VALUES " + MariaDbRows.row(14), timers, columns);
+      return;
+    }
     int unused =
         MariaDbRows.insert(
             connection,
@@ -263,7 +292,7 @@ public final class MariaDbRecords implements Records {
             MariaDbRows.row(14),
             timers,
             timer -> size(timer.record()),
-            (to, timer) -> columns(to, timer.record()).bytes(timer.payloadHash()),
+            columns,
             "",
             returned -> {});
   }

@@ -88,6 +88,22 @@ final class MariaDbRows {
   }
 
   /**
+   * Inserts rows that do not exist, as one JDBC batch. The driver then sends them without SQL text,
+   * unless it is configured otherwise. If it fails, the transaction must be rolled back, because
+   * some rows may be inserted.
+   */
+  static <T> void insertNew(Connection connection, String sql, List<T> rows, Columns<T> values)
+      throws SQLException {
+    try (PreparedStatement statement = connection.prepareStatement(sql)) {
+      for (T row : rows) {
+        values.set(new Parameters(connection, statement), row);
+        statement.addBatch();
+      }
+      int[] unused = statement.executeBatch();
+    }
+  }
+
+  /**
    * Executes a statement for each row.
    *
    * @return for each row, whether the statement has found it

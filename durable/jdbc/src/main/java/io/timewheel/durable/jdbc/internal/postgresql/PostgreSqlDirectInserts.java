@@ -19,10 +19,7 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -248,7 +245,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
                 this::inserted);
         look = LOOK_FOR_ONE;
       } else {
-        List<Count> counts = SharedRows.countRows(counts(records));
+        List<Count> counts = SharedRows.countRows(SharedRows.created(records));
         insert =
             to.query(
                 insertAll, values -> bind(values, records, token, shards, counts), this::inserted);
@@ -320,18 +317,6 @@ final class PostgreSqlDirectInserts implements DirectInserts {
 
   private static Parameters keys(Parameters to, List<TimerKey> keys) throws SQLException {
     return to.texts(keys, TimerKey::namespace).texts(keys, TimerKey::id);
-  }
-
-  private static Map<String, Map<TimerState, Long>> counts(List<TimerRecord> records) {
-    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
-    for (TimerRecord record : records) {
-      for (String scope : Scopes.counting(record)) {
-        counts
-            .computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class))
-            .merge(record.state(), 1L, Long::sum);
-      }
-    }
-    return counts;
   }
 
   @Override

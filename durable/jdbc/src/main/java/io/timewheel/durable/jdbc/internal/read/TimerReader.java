@@ -103,7 +103,8 @@ public final class TimerReader {
       @Nullable DueTimer after,
       int limit) {
     return transactions.read(
-        connection -> Releasables.read(connection, shard, handlers, namespaces, after, limit));
+        connection ->
+            Releasables.read(connection, queries, shard, handlers, namespaces, after, limit));
   }
 
   /** Implements {@link TimerStore#get}. */

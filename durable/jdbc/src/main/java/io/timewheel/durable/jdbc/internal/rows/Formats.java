@@ -43,7 +43,7 @@ public final class Formats {
   }
 
   public static Formats ofThisRelease() {
-    return new Formats(4, 4);
+    return new Formats(5, 5);
   }
 
   public int oldest() {

@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * Inserts new timers by statements that a connection in autocommit mode sends together, and that
- * the server executes as one transaction. All of the timers are inserted and counted, or none is.
+ * Inserts new timers in one round trip, on a connection in autocommit mode. The server executes its
+ * statements as one transaction. All of the timers are inserted and counted, or none is.
  */
 public interface DirectInserts {
   /**
@@ -31,6 +31,11 @@ public interface DirectInserts {
    * @param connection a connection in autocommit mode
    */
   boolean isPossible(Connection connection) throws SQLException;
+
+  /** {@return whether timers are small enough for one insert} */
+  default boolean fits(List<TimerRecord> records) {
+    return true;
+  }
 
   /**
    * Inserts timers that are neither in the table of timers nor in the history.

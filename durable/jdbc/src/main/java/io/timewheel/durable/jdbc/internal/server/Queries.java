@@ -29,9 +29,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads timers, pauses scopes, and claims ready timers, by statements that all servers accept. */
 public abstract class Queries {
-  public static final String SELECT_DUE =
+  public static final String DUE_COLUMNS =
       "SELECT namespace, id, fire_at, version, revision, state, handler, flags"
-          + " FROM timewheel_timer WHERE ";
+          + " FROM timewheel_timer";
+
+  public static final String SELECT_DUE = DUE_COLUMNS + " WHERE ";
 
   private static final String DUE =
       SELECT_DUE
@@ -353,6 +355,14 @@ public abstract class Queries {
 
   /** {@return {@link #TAKE_HANDLER_READY_FROM} with columns, tables and locks} */
   public abstract String takeHandlerReady();
+
+  /**
+   * {@return the text after the table of timers for which the server uses the index of timers to
+   * release}
+   */
+  public String toRelease() {
+    return " WHERE ";
+  }
 
   /** {@return the handlers with ready timers whose names come after a name} */
   public List<String> readyHandlers(Connection connection, String after, int limit)

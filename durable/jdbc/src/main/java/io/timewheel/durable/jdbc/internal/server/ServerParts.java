@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param expressions parts of statements
  * @param shared reads and writes pauses, epochs and counters
  * @param records reads and writes the records of a write batch
- * @param directInserts inserts timers without BEGIN and COMMIT; null if the server cannot do so
+ * @param directInserts inserts timers in one round trip
  * @param queries reads timers, pauses scopes, and claims ready timers
  * @param history reads and purges the history
  * @param requests reads, writes and purges the answers of requests
@@ -31,7 +31,7 @@ public record ServerParts(
     Expressions expressions,
     SharedRows shared,
     Records records,
-    @Nullable DirectInserts directInserts,
+    DirectInserts directInserts,
     Queries queries,
     HistorySql history,
     RequestRows requests,

@@ -4,11 +4,14 @@ package io.timewheel.durable.jdbc.internal.server;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -57,6 +60,19 @@ public interface SharedRows {
 
   /** The change of the number of a namespace's timers in one state. */
   record Count(String namespace, TimerState state, long number) {}
+
+  /** {@return the changes of counters by new timers} */
+  static Map<String, Map<TimerState, Long>> created(List<TimerRecord> records) {
+    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+    for (TimerRecord record : records) {
+      for (String scope : Scopes.counting(record)) {
+        counts
+            .computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class))
+            .merge(record.state(), 1L, Long::sum);
+      }
+    }
+    return counts;
+  }
 
   /** {@return the changes as a list} */
   static List<Count> countRows(Map<String, Map<TimerState, Long>> counts) {

@@ -181,16 +181,26 @@ public final class Transactions {
    * Restores the connection's settings and closes it. A failure here does not change the outcome.
    */
   private void giveBack(Connection connection) {
-    try (connection) {
-      try {
-        sql.end(connection);
-      } catch (SQLException e) {
-        connection.abort(Runnable::run); // the next user must not get these settings
-        throw e;
-      }
+    try {
+      sql.end(connection);
     } catch (SQLException e) {
-      Log.LOG.log(System.Logger.Level.DEBUG, "a connection is broken after its transaction", e);
+      drop(connection, e); // the next user must not get these settings
+      broken(e);
+    } finally {
+      close(connection);
     }
+  }
+
+  private static void close(Connection connection) {
+    try {
+      connection.close();
+    } catch (SQLException e) {
+      broken(e);
+    }
+  }
+
+  private static void broken(SQLException failure) {
+    Log.LOG.log(System.Logger.Level.DEBUG, "a connection is broken after its transaction", failure);
   }
 
   /**
@@ -213,7 +223,7 @@ public final class Transactions {
       drop(connection, e); // it may contain buffered statements
       throw e;
     } finally {
-      giveBack(connection);
+      close(connection); // no setting was changed
     }
   }
 

@@ -34,7 +34,7 @@ public final class BatchWriter {
   private final QueueLeases leases;
   private final Novelty novelty;
   private final HeldTimers heldTimers = new HeldTimers();
-  private final @Nullable DirectWrites direct;
+  private final DirectWrites direct;
   private final AtomicInteger batches = new AtomicInteger();
 
   /**
@@ -60,18 +60,16 @@ public final class BatchWriter {
     leases = new QueueLeases(transactions, server, batches::incrementAndGet);
     novelty = new Novelty(nanoTime);
     direct =
-        server.directInserts() == null
-            ? null
-            : new DirectWrites(
-                server.directInserts(),
-                server.errors(),
-                server.commits(),
-                transactions,
-                counters,
-                novelty,
-                heldTimers,
-                shards,
-                ownEpoch);
+        new DirectWrites(
+            server.directInserts(),
+            server.errors(),
+            server.commits(),
+            transactions,
+            counters,
+            novelty,
+            heldTimers,
+            shards,
+            ownEpoch);
   }
 
   /** Prepares changes of this session, which one transaction commits. */
@@ -102,15 +100,13 @@ public final class BatchWriter {
   /** Implements {@link TimerStore#commit}. */
   public List<Outcome> commit(List<Change> changes) {
     NotificationChannel channel = openNotifications();
-    List<Outcome> outcomes = direct == null ? null : direct.commit(changes, channel);
+    List<Outcome> outcomes = direct.commit(changes, channel);
     if (outcomes == null) {
       outcomes = commitBatch(changes, channel);
     } else {
       batches.incrementAndGet();
     }
-    if (direct != null) {
-      direct.seen(outcomes);
-    }
+    direct.seen(outcomes);
     compactIfDue();
     return outcomes;
   }

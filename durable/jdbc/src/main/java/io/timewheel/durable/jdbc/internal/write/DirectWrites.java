@@ -43,8 +43,9 @@ import org.jspecify.annotations.Nullable;
  * The caller does not know the transaction's number, so it cannot query the server for the outcome.
  * Instead, each write has a unique token. The rows of its timers, or their rows in the history,
  * contain the token until another version replaces it. The token takes 8 bytes, so only the first
- * eight rows of a list, in the order of the keys, contain it. A session that lost the answer looks
- * up the timers by their keys:
+ * eight rows of a list, in the order of the keys, contain it. On MariaDB, a commit row contains the
+ * token instead: timers without it count as known. A session that lost the answer looks up the
+ * timers by their keys:
  *
  * <ol>
  *   <li>A row has the token: the write was committed.
@@ -146,7 +147,7 @@ final class DirectWrites {
       }
     }
     Insert insert = new Insert(timers, channel);
-    if (heldTimers.containsAny(insert.keys)) {
+    if (heldTimers.containsAny(insert.keys) || !inserts.fits(insert.records)) {
       return null;
     }
     if (!insert.commit()) {

@@ -167,12 +167,14 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     if (!tried) {
       heldUp = heldTimers.containsAny(keys());
     }
-    // Several changes lock nothing in the first round only if the server waits briefly for locks.
-    // Otherwise, they are locked in order.
+    // Several changes lock nothing in the first round only if the server waits briefly for locks,
+    // or if all of them are likely to be new. Otherwise, they are locked in order.
     boolean expecting =
         !tried
             && !heldUp
-            && (sql.waitsBriefly() || (changes.size() == 1 && !isLeftForLater(changes.get(0))));
+            && (sql.waitsBriefly()
+                || (changes.size() == 1 && !isLeftForLater(changes.get(0)))
+                || areLikelyNew());
     try (Statements to = new Statements(connection)) {
       Answer<Long> begun = sql.beginBatch(to, versions);
       var earlier = earlier(to);
@@ -195,6 +197,16 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
 
   private List<TimerKey> keys() {
     return changes.stream().map(Change::key).toList();
+  }
+
+  private boolean areLikelyNew() {
+    return novelty.isLikely(changes.size())
+        && changes.stream()
+            .allMatch(
+                change ->
+                    change instanceof Change.Schedule schedule
+                        && schedule.condition() != Change.Condition.VERSION)
+        && changes.stream().map(Change::key).distinct().count() == changes.size();
   }
 
   @Override

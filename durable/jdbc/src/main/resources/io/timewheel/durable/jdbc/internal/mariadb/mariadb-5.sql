@@ -1,4 +1,4 @@
--- Format 4 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
+-- Format 5 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
 -- CREATE ends a transaction on MariaDB. So the rows are inserted last, in one transaction, and tables
 -- without rows have no format.
 
@@ -19,7 +19,7 @@ CREATE SEQUENCE IF NOT EXISTS timewheel_incarnation ENGINE = InnoDB;
 
 -- Unfinished timers. A claim changes no indexed column. Each index ends with the primary key.
 -- fire_at: the position in the due index, or null. spec, progress: see RecordCodec.
--- release_by: see Releasables.
+-- release_by: see Releasables. Only timers without fire_at have it, so both share an index.
 CREATE TABLE IF NOT EXISTS timewheel_timer (
   version bigint NOT NULL,
   due_at bigint NOT NULL,
@@ -41,9 +41,8 @@ CREATE TABLE IF NOT EXISTS timewheel_timer (
     WHEN state = 5 THEN concat('=', handler)
     WHEN state = 6 AND flags & 4 = 0 THEN concat('*', namespace) END) STORED INVISIBLE,
   PRIMARY KEY (namespace, id),
-  KEY timewheel_timer_due (shard, fire_at),
-  KEY timewheel_timer_idle (fire_at),
-  KEY timewheel_timer_release (shard, release_by)
+  KEY timewheel_timer_due (shard, fire_at, release_by),
+  KEY timewheel_timer_idle (fire_at)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Timers of queues that a consumer may claim, the longest ready first.
@@ -169,9 +168,11 @@ CREATE TABLE IF NOT EXISTS timewheel_answer (
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Recently committed transactions, for nodes that have lost the answer to a COMMIT.
+-- version: the first version of a direct write, see DirectWrites; null for other transactions.
 CREATE TABLE IF NOT EXISTS timewheel_commit (
   made_at bigint NOT NULL,
   id bigint NOT NULL,
+  version bigint,
   PRIMARY KEY (made_at, id)
 ) ENGINE = InnoDB;
 
@@ -179,5 +180,5 @@ START TRANSACTION;
 INSERT INTO timewheel_history VALUES (-9223372036854775808, '', '', 0, 0);
 INSERT INTO timewheel_meta VALUES ('identity', FLOOR(RAND() * 9007199254740992));
 INSERT INTO timewheel_meta VALUES ('pauses', 0);
-INSERT INTO timewheel_meta VALUES ('prepared', 4);
-INSERT INTO timewheel_meta VALUES ('format', 4);
+INSERT INTO timewheel_meta VALUES ('prepared', 5);
+INSERT INTO timewheel_meta VALUES ('format', 5);

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.mariadb;
+
+import io.timewheel.durable.jdbc.internal.rows.Codes;
+import io.timewheel.durable.jdbc.internal.rows.Formats;
+import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.server.DirectInserts;
+import io.timewheel.durable.jdbc.internal.server.SharedRows;
+import io.timewheel.durable.jdbc.internal.server.SharedRows.Count;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.TimerRecord;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Consumer;
+
+/**
+ * Inserts new timers directly on MariaDB, by one compound statement that begins and ends its
+ * transaction. The server waits for nothing between its parts, so a suspended node holds no locks.
+ *
+ * <p>The insert waits for no lock. The later read of the history has a snapshot of its own, so it
+ * finds any timer that was finished before its key was free. If a timer exists or is in the
+ * history, the statement rolls back.
+ *
+ * <p>A row of {@code timewheel_commit} contains the token. It is present if the write was
+ * committed, even after its timers were replaced.
+ */
+final class MariaDbDirectInserts implements DirectInserts {
+  private static final int DUPLICATE_KEY = 1_062;
+  private static final int PACKET_TOO_LARGE = 1_153;
+
+  /** Server shutdown, killed statement and connection, statement timeout, and failed commit. */
+  private static final Set<Integer> INTERRUPTED = Set.of(1_053, 1_180, 1_317, 1_927, 1_969);
+
+  /** The longest list. For longer ones, a write batch costs less, because it parses no rows. */
+  private static final int MAX_TIMERS = 99;
+
+  /** The largest statement, if escaping doubles each byte. The smallest packet limit is 4 MiB. */
+  private static final int MAX_BYTES = 3 << 20;
+
+  /** The size of the numbers of a timer, and of the punctuation. */
+  private static final int ROW_BYTES = 256;
+
+  private static final int BYTES_OF_CHARACTER = 3;
+
+  private static final int STATE = Codes.STATES.of(TimerState.SCHEDULED);
+
+  private static final String BEGIN =
+      """
+      BEGIN NOT ATOMIC
+      DECLARE first_version bigint DEFAULT nextval(timewheel_version);
+      DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+      SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
+      START TRANSACTION;
+      SET STATEMENT innodb_lock_wait_timeout = 0 FOR INSERT INTO timewheel_timer (namespace, id,\
+       handler, due_at, created_at, changed_at, flags, spec, fire_at, shard, payload, revision,\
+       attempt, state, version) VALUES \
+      """;
+
+  private static final String ROW =
+      "(" + MariaDbExpressions.marks(11) + ", 0, 0, " + STATE + ", first_version + ";
+
+  private static final String COUNTS =
+      ";\nINSERT INTO timewheel_count (namespace, state, delta) VALUES (?, ?, ?)";
+
+  /**
+   * Inserts the commit row, if the format is known and no timer is in the history. It is one
+   * statement with one join, because each subquery would cost as much as an insert.
+   */
+  private static final String COMMIT_ROW =
+      ";\nINSERT INTO timewheel_commit (made_at, id, version) SELECT "
+          + MariaDbExpressions.NOW
+          + ", ?, first_version FROM timewheel_meta m"
+          + " LEFT JOIN timewheel_done t FORCE INDEX (PRIMARY) ON ";
+
+  private static final String END =
+      " AND t.namespace IS NULL;\n"
+          + "IF row_count() > 0 THEN COMMIT; SELECT first_version, 0;\n"
+          + "ELSE ROLLBACK; SELECT 0, value"
+          + Formats.IN_USE
+          + ";\nEND IF;\nEND";
+
+  private static final String FOUND =
+      "SELECT @@read_only IN ('0', 'OFF'), "
+          + MariaDbExpressions.NOW
+          + " - "
+          + MariaDbCommitProof.COMMITS_MILLIS
+          + ", (SELECT version FROM timewheel_commit WHERE made_at > "
+          + MariaDbExpressions.NOW
+          + " - "
+          + MariaDbCommitProof.COMMITS_MILLIS
+          + " AND id = ?)";
+
+  private final Formats formats;
+  private final String ifKnown;
+
+  MariaDbDirectInserts(Formats formats) {
+    this.formats = formats;
+    ifKnown =
+        " WHERE m.name = 'format' AND m.value BETWEEN "
+            + formats.oldest()
+            + " AND "
+            + formats.newest()
+            + END;
+  }
+
+  /** Returns true: the compound statement sets the isolation of its transaction. */
+  @Override
+  public boolean isPossible(Connection connection) {
+    return true;
+  }
+
+  @Override
+  public boolean fits(List<TimerRecord> records) {
+    if (records.size() > MAX_TIMERS) {
+      return false;
+    }
+    long bytes = 0;
+    for (TimerRecord record : records) {
+      TimerKey key = record.key();
+      int names =
+          key.namespace().length() + 2 * key.id().length() + record.definition().handler().length();
+      bytes +=
+          ROW_BYTES
+              + 2L * BYTES_OF_CHARACTER * names
+              + 2L * Rows.spec(record).length
+              + 2L * record.definition().payload().length;
+    }
+    return bytes <= MAX_BYTES;
+  }
+
+  @Override
+  public Answer insert(
+      Connection connection,
+      List<TimerRecord> records,
+      long token,
+      int shards,
+      Consumer<Statements> notification)
+      throws SQLException {
+    List<Count> counts = SharedRows.countRows(SharedRows.created(records));
+    try (PreparedStatement statement =
+        connection.prepareStatement(insert(records, counts.size()))) {
+      Parameters to = new Parameters(connection, statement);
+      for (TimerRecord record : records) {
+        to.text(record.key().namespace())
+            .text(record.key().id())
+            .text(record.definition().handler())
+            .number(record.dueAt())
+            .number(record.createdAt())
+            .number(record.changedAt())
+            .number(Rows.flags(record))
+            .bytes(Rows.spec(record))
+            .time(record.fireAt())
+            .number(Shards.of(record.key(), shards))
+            .bytes(record.definition().payload());
+      }
+      for (Count count : counts) {
+        to.text(count.namespace()).number(Codes.STATES.of(count.state())).number(count.number());
+      }
+      to.number(token);
+      MariaDbRecords.bindAmong(to, keys(records));
+      statement.execute();
+      try (ResultSet rows = statement.getResultSet()) {
+        rows.next();
+        long firstVersion = rows.getLong(1);
+        boolean inserted = firstVersion > 0;
+        formats.found(inserted ? formats.newest() : rows.getLong(2));
+        return new Answer(firstVersion, inserted, true);
+      }
+    } catch (SQLException e) {
+      if (INTERRUPTED.contains(MariaDbErrors.code(e))) {
+        connection.abort(Runnable::run); // no handler runs, so the transaction may be open
+      }
+      throw e;
+    }
+  }
+
+  private String insert(List<TimerRecord> records, int counts) {
+    StringBuilder sql = new StringBuilder(BEGIN);
+    for (int i = 0; i < records.size(); i++) {
+      sql.append(i == 0 ? "" : ", ").append(ROW).append(i).append(')');
+    }
+    return sql.append(COUNTS)
+        .append(", (?, ?, ?)".repeat(counts - 1))
+        .append(COMMIT_ROW)
+        .append(MariaDbRecords.among(keys(records)))
+        .append(ifKnown)
+        .toString();
+  }
+
+  private static List<TimerKey> keys(List<TimerRecord> records) {
+    return records.stream().map(TimerRecord::key).toList();
+  }
+
+  /** Returns 0, because the driver's interface is no part of this module. */
+  @Override
+  public int session(Connection connection) {
+    return 0;
+  }
+
+  @Override
+  public boolean hasEnded(Connection connection, int session) {
+    return false;
+  }
+
+  @Override
+  public boolean isNotNew(SQLException failure) {
+    return MariaDbErrors.code(failure) == DUPLICATE_KEY;
+  }
+
+  /**
+   * Returns whether the insert may be committed. The server reports all other errors before it
+   * commits.
+   */
+  @Override
+  public boolean mayBeCommitted(SQLException failure) {
+    int code = MariaDbErrors.code(failure);
+    return INTERRUPTED.contains(code)
+        || (MariaDbErrors.state(failure).startsWith("08") && code != PACKET_TOO_LARGE);
+  }
+
+  /**
+   * Looks for the commit row of the token. Without it, the timers that exist are of other writes,
+   * so their version counts as known. The purged part of the history is that of the commit rows.
+   */
+  @Override
+  public Look look(Connection connection, List<TimerKey> keys, long token) throws SQLException {
+    boolean isPrimary;
+    long purgedUntil;
+    List<Found> timers = new ArrayList<>();
+    try (PreparedStatement statement = connection.prepareStatement(FOUND)) {
+      new Parameters(connection, statement).number(token);
+      try (ResultSet rows = statement.executeQuery()) {
+        rows.next();
+        isPrimary = rows.getBoolean(1);
+        purgedUntil = rows.getLong(2);
+        long firstVersion = rows.getLong(3);
+        if (!rows.wasNull()) {
+          timers.add(new Found(keys.get(0), firstVersion, true));
+        }
+      }
+    }
+    if (timers.isEmpty()) {
+      // In this order, because a timer may move to the history between the two reads.
+      for (String table : List.of("timewheel_timer", "timewheel_done")) {
+        for (TimerKey key : MariaDbRecords.keysIn(connection, table, keys)) {
+          timers.add(new Found(key, 0, false));
+        }
+      }
+    }
+    return new Look(isPrimary, purgedUntil, timers);
+  }
+}
