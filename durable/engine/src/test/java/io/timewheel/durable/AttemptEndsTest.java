@@ -43,16 +43,25 @@ class AttemptEndsTest {
   @RegisterExtension private final LogLines log = new LogLines(Level.WARNING);
   @TempDir private Path directory;
 
-  private FinishingHandler finishing = (firing, success, again) -> commit(success);
+  /** Handles a firing, and commits the change that records its success. */
+  private interface Single {
+    Outcome handle(Firing firing, Change.Finish success);
+  }
+
+  private Single finishing = (firing, success) -> commit(success);
   private final Scene scene =
       new Scene(
           builder ->
               builder
                   .finishingHandler(
-                      "finishing",
-                      (firing, success, again) -> finishing.handle(firing, success, again),
-                      1)
+                      "finishing", each((firing, success) -> finishing.handle(firing, success)), 1)
                   .handler("fails", AttemptEndsTest::fail));
+
+  private static FinishingHandler each(Single single) {
+    return attempts ->
+        attempts.forEach(
+            attempt -> attempt.recorded(single.handle(attempt.firing(), attempt.success())));
+  }
 
   private Outcome commit(Change.Finish success) {
     return scene.data.commit(List.of(success)).get(0);
@@ -93,7 +102,7 @@ class AttemptEndsTest {
   @Test
   void aRefusedSuccessIsAFailedAttempt() {
     finishing =
-        (firing, success, again) ->
+        (firing, success) ->
             firing.attempt() == 1 ? refused(Outcome.Answer.OUTDATED) : commit(success);
     schedule("finishing", TWICE);
     scene.kit.settle();
@@ -108,7 +117,7 @@ class AttemptEndsTest {
 
   @Test
   void aRefusedSuccessOfTheLastAttemptFails() {
-    finishing = (firing, success, again) -> refused(Outcome.Answer.OUTDATED);
+    finishing = (firing, success) -> refused(Outcome.Answer.OUTDATED);
     schedule("finishing", Scene.ONCE);
     scene.kit.settle();
     assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
@@ -118,7 +127,7 @@ class AttemptEndsTest {
 
   @Test
   void flightRecorderSeesARefusedSuccessAsAFailure() throws IOException {
-    finishing = (firing, success, again) -> refused(Outcome.Answer.OUTDATED);
+    finishing = (firing, success) -> refused(Outcome.Answer.OUTDATED);
     Path file = directory.resolve("events.jfr");
     try (Recording recording = new Recording()) {
       recording.enable("io.timewheel.durable.model.Attempt").withoutThreshold();
@@ -137,7 +146,7 @@ class AttemptEndsTest {
   @Test
   void aCommittedSuccessWithALostAnswerIsASuccess() {
     finishing =
-        (firing, success, again) -> {
+        (firing, success) -> {
           commit(success);
           throw new StoreException(StoreException.Kind.UNKNOWN, "the answer was lost", null);
         };
@@ -164,10 +173,11 @@ class AttemptEndsTest {
             builder ->
                 builder.finishingHandler(
                     "finishing",
-                    (firing, success, again) -> {
-                      secondSession.takeShard(0);
-                      return firstSession.commit(List.of(success)).get(0);
-                    },
+                    each(
+                        (firing, success) -> {
+                          secondSession.takeShard(0);
+                          return firstSession.commit(List.of(success)).get(0);
+                        }),
                     1));
     DurableTimer second =
         scene.kit.start(
@@ -175,7 +185,7 @@ class AttemptEndsTest {
             builder ->
                 builder.finishingHandler(
                     "finishing",
-                    (firing, success, again) -> secondSession.commit(List.of(success)).get(0),
+                    each((firing, success) -> secondSession.commit(List.of(success)).get(0)),
                     1));
     firstSession.takeShard(0);
     first.schedule(TimerSpec.of("shop", "a").handler("finishing").after(Duration.ZERO));

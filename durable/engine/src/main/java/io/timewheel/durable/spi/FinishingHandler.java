@@ -3,29 +3,34 @@ package io.timewheel.durable.spi;
 
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.Handler;
-import java.time.Instant;
-import java.util.function.Function;
+import java.util.List;
 
 /**
  * A handler that records its own success in the same transaction as its effects, so that they
- * happen exactly once. Stores with transactions offer it. The engine calls {@link #handle(Firing,
- * Change.Finish, Function)} in place of {@link Handler#handle}, and records failures itself.
+ * happen exactly once. Stores with transactions offer it. The engine calls {@link #handle(List)} in
+ * place of {@link Handler#handle(Firing)}, and records failures itself.
  */
+@FunctionalInterface
 public interface FinishingHandler extends Handler {
   /**
-   * Handles a firing, and commits its effects and the given change in one transaction.
-   *
-   * @param firing the firing
-   * @param success the change that records the success
-   * @param rescheduled creates the change that reschedules this run, as {@link Firing#reschedule}
-   *     does, to commit instead of the success; throws an IllegalArgumentException if the time is
-   *     out of range
-   * @return the outcome of the change. Any answer except APPLIED means that nothing was committed;
-   *     the engine then records a failed attempt, if the attempt is still open
-   * @throws Exception if the attempt failed and nothing was committed
+   * The largest number of concurrent calls with several attempts for one name. Attempts that begin
+   * meanwhile are part of a later call. Calls with one attempt are limited only by the handler's
+   * max concurrency.
    */
-  Outcome handle(Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled)
-      throws Exception;
+  int MAX_CALLS = 2;
+
+  /**
+   * Handles attempts on one thread. Commits their effects and the changes of the attempts, and ends
+   * each attempt. An attempt without an end has failed with the exception of this call.
+   *
+   * @param attempts the attempts, at most {@link #maxBatch}
+   */
+  void handle(List<? extends FinishingAttempt> attempts);
+
+  /** {@return the largest number of attempts in one call} */
+  default int maxBatch() {
+    return 1;
+  }
 
   @Override
   default void handle(Firing firing) {

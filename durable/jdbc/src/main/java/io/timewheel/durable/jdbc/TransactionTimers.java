@@ -110,7 +110,7 @@ public final class TransactionTimers {
    *     in addition to the six of the store
    */
   public FinishingHandler handler(TransactionHandler handler) {
-    return single(handler)::handle;
+    return new BatchingHandler(single(handler), 1);
   }
 
   /**

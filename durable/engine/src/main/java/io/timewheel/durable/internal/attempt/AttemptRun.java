@@ -14,10 +14,10 @@ import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Instant;
+import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionStage;
@@ -26,7 +26,7 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Runs one claimed attempt: calls the handler and records the outcome. */
-public final class AttemptRun implements Runnable {
+public final class AttemptRun implements AttemptTask, Runnable {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int MAX_ERROR_LENGTH = 1_000;
   private static final long NOT_HANDED = Long.MAX_VALUE;
@@ -118,15 +118,19 @@ public final class AttemptRun implements Runnable {
 
   // Before the attempt begins
 
-  /**
-   * Submits the attempt to an executor. If the executor throws, {@link #take} returns whether the
-   * attempt has begun nevertheless.
-   */
-  void handOver(Executor executor) {
-    synchronized (this) {
-      handedAtMillis = context.nowMillis();
-    }
+  @Override
+  public void handOver(Executor executor) {
+    handed();
     executor.execute(this);
+  }
+
+  synchronized void handed() {
+    handedAtMillis = context.nowMillis();
+  }
+
+  @Override
+  public List<AttemptRun> takeBack() {
+    return take() ? List.of(this) : List.of();
   }
 
   /**
@@ -150,7 +154,7 @@ public final class AttemptRun implements Runnable {
       return;
     }
     if (!queue.begins(this)) {
-      giveBack(context.nowMillis() + (context.store().isLive() ? 0 : NOT_LIVE_WAIT_MILLIS));
+      giveBackUnbegun();
     } else if (config.handler() instanceof AsyncHandler handler) {
       try {
         start(handler);
@@ -160,6 +164,11 @@ public final class AttemptRun implements Runnable {
     } else {
       end(this::attempt);
     }
+  }
+
+  /** Gives it back, because its queue has not let it begin. */
+  void giveBackUnbegun() {
+    giveBack(context.nowMillis() + (context.store().isLive() ? 0 : NOT_LIVE_WAIT_MILLIS));
   }
 
   /** Prevents it from beginning, if it has not begun. */
@@ -198,71 +207,59 @@ public final class AttemptRun implements Runnable {
     return Math.max(0, nowMillis - dueMillis);
   }
 
-  private AttemptFiring began(long nowMillis) {
+  /** Counts the begin. */
+  AttemptFiring began() {
+    long nowMillis = context.nowMillis();
     context.health().counters.fired.increment();
     context.health().counters.lag.record(lagMillis(nowMillis));
     return new AttemptFiring(record, nowMillis, context.policy().isCatchUp(record));
   }
 
   private void attempt() {
-    long nowMillis = context.nowMillis();
-    AttemptFiring firing = began(nowMillis);
+    AttemptFiring firing = began();
     Throwable error = null;
-    Recorded recorded = null;
     Object event = null;
     try {
       // First, so that the handler has no effects that could not be recorded.
-      NextRun next = context.policy().nextRun(record, claim);
-      beginThread();
-      event = Events.attemptBegins();
-      if (config.handler() instanceof FinishingHandler finishing) {
-        recorded = finish(finishing, firing, next);
-      } else {
-        config.handler().handle(firing);
-      }
+      NextRun unused = context.policy().nextRun(record, claim);
+      event = beginsHere();
+      config.handler().handle(firing);
     } catch (Throwable e) {
       error = e;
-    } finally {
-      Events.attemptEnded(event, record, config.name(), lagMillis(nowMillis), error);
-      boolean late = endThread();
-      endLimit();
-      if (late && error == null && recorded == null) {
-        error = new InterruptedException();
-      }
     }
-    if (recorded != null) {
-      context.ends().recorded(recorded.end(), recorded.outcome());
-      holder.answered(record.key(), recorded.outcome());
-    } else {
-      recordEnd(firing, error);
-    }
+    boolean late = endsHere(firing, event, error);
+    recordEnd(firing, late && error == null ? new InterruptedException() : error);
   }
 
-  /** An outcome that the handler has recorded itself. */
-  private record Recorded(AttemptEnd end, Outcome outcome) {}
+  /** Begins a call of the handler on this thread. {@return the event for {@link #endsHere}} */
+  @Nullable Object beginsHere() {
+    beginThread();
+    return Events.attemptBegins();
+  }
 
-  /**
-   * Calls a handler that records its own success. If the store refuses the success, it commits
-   * neither the success nor the effects. The attempt has then failed, and the store decides whether
-   * it accepts the failure.
-   */
-  private Recorded finish(FinishingHandler handler, AttemptFiring firing, NextRun next)
-      throws Exception {
-    AttemptEnd success = end(succeeded(), next, null);
-    Outcome outcome =
-        handler.handle(firing, success.change(), at -> firing.rescheduled(success.change(), at));
-    if (outcome.answer() != Outcome.Answer.APPLIED) {
-      throw new IllegalStateException(
-          "the store refused the success of the attempt, and nothing was committed: "
-              + outcome.answer());
-    }
-    return new Recorded(success, outcome);
+  /** Ends a call of the handler. Returns whether the timeout was exceeded. */
+  boolean endsHere(AttemptFiring firing, @Nullable Object event, @Nullable Throwable error) {
+    long lagMillis = lagMillis(firing.firedAt().toEpochMilli());
+    Events.attemptEnded(event, record, config.name(), lagMillis, error);
+    boolean late = endThread();
+    endLimit();
+    return late;
+  }
+
+  /** {@return the end that records a success} */
+  AttemptEnd success() {
+    return end(succeeded(), context.policy().nextRun(record, claim), null);
+  }
+
+  /** Accepts the outcome of a success that the handler has recorded itself. */
+  void recorded(AttemptEnd success, Outcome outcome) {
+    context.ends().recorded(success, outcome);
+    holder.answered(record.key(), outcome);
   }
 
   /** Starts an asynchronous handler. If this throws, the handler has not begun. */
   private void start(AsyncHandler handler) {
-    long nowMillis = context.nowMillis();
-    AttemptFiring firing = began(nowMillis);
+    AttemptFiring firing = began();
     Object event = Events.attemptBegins();
     PendingStage stage =
         new PendingStage(queue::execute, error -> end(() -> ended(firing, event, error)));
@@ -295,10 +292,7 @@ public final class AttemptRun implements Runnable {
     recordEnd(firing, error);
   }
 
-  /**
-   * Records an outcome and frees the concurrency slot, once, even if the recording throws. If the
-   * outcome cannot be determined, the timer fails, so that an operator sees it.
-   */
+  /** Records an outcome and frees the concurrency slot, once, even if the recording throws. */
   private void end(Runnable recording) {
     synchronized (this) {
       if (ended) {
@@ -307,16 +301,25 @@ public final class AttemptRun implements Runnable {
       ended = true;
     }
     try {
-      recording.run();
-    } catch (Throwable e) {
-      LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
-      record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NEVER, 0), text(e));
+      record(recording);
     } finally {
       queue.ended(this); // last: an idle queue has passed all outcomes to the committer
     }
   }
 
-  private void recordEnd(AttemptFiring firing, @Nullable Throwable error) {
+  /**
+   * Records an outcome. If it cannot be determined, the timer fails, so that an operator sees it.
+   */
+  void record(Runnable recording) {
+    try {
+      recording.run();
+    } catch (Throwable e) {
+      LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
+      record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NEVER, 0), text(e));
+    }
+  }
+
+  void recordEnd(AttemptFiring firing, @Nullable Throwable error) {
     AttemptFiring.Decision decision = firing.decision();
     Instant back = firing.backNotBefore();
     if (back != null) {

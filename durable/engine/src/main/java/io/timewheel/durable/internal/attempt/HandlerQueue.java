@@ -9,6 +9,7 @@ import io.timewheel.durable.model.Handler;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
@@ -52,6 +53,12 @@ public final class HandlerQueue {
 
   private final Set<AttemptRun> running = new HashSet<>();
   private int claims;
+
+  /** The largest number of attempts in one task. */
+  private final int maxBatch;
+
+  /** The number of running calls of a finishing handler. */
+  private int calls;
 
   /** The number of shared slots that this queue has acquired and not yet used for a claim. */
   private int granted;
@@ -117,6 +124,7 @@ public final class HandlerQueue {
     this.executor = executor;
     this.slots = slots;
     this.onUnused = onUnused;
+    maxBatch = config.handler() instanceof FinishingHandler finishing ? finishing.maxBatch() : 1;
   }
 
   /** Adds a due entry, which {@link #claimMore} claims. */
@@ -357,25 +365,29 @@ public final class HandlerQueue {
   }
 
   private void runMore() {
-    for (AttemptRun run = nextRun(); run != null; run = nextRun()) {
+    for (AttemptTask task = nextTask(); task != null; task = nextTask()) {
       try {
-        run.handOver(executor);
+        task.handOver(executor);
       } catch (RuntimeException | Error e) { // rejected, or no thread is available
-        if (run.take()) {
-          tryAgainLater(run, e);
+        List<AttemptRun> back = task.takeBack();
+        if (!back.isEmpty()) {
+          tryAgainLater(task, back, e);
         }
       }
     }
   }
 
   /**
-   * Submits the attempt again later. It stays claimed, so that a full executor causes no commit.
+   * Submits attempts again later. They stay claimed, so that a full executor causes no commit.
    */
-  private void tryAgainLater(AttemptRun run, Throwable why) {
+  private void tryAgainLater(AttemptTask task, List<AttemptRun> back, Throwable why) {
     long waitMillis;
     synchronized (this) {
-      running.remove(run);
-      claimed.addFirst(run);
+      calls -= task instanceof FinishingCall ? 1 : 0;
+      for (int i = back.size() - 1; i >= 0; i--) {
+        running.remove(back.get(i));
+        claimed.addFirst(back.get(i));
+      }
       refused = true;
       waitMillis = refusedWaitMillis;
       refusedWaitMillis = Math.min(LONGEST_REFUSED_WAIT_MILLIS, 2 * waitMillis);
@@ -410,15 +422,25 @@ public final class HandlerQueue {
     return (int) running.stream().filter(which).filter(AttemptRun::hasBegun).count();
   }
 
-  private synchronized @Nullable AttemptRun nextRun() {
-    if (refused || running.size() >= config.limit()) {
+  /** Takes the attempts of one task: one, or those of one call of a finishing handler. */
+  private synchronized @Nullable AttemptTask nextTask() {
+    if (refused || (maxBatch > 1 && calls >= FinishingHandler.MAX_CALLS)) {
       return null;
     }
-    AttemptRun run = claimed.poll();
-    if (run != null) {
-      running.add(run);
+    int room = Math.min(maxBatch, config.limit() - running.size());
+    List<AttemptRun> runs = new ArrayList<>();
+    while (runs.size() < room && !claimed.isEmpty()) {
+      runs.add(claimed.remove());
     }
-    return run;
+    if (runs.isEmpty()) {
+      return null;
+    }
+    running.addAll(runs);
+    if (config.handler() instanceof FinishingHandler finishing) {
+      calls++;
+      return new FinishingCall(this, finishing, runs);
+    }
+    return runs.get(0);
   }
 
   /**
@@ -426,14 +448,26 @@ public final class HandlerQueue {
    * committed yet.
    */
   void ended(AttemptRun run) {
+    ended(List.of(run), 0);
+  }
+
+  /** Ends a call of a finishing handler, and frees the slots of its attempts. */
+  void callEnded(List<AttemptRun> runs) {
+    ended(runs, 1);
+  }
+
+  private void ended(List<AttemptRun> runs, int endedCalls) {
     synchronized (this) {
-      running.remove(run);
-      claims--;
-      leased -= run.isLeased() ? 1 : 0;
+      calls -= endedCalls;
+      claims -= runs.size();
+      for (AttemptRun run : runs) {
+        running.remove(run);
+        leased -= run.isLeased() ? 1 : 0;
+      }
     }
     runMore();
-    slots.release(1);
-    context.onFreed().accept(run.handler());
+    slots.release(runs.size());
+    context.onFreed().accept(config.name());
     claimMore();
   }
 

@@ -1,47 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.handler;
 
-import io.timewheel.durable.model.Firing;
-import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.FinishingAttempt;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
-import java.time.Instant;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
- * Combines firings of many threads into batches of one transaction each. At most two transactions
- * run at a time, each on the thread of one of its firings; the other threads wait. A firing that
- * arrives meanwhile joins the next batch. No batch waits to fill up.
+ * Handles attempts in one transaction. If it fails, handles each of them in its own transaction.
  */
 public final class BatchingHandler implements FinishingHandler {
-  private static final int TRANSACTIONS = 2;
-
   private final HandlerTransactions transactions;
   private final int maxBatch;
-  private final ArrayDeque<Item> waiting = new ArrayDeque<>();
-  private int running;
-
-  /** A firing. Its thread waits for an outcome, or for a batch to run. */
-  private static final class Item {
-    final HandlerAttempt attempt;
-    final BlockingQueue<Signal> signals = new LinkedBlockingQueue<>();
-
-    Item(HandlerAttempt attempt) {
-      this.attempt = attempt;
-    }
-  }
-
-  /**
-   * Ends the wait of a firing's thread: with a batch to run, or with the outcome of its own batch.
-   */
-  private record Signal(List<Item> batch, @Nullable Outcome outcome, @Nullable Throwable failure) {}
 
   public BatchingHandler(HandlerTransactions transactions, int maxBatch) {
     this.transactions = transactions;
@@ -49,110 +20,36 @@ public final class BatchingHandler implements FinishingHandler {
   }
 
   @Override
-  public Outcome handle(
-      Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled)
-      throws Exception {
-    Item item = new Item(new HandlerAttempt(firing, success, rescheduled));
-    List<Item> first = List.of();
-    synchronized (this) {
-      waiting.add(item);
-      if (running < TRANSACTIONS) {
-        running++;
-        first = take();
-      }
-    }
-    if (!first.isEmpty()) {
-      runAndPassOn(first);
-    }
-    boolean interrupted = false;
-    try {
-      while (true) {
-        Signal signal;
-        try {
-          signal = item.signals.take();
-        } catch (InterruptedException e) {
-          if (withdraw(item)) {
-            throw e;
-          }
-          interrupted = true; // keep waiting: the transaction ends within its time limits
-          continue;
-        }
-        if (signal.failure() != null) {
-          throw asException(signal.failure());
-        } else if (signal.outcome() != null) {
-          return signal.outcome();
-        }
-        runAndPassOn(signal.batch());
-      }
-    } finally {
-      if (interrupted) {
-        Thread.currentThread().interrupt();
-      }
-    }
+  public int maxBatch() {
+    return maxBatch;
   }
 
-  private static Exception asException(Throwable failure) {
-    if (failure instanceof Error error) {
-      throw error;
-    }
-    return (Exception) failure;
-  }
-
-  /** {@return the number of firings that wait for a transaction} */
-  public synchronized int waiting() {
-    return waiting.size();
-  }
-
-  private synchronized boolean withdraw(Item item) {
-    return waiting.remove(item);
-  }
-
-  /** Takes the next batch. The caller holds the lock. */
-  private List<Item> take() {
-    List<Item> batch = new ArrayList<>();
-    while (batch.size() < maxBatch && !waiting.isEmpty()) {
-      batch.add(waiting.remove());
-    }
-    return batch;
-  }
-
-  private void runAndPassOn(List<Item> batch) {
-    try {
-      run(batch);
-    } finally {
-      List<Item> next;
-      synchronized (this) {
-        next = take();
-        running -= next.isEmpty() ? 1 : 0;
-      }
-      if (!next.isEmpty()) {
-        next.get(0).signals.add(new Signal(next, null, null));
-      }
-    }
-  }
-
-  /** Runs a batch. If it fails as a whole, handles its firings one by one. */
-  private void run(List<Item> batch) {
+  @Override
+  public void handle(List<? extends FinishingAttempt> attempts) {
     List<Outcome> outcomes;
     try {
-      outcomes = transactions.handle(batch.stream().map(item -> item.attempt).toList());
+      outcomes = transactions.handle(attempts.stream().map(HandlerAttempt::new).toList());
     } catch (Throwable e) {
-      if (batch.size() == 1 || isUnknown(e)) {
-        batch.forEach(item -> item.signals.add(new Signal(List.of(), null, e)));
+      if (attempts.size() == 1 || isUnknown(e)) {
+        attempts.forEach(attempt -> attempt.failed(e));
       } else {
-        batch.forEach(item -> run(List.of(item)));
+        handleEachAlone(attempts);
       }
       return;
     }
     boolean applied =
         outcomes.stream().allMatch(outcome -> outcome.answer() == Outcome.Answer.APPLIED);
-    if (applied || batch.size() == 1) {
-      for (int i = 0; i < batch.size(); i++) {
-        batch.get(i).signals.add(new Signal(List.of(), outcomes.get(i), null));
+    if (applied || attempts.size() == 1) {
+      for (int i = 0; i < attempts.size(); i++) {
+        attempts.get(i).recorded(outcomes.get(i));
       }
     } else {
-      batch.forEach(item -> run(List.of(item)));
+      handleEachAlone(attempts);
     }
+  }
+
+  private void handleEachAlone(List<? extends FinishingAttempt> attempts) {
+    attempts.forEach(attempt -> handle(List.of(attempt)));
   }
 
   /**

@@ -3,30 +3,24 @@ package io.timewheel.durable.jdbc.internal.handler;
 
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.FinishingAttempt;
 import java.time.Instant;
-import java.util.function.Function;
 
 /**
- * Represents an attempt of a handler: a firing, and the change that records its completion. Not
- * thread-safe.
+ * Represents an attempt in one transaction: a firing, and the change that records its completion.
+ * Not thread-safe.
  */
 public final class HandlerAttempt {
-  private final Firing firing;
-  private final Function<Instant, Change.Finish> rescheduled;
+  private final FinishingAttempt attempt;
   private Change.Finish finish;
 
-  /**
-   * @param rescheduled creates the change that reschedules the run to a time
-   */
-  HandlerAttempt(
-      Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled) {
-    this.firing = firing;
-    this.rescheduled = rescheduled;
-    finish = success;
+  HandlerAttempt(FinishingAttempt attempt) {
+    this.attempt = attempt;
+    finish = attempt.success();
   }
 
   public Firing firing() {
-    return firing;
+    return attempt.firing();
   }
 
   /** {@return the change that records the completion} */
@@ -36,6 +30,6 @@ public final class HandlerAttempt {
 
   /** Reschedules the run, like {@link Firing#reschedule}. */
   public void reschedule(Instant at) {
-    finish = rescheduled.apply(at);
+    finish = attempt.rescheduled(at);
   }
 }

@@ -8,16 +8,13 @@ import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.jdbc.internal.write.BatchWriter;
 import io.timewheel.durable.jdbc.internal.write.WriteBatch;
-import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -84,13 +81,6 @@ public final class HandlerTransactions {
     List<Outcome> outcomes() {
       return outcomes;
     }
-  }
-
-  /** Handles one firing. */
-  public Outcome handle(
-      Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled)
-      throws Exception {
-    return handle(List.of(new HandlerAttempt(firing, success, rescheduled))).get(0);
   }
 
   /**

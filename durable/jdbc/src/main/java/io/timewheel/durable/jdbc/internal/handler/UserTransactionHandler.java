@@ -5,15 +5,12 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
-import io.timewheel.durable.model.Firing;
-import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.FinishingAttempt;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Instant;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,10 +67,18 @@ public final class UserTransactionHandler implements FinishingHandler {
   }
 
   @Override
-  public Outcome handle(
-      Firing firing, Change.Finish success, Function<Instant, Change.Finish> rescheduled)
-      throws Exception {
-    Attempt attempt = new Attempt(List.of(new HandlerAttempt(firing, success, rescheduled)));
+  public void handle(List<? extends FinishingAttempt> attempts) {
+    for (FinishingAttempt attempt : attempts) {
+      try {
+        attempt.recorded(handle(attempt));
+      } catch (Exception e) {
+        attempt.failed(e);
+      }
+    }
+  }
+
+  private Outcome handle(FinishingAttempt open) throws Exception {
+    Attempt attempt = new Attempt(List.of(new HandlerAttempt(open)));
     try {
       runner.run(attempt);
     } catch (HandlerTransactions.NotTaken e) {
@@ -83,7 +88,9 @@ public final class UserTransactionHandler implements FinishingHandler {
         throw e;
       }
       Log.LOG.log(
-          System.Logger.Level.WARNING, firing + " is committed, although its runner has failed", e);
+          System.Logger.Level.WARNING,
+          open.firing() + " is committed, although its runner has failed",
+          e);
     }
     return attempt.outcome();
   }

@@ -6,7 +6,7 @@
  * records their success, and {@link io.timewheel.durable.jdbc.internal.handler.TransactionStore},
  * for timers that a user schedules in a transaction.
  *
- * <p>{@code BatchingHandler} combines firings of many threads into one transaction. {@code
+ * <p>{@code BatchingHandler} handles many attempts in one transaction. {@code
  * UserTransactionHandler} leaves its beginning and end to a {@code HandlerRunner}, and looks up the
  * outcome of a commit whose answer was lost. An {@code AttemptHandler} handles each {@code
  * HandlerAttempt}, on a {@code HandlerConnection}. {@code StoreTables} checks that a connection
