@@ -195,9 +195,13 @@ class MariaDbTest {
 
     private void assertSweepsByTheDueIndex() throws SQLException {
       String now = Long.toString(NOW);
-      assertThat(explain(fixture, MariaDbQueries.DUE_IN_ONE, "1", now, now + " + 1000", "100"))
+      String until = now + " + 1000";
+      assertThat(explain(fixture, MariaDbQueries.DUE_IN_ONE, "1", now, until, "100"))
           .hasSize(1)
           .allMatch(table -> table.startsWith("range ") && !table.contains("filesort"));
+      assertThat(explain(fixture, MariaDbQueries.DUE, "1", now, until, now, "'shop'", "'a'", "100"))
+          .hasSize(1)
+          .allMatch(table -> table.matches("(range|ref) .*") && !table.contains("filesort"));
     }
 
     /** The bytes of any name can be stored. */

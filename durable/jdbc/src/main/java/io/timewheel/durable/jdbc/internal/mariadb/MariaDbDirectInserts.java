@@ -10,8 +10,6 @@ import io.timewheel.durable.jdbc.internal.server.SharedRows.Count;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -51,8 +49,6 @@ final class MariaDbDirectInserts implements DirectInserts {
 
   private static final int BYTES_OF_CHARACTER = 3;
 
-  private static final int STATE = Codes.STATES.of(TimerState.SCHEDULED);
-
   private static final String BEGIN =
       """
       BEGIN NOT ATOMIC
@@ -60,13 +56,11 @@ final class MariaDbDirectInserts implements DirectInserts {
       DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
       SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
       START TRANSACTION;
-      SET STATEMENT innodb_lock_wait_timeout = 0 FOR INSERT INTO timewheel_timer (namespace, id,\
-       handler, due_at, created_at, changed_at, flags, spec, fire_at, shard, payload, revision,\
-       attempt, state, version) VALUES \
-      """;
+      SET STATEMENT innodb_lock_wait_timeout = 0 FOR \
+      """
+          + MariaDbRecords.NEW_COLUMNS;
 
-  private static final String ROW =
-      "(" + MariaDbExpressions.marks(11) + ", 0, 0, " + STATE + ", first_version + ";
+  private static final String ROW = MariaDbRecords.NEW_ROW + "first_version + ";
 
   private static final String COUNTS =
       ";\nINSERT INTO timewheel_count (namespace, state, delta) VALUES (?, ?, ?)";
@@ -150,17 +144,7 @@ final class MariaDbDirectInserts implements DirectInserts {
         connection.prepareStatement(insert(records, counts.size()))) {
       Parameters to = new Parameters(connection, statement);
       for (TimerRecord record : records) {
-        to.text(record.key().namespace())
-            .text(record.key().id())
-            .text(record.definition().handler())
-            .number(record.dueAt())
-            .number(record.createdAt())
-            .number(record.changedAt())
-            .number(Rows.flags(record))
-            .bytes(Rows.spec(record))
-            .time(record.fireAt())
-            .number(Shards.of(record.key(), shards))
-            .bytes(record.definition().payload());
+        Parameters unused = MariaDbRecords.bindNew(to, record, shards);
       }
       for (Count count : counts) {
         to.text(count.namespace()).number(Codes.STATES.of(count.state())).number(count.number());

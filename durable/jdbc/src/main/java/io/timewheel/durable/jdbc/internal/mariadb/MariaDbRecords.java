@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.mariadb;
 
+import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.server.Records.Finished;
@@ -9,6 +10,7 @@ import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
@@ -46,6 +48,19 @@ public final class MariaDbRecords implements Records {
 
   private static final String INSERT =
       INSERT_COLUMNS.formatted("timewheel_timer", "fire_at, shard, payload");
+
+  /** The columns of a new timer. Values are constants where all new timers have the same. */
+  static final String NEW_COLUMNS =
+      "INSERT INTO timewheel_timer (namespace, id, handler, due_at, created_at, changed_at, flags,"
+          + " spec, fire_at, shard, payload, revision, attempt, state, version) VALUES ";
+
+  /** The row of a new timer without its version. */
+  static final String NEW_ROW =
+      "("
+          + MariaDbExpressions.marks(11)
+          + ", 0, 0, "
+          + Codes.STATES.of(TimerState.SCHEDULED)
+          + ", ";
 
   // Existing rows stay unchanged. Their returned version differs from the inserted one.
   private static final String UNLESS_PRESENT =
@@ -235,16 +250,13 @@ public final class MariaDbRecords implements Records {
   public Answer<boolean[]> insert(
       Statements statements, List<TimerRecord> records, int shards, boolean daring)
       throws SQLException {
-    MariaDbRows.Columns<TimerRecord> columns =
-        (to, record) ->
-            columns(to, record)
-                .time(record.fireAt())
-                .number(Shards.of(record.key(), shards))
-                .bytes(record.definition().payload());
     boolean[] which = new boolean[records.size()];
-    if (daring) {
+    if (daring && records.stream().allMatch(MariaDbRecords::isNew)) {
       MariaDbRows.insertNew(
-          statements.connection(), INSERT + " VALUES " + MariaDbRows.row(16), records, columns);
+          statements.connection(),
+          NEW_COLUMNS + NEW_ROW + "?)",
+          records,
+          (to, record) -> bindNew(to, record, shards).number(record.version()));
       Arrays.fill(which, true);
       return () -> which;
     }
@@ -256,7 +268,11 @@ public final class MariaDbRecords implements Records {
             MariaDbRows.row(16),
             records,
             MariaDbRecords::size,
-            columns,
+            (to, record) ->
+                columns(to, record)
+                    .time(record.fireAt())
+                    .number(Shards.of(record.key(), shards))
+                    .bytes(record.definition().payload()),
             UNLESS_PRESENT,
             row -> present.put(new TimerKey(row.getString(1), row.getString(2)), row.getLong(3)));
     for (int i = 0; i < which.length; i++) {
@@ -264,6 +280,29 @@ public final class MariaDbRecords implements Records {
       which[i] = version != null && version == records.get(i).version();
     }
     return () -> which;
+  }
+
+  /** Returns whether all columns that {@link #NEW_ROW} omits have their first values. */
+  private static boolean isNew(TimerRecord record) {
+    return record.state() == TimerState.SCHEDULED
+        && record.revision() == 0
+        && record.attempt() == 0
+        && record.createdAt() == record.changedAt()
+        && Rows.progress(record) == null;
+  }
+
+  /** Binds {@link #NEW_ROW}. */
+  static Parameters bindNew(Parameters to, TimerRecord record, int shards) throws SQLException {
+    return key(to, record)
+        .text(record.definition().handler())
+        .number(record.dueAt())
+        .number(record.createdAt())
+        .number(record.changedAt())
+        .number(Rows.flags(record))
+        .bytes(Rows.spec(record))
+        .time(record.fireAt())
+        .number(Shards.of(record.key(), shards))
+        .bytes(record.definition().payload());
   }
 
   private static boolean[] delete(Connection connection, List<TimerRecord> records)

@@ -35,11 +35,12 @@ public abstract class Queries {
 
   public static final String SELECT_DUE = DUE_COLUMNS + " WHERE ";
 
-  private static final String DUE =
+  /** Orders by the index of MariaDB. It contains release_by, which is null in due timers. */
+  public static final String DUE =
       SELECT_DUE
           + """
           shard = ? AND fire_at >= ? AND fire_at < ? AND (fire_at, namespace, id) > (?, ?, ?)
-          ORDER BY fire_at, namespace, id LIMIT ?\
+          ORDER BY fire_at, release_by, namespace, id LIMIT ?\
           """;
 
   /**
