@@ -6,6 +6,8 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** Parses the stored form of a {@link Recurrence}. */
@@ -15,9 +17,27 @@ final class RecurrenceParser {
   /** The largest length: that of a cron, the longest zone ID, a jitter and a first time. */
   private static final int MAX_LENGTH = CronParser.MAX_LENGTH + 200;
 
+  private static final int MAX_PARSED = 1_000;
+
+  /** Recurrences by their forms, because each run of a timer needs its recurrence several times. */
+  private static final Map<String, Recurrence> PARSED = new ConcurrentHashMap<>();
+
   private RecurrenceParser() {}
 
   static Recurrence parse(String text) {
+    Recurrence known = PARSED.get(text);
+    if (known != null) {
+      return known;
+    }
+    Recurrence recurrence = parseNew(text);
+    if (PARSED.size() >= MAX_PARSED) {
+      PARSED.clear(); // rare, because many timers have the same form
+    }
+    PARSED.put(text, recurrence);
+    return recurrence;
+  }
+
+  private static Recurrence parseNew(String text) {
     if (text.length() > MAX_LENGTH) {
       throw wrong(text, text.length() + " characters; expected at most " + MAX_LENGTH);
     }

@@ -44,6 +44,20 @@ class RecurrenceTest {
         .hasToString("cron 0 0 * * * +02:00");
   }
 
+  @Example
+  void parsesAFormOnce() {
+    String text = "cron 0 9 * * MON-FRI Europe/Berlin";
+    assertThat(Recurrence.parse(text)).isSameAs(Recurrence.parse(text));
+  }
+
+  @Example
+  void parsesMoreFormsThanItRemembers() {
+    for (int seconds = 1; seconds <= 2_500; seconds++) {
+      assertThat(Recurrence.parse("every PT" + seconds + "S"))
+          .isEqualTo(Recurrence.fixedRate(Duration.ofSeconds(seconds)));
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {
