@@ -9,8 +9,8 @@ import java.time.Duration;
  * The properties of a store that an engine adapts to.
  *
  * @param shards the number of shards; fixed for the life of the data
- * @param committers the number of batches that may be committed concurrently; all changes of one
- *     timer use the same committer
+ * @param committers the number of batches that may be committed concurrently; all unanswered
+ *     changes of one timer use the same committer
  * @param maxBatch the largest number of changes in one commit
  * @param window how far ahead of now the engine loads due timers
  * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
@@ -32,8 +32,8 @@ public record StoreTraits(
    * Checks the ranges.
    *
    * @param shards the number of shards; fixed for the life of the data
-   * @param committers the number of batches that may be committed concurrently; all changes of one
-   *     timer use the same committer
+   * @param committers the number of batches that may be committed concurrently; all unanswered
+   *     changes of one timer use the same committer
    * @param maxBatch the largest number of changes in one commit
    * @param window how far ahead of now the engine loads due timers
    * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap
@@ -63,8 +63,8 @@ public record StoreTraits(
    * Creates the traits of a store without node leases.
    *
    * @param shards the number of shards; fixed for the life of the data
-   * @param committers the number of batches that may be committed concurrently; all changes of one
-   *     timer use the same committer
+   * @param committers the number of batches that may be committed concurrently; all unanswered
+   *     changes of one timer use the same committer
    * @param maxBatch the largest number of changes in one commit
    * @param window how far ahead of now the engine loads due timers
    * @param claimAhead how long before its time a timer is claimed; zero where a claim is cheap

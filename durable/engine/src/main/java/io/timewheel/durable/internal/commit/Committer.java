@@ -5,7 +5,6 @@ import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.TimerClosedException;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commits changes to the store. Each change goes to a lane by its key, and each lane commits its
- * waiting changes in one batch.
+ * Commits changes to the store. {@link LaneAssignment} assigns each change to a lane, and each lane
+ * commits its waiting changes in one batch.
  *
  * <p>A lane has two queues. The queue of callers is bounded in number and in bytes, and so is a
  * batch. If the queue is full, a call blocks or is refused. The queue of the engine's own changes
@@ -30,6 +29,7 @@ import org.jspecify.annotations.Nullable;
 public final class Committer {
   private final CommitLane.Settings settings;
   private final CommitLane[] lanes;
+  private final LaneAssignment assignment;
   private volatile boolean refusing;
 
   /** Receives the results of commits. */
@@ -56,6 +56,7 @@ public final class Committer {
   public Committer(CommitLane.Settings settings, List<Executor> executors) {
     this.settings = settings;
     lanes = new CommitLane[executors.size()];
+    assignment = new LaneAssignment(lanes.length);
     for (int i = 0; i < lanes.length; i++) {
       lanes[i] = new CommitLane(settings, executors.get(i));
     }
@@ -74,7 +75,13 @@ public final class Committer {
   public CompletableFuture<Outcome> submit(Change change) {
     checkOpen();
     CallFuture future = new CallFuture(change);
-    lane(change).add(new PendingChange(change, future, null), isLate());
+    PendingChange item = pending(change, future, null);
+    try {
+      lane(change).add(item, isLate());
+    } catch (RuntimeException | Error e) {
+      assignment.end(change.key());
+      throw e;
+    }
     return future;
   }
 
@@ -107,7 +114,7 @@ public final class Committer {
       items.add(new ArrayList<>(calls.size() / lanes.length + 1));
     }
     for (Call call : calls) {
-      items.get(laneOf(call.change())).add(new PendingChange(call.change(), call, null));
+      items.get(assignment.begin(call.change().key())).add(pending(call.change(), call, null));
     }
     for (int i = 0; i < lanes.length; i++) {
       lanes[i].addAll(items.get(i), isLate());
@@ -116,12 +123,12 @@ public final class Committer {
 
   /** Submits a change of the engine; {@code then} gets null if the store rejects it. */
   public void submitOwn(Change change, Consumer<@Nullable Outcome> then) {
-    lane(change).addOwn(new PendingChange(change, null, then));
+    lane(change).addOwn(pending(change, null, then));
   }
 
   /** Submits a change of a backlog, which must not delay callers. */
   public void submitBulk(Change change, Consumer<@Nullable Outcome> then) {
-    lane(change).addBulk(new PendingChange(change, null, then));
+    lane(change).addBulk(pending(change, null, then));
   }
 
   /**
@@ -131,7 +138,7 @@ public final class Committer {
     long delayMillis = settings.store().traits().nonUrgentDelay().toMillis();
     long leftMillis = EpochMillis.saturatedSubtract(byMillis, settings.clock().nowMillis());
     if (delayMillis > 0 && leftMillis > delayMillis * 3 / 2) { // the half is for the commit
-      lane(change).addNonUrgent(new PendingChange(change, null, then));
+      lane(change).addNonUrgent(pending(change, null, then));
     } else {
       submitOwn(change, then);
     }
@@ -207,11 +214,12 @@ public final class Committer {
   }
 
   private CommitLane lane(Change change) {
-    return lanes[laneOf(change)];
+    return lanes[assignment.begin(change.key())];
   }
 
-  private int laneOf(Change change) {
-    return lanes.length == 1 ? 0 : (int) ((Shards.hash(change.key()) >>> 32) % lanes.length);
+  private PendingChange pending(
+      Change change, @Nullable Call call, @Nullable Consumer<@Nullable Outcome> then) {
+    return new PendingChange(change, call, then, assignment);
   }
 
   private static final class CallFuture extends CompletableFuture<Outcome> implements Call {

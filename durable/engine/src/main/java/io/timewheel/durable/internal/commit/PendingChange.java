@@ -26,6 +26,7 @@ final class PendingChange {
   final Change change;
   private final Committer.@Nullable Call call;
   private final @Nullable Consumer<@Nullable Outcome> then;
+  private final LaneAssignment assignment;
 
   /** The size of its payload and headers, in bytes. */
   final int bytes;
@@ -42,7 +43,11 @@ final class PendingChange {
   private boolean mayBeDone;
 
   PendingChange(
-      Change change, Committer.@Nullable Call call, @Nullable Consumer<@Nullable Outcome> then) {
+      Change change,
+      Committer.@Nullable Call call,
+      @Nullable Consumer<@Nullable Outcome> then,
+      LaneAssignment assignment) {
+    this.assignment = assignment;
     this.change = change;
     this.call = call;
     this.then = then;
@@ -108,6 +113,7 @@ final class PendingChange {
   }
 
   void complete(Outcome outcome, Committer.Listener listener) {
+    assignment.end(change.key());
     try {
       listener.committed(change, outcome, isOwn());
     } catch (RuntimeException | Error e) {
@@ -126,6 +132,7 @@ final class PendingChange {
 
   /** Fails the call: nothing was committed. */
   void refuse(RuntimeException refusal) {
+    assignment.end(change.key());
     requireNonNull(call).fail(refusal);
   }
 
@@ -142,6 +149,7 @@ final class PendingChange {
    * cause.
    */
   void fail(Reason failed, String message, @Nullable Throwable cause) {
+    assignment.end(change.key());
     Reason reason = mayBeDone ? Reason.UNKNOWN : failed;
     try {
       if (call != null) {

@@ -14,15 +14,16 @@ import org.junit.jupiter.api.Test;
 /** Verifies the shares of callers and of the engine in a batch. */
 class ChangeQueueTest {
   private static final int MAX = 1_000;
+  private static final LaneAssignment ONE_LANE = new LaneAssignment(1);
 
   private final ChangeQueue queue = new ChangeQueue(10_000);
 
   private static PendingChange own(String id) {
-    return new PendingChange(cancel(id), null, outcome -> {});
+    return new PendingChange(cancel(id), null, outcome -> {}, ONE_LANE);
   }
 
   private static PendingChange caller(String id) {
-    return new PendingChange(cancel(id), new Call(cancel(id)), null);
+    return new PendingChange(cancel(id), new Call(cancel(id)), null, ONE_LANE);
   }
 
   private static Change cancel(String id) {

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.internal.commit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.model.TimerKey;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Verifies which lane commits a change. */
+class LaneAssignmentTest {
+  private static final int LANES = 2;
+
+  private final LaneAssignment assignment = new LaneAssignment(LANES);
+
+  private static List<TimerKey> keys(String prefix, int count) {
+    return IntStream.range(0, count).mapToObj(i -> new TimerKey("shop", prefix + i)).toList();
+  }
+
+  private List<Integer> begin(List<TimerKey> keys) {
+    return keys.stream().map(assignment::begin).toList();
+  }
+
+  @Test
+  void oneLaneCommitsFewChanges() {
+    for (int round = 0; round < 3; round++) {
+      List<TimerKey> keys = keys("r" + round + "-", LaneAssignment.FEW);
+      assertThat(begin(keys)).containsOnly(0);
+      keys.forEach(assignment::end);
+    }
+  }
+
+  @Test
+  void allLanesCommitManyChanges() {
+    List<TimerKey> few = keys("few-", LaneAssignment.FEW);
+    begin(few);
+    assertThat(begin(keys("many-", 100))).contains(0, 1);
+  }
+
+  @Test
+  void aTimerKeepsItsLaneWhileItHasUnansweredChanges() {
+    List<TimerKey> few = keys("few-", LaneAssignment.FEW);
+    begin(few);
+    List<TimerKey> many = keys("many-", 100);
+    TimerKey inSecond = many.get(begin(many).indexOf(1));
+    few.forEach(assignment::end);
+    many.stream().filter(key -> !key.equals(inSecond)).forEach(assignment::end);
+    assertThat(assignment.begin(inSecond)).isEqualTo(1);
+    assignment.end(inSecond);
+    assignment.end(inSecond);
+    assertThat(assignment.begin(inSecond)).isZero();
+  }
+}
