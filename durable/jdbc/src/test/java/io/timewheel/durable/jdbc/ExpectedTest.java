@@ -267,6 +267,39 @@ class ExpectedTest {
     assertThatTablesHold(1, 0);
   }
 
+  @Test
+  void theLastEndOfASingleTimerIsOneStatement() throws SQLException {
+    node.commit(schedule("a", NOW));
+    Change.Begin begin = node.begin("a");
+    Change.Finish end = successOf(begin, node.commit(begin));
+    List<String> prepared = new ArrayList<>();
+    onPrepare = prepared::add;
+    assertThat(node.commit(end).answer()).isEqualTo(Answer.APPLIED);
+    assertThat(prepared).hasSize(1);
+    assertThat(prepared.get(0).split(";\n")).hasSize(3); // isolation, limits, and the end
+    assertThatTablesHold(0, 1);
+    assertThat(node.store.counts()).isEqualTo(Map.of("shop", Map.of(TimerState.COMPLETED, 1L)));
+  }
+
+  @Test
+  void anEndThatWaitsForATakeOverIsStale() throws Exception {
+    node.commit(schedule("a", NOW));
+    Change.Begin begin = node.begin("a");
+    Change.Finish end = successOf(begin, node.commit(begin));
+    try (Connection taker = fixture.transaction();
+        PreparedStatement takes =
+            taker.prepareStatement("UPDATE timewheel_shard SET epoch = epoch + 1")) {
+      takes.executeUpdate();
+      CompletableFuture<Outcome> outcome = CompletableFuture.supplyAsync(() -> node.commit(end));
+      while (fixture.number(waiting()) == 0 && !outcome.isDone()) {
+        Thread.onSpinWait();
+      }
+      taker.commit();
+      assertThat(outcome.join().answer()).isEqualTo(Answer.STALE_OWNER);
+    }
+    assertThatTablesHold(1, 0);
+  }
+
   /** {@return a query for the number of statements that wait for a lock} */
   String waiting() {
     return "SELECT count(*) FROM pg_locks WHERE NOT granted";

@@ -280,6 +280,13 @@ class MariaDbTest {
     void theExpectedCaseCostsAtMostTwoRoundTripsAndACommit() {}
 
     @Override
+    void theLastEndOfASingleTimerIsOneStatement() {}
+
+    /** A write batch does not wait for the lock of the epoch. */
+    @Override
+    void anEndThatWaitsForATakeOverIsStale() {}
+
+    @Override
     @Test
     void aLongListIsAssumedNewUnlessOneWasNotWithinAMinute() {
       List<String> daring = new ArrayList<>();

@@ -20,7 +20,7 @@ public final class PostgreSql {
         new PostgreSqlSchema(commits),
         PostgreSqlExpressions.ALL,
         new PostgreSqlSharedRows(),
-        new PostgreSqlRecords(),
+        new PostgreSqlRecords(commits),
         new PostgreSqlDirectInserts(formats),
         new PostgreSqlQueries(),
         new PostgreSqlHistory(),

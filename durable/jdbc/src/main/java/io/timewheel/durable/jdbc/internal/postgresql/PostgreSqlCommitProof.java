@@ -19,6 +19,19 @@ final class PostgreSqlCommitProof implements CommitProof {
   /** An expression for the timeline. Each promotion begins a new timeline. */
   private static final String TIMELINE = "left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)";
 
+  /** The argument of {@link #isCommitted} if the server does not return its log position. */
+  static final String WITHOUT_LOG = PostgreSqlExpressions.NUMBER + "::text";
+
+  /** The argument of {@link #isCommitted}. */
+  static final String WITH_LOG =
+      PostgreSqlExpressions.NUMBER
+          + " || '@' || pg_current_wal_insert_lsn()"
+          + " || '@' || coalesce(pg_last_wal_replay_lsn(), '0/0') || '@' || "
+          + TIMELINE;
+
+  private static final String ID_WITH_LOG = "SELECT " + WITH_LOG;
+  private static final String ID_WITHOUT_LOG = "SELECT " + WITHOUT_LOG;
+
   private static final String STATUS =
       """
       WITH i AS (SELECT ?::xid8 AS id, ?::pg_lsn AS written, ?::pg_lsn AS replayed_then,
@@ -67,6 +80,11 @@ final class PostgreSqlCommitProof implements CommitProof {
     }
   }
 
+  /** {@return whether the server returns the position of its log} */
+  boolean returnsLog() {
+    return returnsLog;
+  }
+
   /**
    * Returns the number of the transaction, and the log position and timeline for {@link
    * #isCommitted}.
@@ -74,13 +92,7 @@ final class PostgreSqlCommitProof implements CommitProof {
   @Override
   public Answer<Optional<String>> transactionId(Statements to) {
     return to.query(
-        "SELECT "
-            + PostgreSqlExpressions.NUMBER
-            + (returnsLog
-                ? " || '@' || pg_current_wal_insert_lsn()"
-                    + " || '@' || coalesce(pg_last_wal_replay_lsn(), '0/0') || '@' || "
-                    + TIMELINE
-                : "::text"),
+        returnsLog ? ID_WITH_LOG : ID_WITHOUT_LOG,
         none -> {},
         rows -> {
           rows.next();

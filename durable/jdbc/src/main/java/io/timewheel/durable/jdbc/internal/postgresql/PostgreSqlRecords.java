@@ -5,6 +5,7 @@ import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.server.Records.Finished;
 import io.timewheel.durable.jdbc.internal.server.Records.Lock;
+import io.timewheel.durable.jdbc.internal.server.SharedRows.Count;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
@@ -19,6 +20,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
 
@@ -27,6 +29,8 @@ import java.util.stream.Collectors;
  * column. {@link PostgreSqlTransactions} describes their plans.
  */
 public final class PostgreSqlRecords implements Records {
+  private final PostgreSqlCommitProof commits;
+
   static final String NO_PAYLOAD = "''::bytea AS payload";
   static final String DONE_COLUMNS = Rows.COLUMNS + ", NULL::bigint AS fire_at, " + NO_PAYLOAD;
 
@@ -159,6 +163,28 @@ public final class PostgreSqlRecords implements Records {
               .replace(" changed_at", CHANGED_AT)
           + ", payload_hash FROM gone) SELECT n FROM gone";
 
+  // The lock of the epoch has a subquery of its own, because a row that changes meanwhile is
+  // evaluated again, and the DELETE must not be.
+  private static final String FINISH_ONE =
+      "WITH gone AS (DELETE FROM timewheel_timer t WHERE t.namespace = ?::text AND t.id = ?::text"
+          + " AND t.version = ?::bigint AND t.revision = ?::bigint RETURNING t.token),"
+          + " done AS (INSERT INTO timewheel_done (part, token, "
+          + COLUMNS
+          + ", payload_hash) SELECT (SELECT part FROM timewheel_history),"
+          + " CASE WHEN ?::integer = 1 THEN token END, ?::text, ?::text, ?::text, ?::bigint,"
+          + " ?::bigint, ?::bigint,"
+          + CHANGED_AT.replace("changed_at", "?::bigint")
+          + ", ?::bigint, ?::integer, ?::integer, ?::integer, ?::bytea, ?::bytea, ?::bytea"
+          + " FROM gone), counted AS ("
+          + PostgreSqlSharedRows.COUNT
+          + ") SELECT g.n, e.epoch, "
+          + PostgreSqlCommitProof.WITH_LOG
+          + " FROM (SELECT count(*) AS n FROM gone) g LEFT JOIN"
+          + " (SELECT epoch FROM timewheel_shard WHERE shard = ?::integer FOR SHARE) e ON true";
+
+  private static final String FINISH_ONE_WITHOUT_LOG =
+      FINISH_ONE.replace(PostgreSqlCommitProof.WITH_LOG, PostgreSqlCommitProof.WITHOUT_LOG);
+
   private static final String INSERT_DONE =
       "INSERT INTO timewheel_done (part, "
           + COLUMNS
@@ -198,6 +224,10 @@ public final class PostgreSqlRecords implements Records {
         .longs(records, TimerRecord::version)
         .longs(records, TimerRecord::revision)
         .numbers(records.size());
+  }
+
+  PostgreSqlRecords(PostgreSqlCommitProof commits) {
+    this.commits = commits;
   }
 
   @Override
@@ -360,6 +390,46 @@ public final class PostgreSqlRecords implements Records {
             columns(readings(values, before(steps)), after)
                 .bytes(after, record -> Rows.hash(record.definition().payload())),
         numbers(steps.size()));
+  }
+
+  @Override
+  public Answer<FinishedOne> finishOne(Statements to, Step step, List<Count> counts, int shard) {
+    TimerRecord before = step.before();
+    TimerRecord after = step.after();
+    return to.query(
+        commits.returnsLog() ? FINISH_ONE : FINISH_ONE_WITHOUT_LOG,
+        values ->
+            PostgreSqlSharedRows.counts(
+                    values
+                        .text(before.key().namespace())
+                        .text(before.key().id())
+                        .number(before.version())
+                        .number(before.revision())
+                        .number(after.version() == before.version() ? 1 : 0)
+                        .text(after.key().namespace())
+                        .text(after.key().id())
+                        .text(after.definition().handler())
+                        .number(after.version())
+                        .number(after.dueAt())
+                        .number(after.createdAt())
+                        .number(after.changedAt())
+                        .number(after.revision())
+                        .number(after.attempt())
+                        .number(Rows.state(after))
+                        .number(Rows.flags(after))
+                        .bytes(Rows.spec(after))
+                        .bytes(Rows.progress(after))
+                        .bytes(Rows.hash(after.definition().payload())),
+                    counts)
+                .number(shard),
+        rows -> {
+          rows.next();
+          boolean applied = rows.getLong(1) == 1;
+          long epoch = rows.getLong(2);
+          boolean isShard = !rows.wasNull();
+          return new FinishedOne(
+              applied, isShard ? epoch : null, Optional.ofNullable(rows.getString(3)));
+        });
   }
 
   @Override

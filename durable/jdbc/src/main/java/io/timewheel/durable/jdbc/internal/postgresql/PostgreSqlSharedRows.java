@@ -3,15 +3,20 @@ package io.timewheel.durable.jdbc.internal.postgresql;
 
 import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.server.SharedRows;
+import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.model.TimerState;
+import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /** Reads and writes pauses, epochs and counters on PostgreSQL. */
 final class PostgreSqlSharedRows implements SharedRows {
+  static final String COUNT =
+      "INSERT INTO timewheel_count SELECT * FROM unnest(?::text[], ?::integer[], ?::bigint[])";
+
   @Override
   public Answer<Set<String>> holdPauses(Statements to) {
     return to.query("SELECT scope FROM timewheel_pause FOR SHARE", none -> {}, SharedRows::scopes);
@@ -20,14 +25,14 @@ final class PostgreSqlSharedRows implements SharedRows {
   @Override
   public void count(Statements to, Map<String, Map<TimerState, Long>> deltas) {
     List<Count> rows = SharedRows.countRows(deltas);
-    to.update(
-        "INSERT INTO timewheel_count"
-            + " SELECT * FROM unnest(?::text[], ?::integer[], ?::bigint[])",
-        values ->
-            values
-                .texts(rows, Count::namespace)
-                .ints(rows, row -> Codes.STATES.of(row.state()))
-                .longs(rows, Count::number));
+    to.update(COUNT, values -> counts(values, rows));
+  }
+
+  /** Binds the parameters of {@link #COUNT}. */
+  static Parameters counts(Parameters to, List<Count> rows) throws SQLException {
+    return to.texts(rows, Count::namespace)
+        .ints(rows, row -> Codes.STATES.of(row.state()))
+        .longs(rows, Count::number);
   }
 
   @Override

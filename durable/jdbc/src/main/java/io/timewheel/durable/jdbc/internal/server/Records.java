@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -106,6 +107,26 @@ public interface Records {
    * @return for each record, whether it was as it had been read
    */
   Answer<boolean[]> finish(Statements to, List<Step> steps) throws SQLException;
+
+  /**
+   * The answer to {@link #finishOne}.
+   *
+   * @param applied whether the record was as it had been read
+   * @param epoch the epoch of the shard; null if there is no such shard
+   * @param transactionId as for {@link CommitProof#transactionId}
+   */
+  record FinishedOne(boolean applied, @Nullable Long epoch, Optional<String> transactionId) {}
+
+  /**
+   * Moves a record to the history, adds to the counters, and locks the epoch of a shard, with one
+   * statement.
+   *
+   * @return the answer; null if the server needs several statements
+   */
+  default @Nullable Answer<FinishedOne> finishOne(
+      Statements to, Step step, List<SharedRows.Count> counts, int shard) {
+    return null;
+  }
 
   /** Inserts timers into the history, which has none with their keys. */
   void insertFinished(Statements to, List<Finished> timers) throws SQLException;

@@ -352,12 +352,15 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
         cell.lost = cell.assumed && !cell.isChanged();
         context.count(cell, 1);
       }
-      if (heldUp) {
-        writeWithoutWaiting(to, open);
-      } else {
-        write(to, open, round == 1 && expecting);
+      boolean isFirst = round == 1 && expecting;
+      if (!(isFirst && open.size() == 1 && finishOne(to, open.get(0)))) {
+        if (heldUp) {
+          writeWithoutWaiting(to, open);
+        } else {
+          write(to, open, isFirst);
+        }
+        conclude(to, open);
       }
-      conclude(to, open);
       open = open.stream().filter(cell -> cell.lost).toList();
       open.forEach(cell -> context.count(cell, -1));
     }
@@ -715,6 +718,34 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     if (!added.isEmpty()) {
       records.addReady(to, added);
     }
+  }
+
+  /**
+   * Writes the last end of a timer's only attempt, and what accompanies it, by one statement.
+   * Returns false if the change is another one.
+   */
+  private boolean finishOne(Statements to, BatchedTimer cell) throws SQLException {
+    if (!cell.isChanged()
+        || cell.lost
+        || !cell.wasUnfinished()
+        || isReady(cell.before)
+        || !cell.after().state().isFinished()
+        || heldEpochs.size() != 1) {
+      return false;
+    }
+    int shard = heldEpochs.keySet().iterator().next();
+    Answer<Records.FinishedOne> answer =
+        records.finishOne(to, cell.step(), SharedRows.countRows(context.counts()), shard);
+    if (answer == null) {
+      return false;
+    }
+    context.countsWritten();
+    notification(to, List.of(cell));
+    Records.FinishedOne done = answer.get();
+    transactionId = done::transactionId;
+    cell.lost = !done.applied();
+    fence(Map.of(shard, requireNonNull(done.epoch(), "no such shard")));
+    return true;
   }
 
   /** Writes the rows that accompany the writes of a round, and checks the results of all writes. */
