@@ -10,7 +10,6 @@ import java.util.List;
  * happen exactly once. Stores with transactions offer it. The engine calls {@link #handle(List)} in
  * place of {@link Handler#handle(Firing)}, and records failures itself.
  */
-@FunctionalInterface
 public interface FinishingHandler extends Handler {
   /**
    * The largest number of concurrent calls with several attempts for one name. Attempts that begin
