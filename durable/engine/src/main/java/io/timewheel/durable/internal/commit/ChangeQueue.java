@@ -32,9 +32,6 @@ final class ChangeQueue {
   /** The number of consecutive batches without a change of a caller after which batches grow. */
   static final int QUIET_BATCHES = 8;
 
-  /** The largest number of callers' changes in a batch whose callers are expected again. */
-  static final int MAX_EXPECTED = 16;
-
   private final ArrayDeque<PendingChange> callers = new ArrayDeque<>();
   private final ArrayDeque<PendingChange> own = new ArrayDeque<>();
 
@@ -46,9 +43,6 @@ final class ChangeQueue {
 
   /** The number of batches since the last change of a caller. */
   private int quietBatches = QUIET_BATCHES;
-
-  /** The number of callers' changes in the last batch. */
-  private int lastCallers;
 
   /** The engine's own changes that are not urgent. They join the next batch. */
   private final List<PendingChange> nonUrgent = new ArrayList<>();
@@ -133,14 +127,6 @@ final class ChangeQueue {
         || held.isDue();
   }
 
-  /**
-   * Returns whether the next batch will likely grow at once: fewer callers wait than the last batch
-   * contained, and the engine has no changes. More callers hardly make a large batch cheaper.
-   */
-  boolean expectsCallers() {
-    return callers.size() < lastCallers && lastCallers <= MAX_EXPECTED && ownWaiting() == 0;
-  }
-
   /** Returns whether the callers' changes have reached the limit of bytes. */
   boolean isHeavy() {
     return callersBytes >= MAX_BYTES;
@@ -188,8 +174,7 @@ final class ChangeQueue {
       PendingChange change = own.isEmpty() ? callers.remove() : removeOwn();
       batchBytes += addTo(batch, change, nowNanos) ? change.bytes : 0;
     }
-    lastCallers = callersBefore - callers.size();
-    addBulkTo(batch, max, lastCallers, nowNanos);
+    addBulkTo(batch, max, callersBefore - callers.size(), nowNanos);
     return batch;
   }
 

@@ -20,7 +20,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -42,9 +41,6 @@ public final class CommitLane {
 
   /** The number of waiting non-urgent changes at which the lane commits at once. */
   private static final int MAX_NON_URGENT = 100;
-
-  /** The number of times that a lane waits for callers before a batch. */
-  private static final int MAX_WAITS = 2;
 
   private final Settings settings;
   private final Executor executor;
@@ -332,7 +328,6 @@ public final class CommitLane {
     boolean start;
     List<PendingChange> batch = List.of();
     try {
-      awaitCallers();
       batch = take();
       if (!batch.isEmpty()) {
         commit(batch);
@@ -347,20 +342,6 @@ public final class CommitLane {
         execute();
       }
     }
-  }
-
-  /**
-   * Waits about 0.1 ms for the callers of the last batch. Most of them call again as soon as their
-   * threads run, and one batch costs less than two. A store with one committer has cheap batches.
-   */
-  private void awaitCallers() {
-    for (int i = 0; i < MAX_WAITS && expectsCallers(); i++) {
-      LockSupport.parkNanos(1); // an operating system wakes a thread after about 0.05 ms
-    }
-  }
-
-  private synchronized boolean expectsCallers() {
-    return !closed && settings.store.traits().committers() > 1 && queue.expectsCallers();
   }
 
   private List<PendingChange> take() {

@@ -154,27 +154,4 @@ class ChangeQueueTest {
     assertThat(queue.takeAll()).hasSize(3);
     assertThat(queue.isEmpty()).isTrue();
   }
-
-  @Test
-  void theCallersOfTheLastBatchAreExpected() {
-    assertThat(queue.expectsCallers()).as("none before").isFalse();
-    addCallers(3);
-    assertThat(queue.expectsCallers()).as("no batch before").isFalse();
-    take();
-    addCallers(2);
-    assertThat(queue.expectsCallers()).as("one of three has not called again").isTrue();
-    queue.addOwn(own("claim"));
-    assertThat(queue.expectsCallers()).as("the engine's changes do not wait").isFalse();
-    take();
-    addCallers(2);
-    assertThat(queue.expectsCallers()).as("both have called again").isFalse();
-  }
-
-  @Test
-  void theCallersOfALargeBatchAreNotExpected() {
-    addCallers(ChangeQueue.MAX_EXPECTED + 1);
-    take();
-    addCallers(1);
-    assertThat(queue.expectsCallers()).isFalse();
-  }
 }
