@@ -6,7 +6,7 @@ import java.util.List;
 /**
  * Problems that a store has found in its own data.
  *
- * @param timers the number of timers that were read
+ * @param timers the number of timers, finished ones included
  * @param problems the number of problems that were found
  * @param texts the problems, each with the key of its timer; at most {@link #MAX_TEXTS}
  */
@@ -17,7 +17,7 @@ public record VerifyReport(long timers, long problems, List<String> texts) {
   /**
    * Copies the list.
    *
-   * @param timers the number of timers that were read
+   * @param timers the number of timers, finished ones included
    * @param problems the number of problems that were found
    * @param texts the problems, each with the key of its timer
    */

@@ -77,7 +77,7 @@ class CopyTest {
 
     assertThat(progress).containsExactly(1_000L, 2_000L, 2_201L);
     assertThat(copy.verify().texts()).isEmpty();
-    assertThat(copy.verify().timers()).isEqualTo(2_200);
+    assertThat(copy.verify().timers()).isEqualTo(2_201);
     assertThat(copy.counts()).isEqualTo(node.store.counts());
     assertThat(copy.queueCounts(null)).isEqualTo(node.store.queueCounts(null));
     assertThat(copy.paused()).containsExactly("closed");

@@ -76,7 +76,7 @@ class VerifyTest {
   @Test
   void findsNoProblemInASoundStore() {
     assertClean();
-    assertThat(node.store.verify().timers()).isEqualTo(3);
+    assertThat(node.store.verify().timers()).isEqualTo(4);
     assertThat(node.store.repair().isClean()).isTrue();
   }
 

@@ -49,8 +49,8 @@ final class Findings {
   private long timers;
   private long found;
 
-  void timer() {
-    timers++;
+  void timers(long number) {
+    timers += number;
   }
 
   /** Adds a problem that a repair cannot fix. */

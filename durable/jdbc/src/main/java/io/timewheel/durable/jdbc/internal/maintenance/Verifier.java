@@ -120,7 +120,7 @@ final class Verifier {
   }
 
   private void readTimer(ResultSet row) throws SQLException {
-    findings.timer();
+    findings.timers(1);
     TimerKey key = key(row);
     int shard = row.getInt(3);
     int expected = Shards.of(key, shards);
@@ -183,7 +183,12 @@ final class Verifier {
   }
 
   private void readHistory() throws SQLException {
-    each(finished, row -> count(row.getString(1), Codes.STATES.at(row.getInt(2)), row.getLong(3)));
+    each(
+        finished,
+        row -> {
+          findings.timers(row.getLong(3));
+          count(row.getString(1), Codes.STATES.at(row.getInt(2)), row.getLong(3));
+        });
     each(
         REPEATED,
         row -> {
