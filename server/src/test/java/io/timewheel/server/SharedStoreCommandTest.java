@@ -260,9 +260,9 @@ class SharedStoreCommandTest {
     assertThat(err).contains("--to-data, --to-store: (expected: one of them)");
     assertThat(execute("store", "copy", "--to-data", data, "--to-store", url)).isEqualTo(2);
     assertThat(execute("store", "copy", "--data", data, "--to-data", data + "/.")).isEqualTo(2);
-    assertThat(err).contains("is the source, too");
+    assertThat(err).contains("is also the source");
     assertThat(execute("store", "copy", "--store", url, "--to-store", url)).isEqualTo(2);
-    assertThat(err).contains("is the source, too");
+    assertThat(err).contains("is also the source");
     assertThat(execute("store", "copy", "--to-store", url + "?password=secret")).isEqualTo(2);
     for (String option : List.of("--to-store-user", "--to-store-password-file")) {
       assertThat(execute("store", "copy", "--data", data, "--to-data", data + "2", option, "x"))

@@ -130,7 +130,7 @@ class AttemptEndsTest {
     finishing = (firing, success) -> refused(Outcome.Answer.OUTDATED);
     Path file = directory.resolve("events.jfr");
     try (Recording recording = new Recording()) {
-      recording.enable("io.timewheel.durable.model.Attempt").withoutThreshold();
+      recording.enable("io.timewheel.durable.Attempt").withoutThreshold();
       recording.start();
       schedule("finishing", TWICE);
       scene.kit.settle();

@@ -20,7 +20,7 @@ public final class LateRecordingProgram {
       return;
     }
     try (Recording recording = new Recording()) {
-      recording.enable("io.timewheel.durable.model.Attempt").withoutThreshold();
+      recording.enable("io.timewheel.durable.Attempt").withoutThreshold();
       recording.start();
       fire("meanwhile");
       awaitEvents();

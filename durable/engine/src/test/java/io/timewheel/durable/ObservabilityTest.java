@@ -232,7 +232,7 @@ class ObservabilityTest {
   void flightRecorderSeesAttemptsAndCommits() throws IOException {
     List<RecordedEvent> events;
     try (Recording recording = new Recording()) {
-      recording.enable("io.timewheel.durable.model.Attempt").withoutThreshold();
+      recording.enable("io.timewheel.durable.Attempt").withoutThreshold();
       recording.enable("io.timewheel.durable.Commit").withoutThreshold();
       recording.start();
       schedule("a", "h");

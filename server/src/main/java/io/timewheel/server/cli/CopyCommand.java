@@ -103,7 +103,7 @@ final class CopyCommand implements Callable<Integer> {
 
   private static void checkIsNotSource(boolean isSource, String target) {
     if (isSource) {
-      throw CommandException.wrongUsage(target + " is the source, too (expected: another target)");
+      throw CommandException.wrongUsage(target + " is also the source (expected: another target)");
     }
   }
 

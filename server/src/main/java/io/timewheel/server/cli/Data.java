@@ -61,7 +61,7 @@ final class Data implements AutoCloseable {
           ExitCode.FAILED, directory + ": there is no such directory (--data)");
     }
     if (Files.notExists(directory.resolve(CURRENT))) {
-      throw new CommandException(ExitCode.FAILED, directory + ": there is no store in it (--data)");
+      throw new CommandException(ExitCode.FAILED, directory + ": contains no store (--data)");
     }
   }
 

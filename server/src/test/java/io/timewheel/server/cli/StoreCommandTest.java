@@ -206,7 +206,7 @@ class StoreCommandTest {
     String target = " --to-data " + directory.resolve("copy");
 
     assertThat(execute("store copy --data " + data + target)).isEqualTo(ExitCode.FAILED);
-    assertThat(err.toString()).contains(part + ": there is no store in it");
+    assertThat(err.toString()).contains(part + ": contains no store");
     assertThat(file).content().isEqualTo("precious");
     Files.delete(file);
     Files.delete(part);
@@ -343,7 +343,7 @@ class StoreCommandTest {
 
     assertThat(store(command, empty, directory.resolve("copy"))).isEqualTo(ExitCode.FAILED);
 
-    assertThat(err.toString()).contains(empty + ": there is no store in it (--data)");
+    assertThat(err.toString()).contains(empty + ": contains no store (--data)");
     assertThat(empty).isEmptyDirectory();
     assertThat(directory.resolve("copy")).doesNotExist();
   }

@@ -119,7 +119,7 @@ class UpgradeTest {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(this::finish)
         .withMessage(
-            "format 5 stays in use, because nodes live that do not know format 6: "
+            "format 5 stays in use, because live nodes do not know format 6: "
                 + old.store.nodeId())
         .returns(Kind.REJECTED, StoreException::kind);
     assertThat(meta("format")).isEqualTo(5);
@@ -193,7 +193,7 @@ class UpgradeTest {
       timers.in(connection).schedule(TransactionTimerTest.spec("a"));
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(this::finish)
-          .withMessageStartingWith("a transaction is open that began before; try again: ")
+          .withMessageStartingWith("an earlier transaction is still open; try again: ")
           .returns(Kind.TRANSIENT, StoreException::kind);
       assertThat(meta("format")).isEqualTo(5);
       connection.commit();
@@ -216,7 +216,7 @@ class UpgradeTest {
       old.store.server().transactions().begin(connection);
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(this::finish)
-          .withMessageStartingWith("a transaction is open that began before; try again: ");
+          .withMessageStartingWith("an earlier transaction is still open; try again: ");
       connection.commit();
       old.store.server().transactions().end(connection);
     }

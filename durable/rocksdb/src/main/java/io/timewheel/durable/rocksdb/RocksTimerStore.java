@@ -699,7 +699,7 @@ public final class RocksTimerStore implements TimerStore {
 
   /** Puts the store into the state after a failed write, for tests. */
   void breakOff() {
-    reading(open -> open.writer().failed(new RocksDBException("broken off")));
+    reading(open -> open.writer().failed(new RocksDBException("interrupted")));
   }
 
   /**

@@ -286,7 +286,7 @@ class ExportTest {
     refuses("", "line 1: the export ends here, after 0 timers");
     refuses("hello", "line 1: is no JSON");
     refuses("[]", "line 1: is no object");
-    refuses("{\"a\":1}", "line 1: this is no export of timers");
+    refuses("{\"a\":1}", "line 1: this is not an export of timers");
     refuses(head.replace("\"format\":1", "\"format\":2"), "line 1: format: 2 (expected: 1");
     refuses(head, "line 1: the export ends here, after 0 timers");
     refuses(head + timer + "\n", "line 2: the export ends here, after 1 timers");

@@ -85,7 +85,7 @@ class MaintenanceTest {
     assertThatThrownBy(export::join)
         .cause()
         .isInstanceOf(StoreException.class)
-        .hasMessageContaining("broken off: the database is closed, or opened again");
+        .hasMessageContaining("interrupted: the database was closed, or opened again");
   }
 
   @Test
@@ -135,7 +135,7 @@ class MaintenanceTest {
       store.close();
       assertThat(histogram).isNotDone();
       goesOn.countDown();
-      assertThatThrownBy(histogram::join).hasMessageContaining("broken off");
+      assertThatThrownBy(histogram::join).hasMessageContaining("interrupted");
     } finally {
       goesOn.countDown();
       logger.removeHandler(handler);

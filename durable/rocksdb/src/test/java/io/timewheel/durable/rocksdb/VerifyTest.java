@@ -159,7 +159,7 @@ class VerifyTest {
     damage(batch -> batch.delete(Family.ANSWERS, entry));
     assertThat(verify().texts())
         .singleElement(STRING)
-        .endsWith(": a place in the order of time, no answer");
+        .endsWith(": an index entry without an answer");
   }
 
   @Test
@@ -168,7 +168,7 @@ class VerifyTest {
     damage(batch -> batch.put(Family.ANSWERS, Keys.answeredAt(7, entry), RecordCodec.present()));
     assertThat(verify().texts())
         .singleElement(STRING)
-        .endsWith(": a place in the order of time, no answer");
+        .endsWith(": an index entry without an answer");
   }
 
   /** A repeated request would fail. After the repair, it is processed again. */

@@ -82,7 +82,7 @@ final class JfrEvents {
   }
 
   /** The run of a handler. */
-  @Name("io.timewheel.durable.model.Attempt")
+  @Name("io.timewheel.durable.Attempt")
   @Label("Attempt")
   @Category({"Timewheel", "Durable"})
   @Description("The run of a handler; its duration is that of the handler")

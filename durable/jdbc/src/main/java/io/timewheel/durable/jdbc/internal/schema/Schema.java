@@ -127,7 +127,7 @@ public final class Schema {
     if (finish && done.tables().format() < newest) {
       throw new StoreException(
           Kind.REJECTED,
-          "format %d stays in use, because nodes live that do not know format %d: %s"
+          "format %d stays in use, because live nodes do not know format %d: %s"
               .formatted(done.tables().format(), newest, String.join(", ", done.outdated())),
           null);
     }
@@ -141,7 +141,7 @@ public final class Schema {
       if (e.getCause() instanceof SQLException cause && errors.isHeldUp(cause)) {
         throw new StoreException(
             e.kind(),
-            "a transaction is open that began before; try again: " + e.getMessage(),
+            "an earlier transaction is still open; try again: " + e.getMessage(),
             cause);
       }
       throw e;

@@ -62,7 +62,7 @@ public interface UserTransactions {
 
   /**
    * Sets the limits for the rest of the transaction after the handler has returned, and checks the
-   * {@linkplain Formats format}.
+   * format of the tables.
    *
    * @return whether this is the transaction that was begun, and not a later one
    */

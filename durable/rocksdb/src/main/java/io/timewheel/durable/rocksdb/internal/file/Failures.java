@@ -124,7 +124,7 @@ public final class Failures {
   /** Ends long work if a close or a repair waits for it. */
   public void checkGoesOn(Database database) {
     if (database.isLongWorkToEnd()) {
-      throw of(Kind.UNAVAILABLE, "broken off: the database is closed, or opened again");
+      throw of(Kind.UNAVAILABLE, "interrupted: the database was closed, or opened again");
     }
   }
 

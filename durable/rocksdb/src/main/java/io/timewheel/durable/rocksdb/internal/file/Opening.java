@@ -265,6 +265,6 @@ public final class Opening {
             Kind.UNAVAILABLE,
             "is a store of format " + found + "; this release reads format " + FORMAT)
         : failures.of(
-            Kind.UNAVAILABLE, "is a database of RocksDB, but no store of timers: it is " + why);
+            Kind.UNAVAILABLE, "is a RocksDB database, but not a store of timers: it is " + why);
   }
 }

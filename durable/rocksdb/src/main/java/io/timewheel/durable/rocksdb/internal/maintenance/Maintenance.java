@@ -69,7 +69,7 @@ public final class Maintenance {
   }
 
   private StoreException isThere(Path target) {
-    return failures.of(Kind.REJECTED, "cannot be copied to " + target + ", which is there already");
+    return failures.of(Kind.REJECTED, "cannot be copied to " + target + ", which already exists");
   }
 
   private static void delete(Path directory) throws IOException {

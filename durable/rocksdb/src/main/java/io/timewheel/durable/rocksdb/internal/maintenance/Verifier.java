@@ -336,7 +336,7 @@ public final class Verifier {
         byte[] answer = Keys.answer(entry);
         byte[] value = get(Family.ANSWERS, answer);
         if (value == null || Keys.answer(answer, value).answeredAt() != Keys.answeredAt(entry)) {
-          problem(hex(Family.ANSWERS, entry), "a place in the order of time, no answer", delete);
+          problem(hex(Family.ANSWERS, entry), "an index entry without an answer", delete);
         }
       }
     } catch (MalformedException | IllegalArgumentException | IndexOutOfBoundsException e) {

@@ -119,7 +119,7 @@ public final class JsonImport {
   private static Header header(JsonObject object) {
     String kind = object.textOrNull("timewheel");
     if (!JsonExport.KIND.equals(kind)) {
-      throw new IllegalArgumentException("this is no export of timers");
+      throw new IllegalArgumentException("this is not an export of timers");
     }
     long format = object.number("format");
     if (format != JsonExport.FORMAT) {

@@ -193,7 +193,7 @@ class OpeningTest {
         RocksDB db = RocksDB.open(options, directory.toString())) {
       db.put(new byte[] {'k'}, new byte[] {'v'});
     }
-    refuses(directory, "is a database of RocksDB, but no store of timers");
+    refuses(directory, "is a RocksDB database, but not a store of timers");
   }
 
   @Test
