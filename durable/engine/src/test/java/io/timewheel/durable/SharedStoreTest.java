@@ -372,6 +372,42 @@ class SharedStoreTest {
   }
 
   @Test
+  void aShardThatIsLostDuringAnOutageDoesNotEndTheOutage() {
+    Deque<Runnable> work = new ArrayDeque<>();
+    boolean[] down = new boolean[1];
+    InMemoryTimerStore session = data.join();
+    TimerStore store =
+        new ForwardingTimerStore(session) {
+          @Override
+          public List<DueTimer> due(
+              int shard, long before, @Nullable DuePosition after, int limit) {
+            if (down[0]) {
+              throw new StoreException(StoreException.Kind.UNAVAILABLE, "injected by the test");
+            }
+            return super.due(shard, before, after, limit);
+          }
+        };
+    DurableTimer owner = kit.start(store, builder -> builder.storeExecutor(work::add));
+    session.takeShard(0);
+    down[0] = true;
+    advanceAndRun(work);
+    assertThat(owner.stats().storeAvailable()).isFalse();
+    kit.advanceBy(Duration.ofSeconds(5)); // the next load waits for the executor
+    assertThat(work).isNotEmpty();
+    secondSession.takeShard(0);
+    assertThat(owner.stats().shards()).isZero();
+    work.forEach(Runnable::run);
+    assertThat(owner.stats().storeAvailable()).isFalse();
+  }
+
+  private void advanceAndRun(Deque<Runnable> work) {
+    kit.advanceBy(Duration.ofSeconds(1));
+    for (Runnable one = work.poll(); one != null; one = work.poll()) {
+      one.run();
+    }
+  }
+
+  @Test
   void aTakeOverOfAClaimAheadWaitsForItsTime() {
     firstSession.takeShard(0);
     first.schedule(spec("a"));

@@ -428,7 +428,6 @@ final class Window {
     try {
       context.lookAtClock().run();
       complete = readNext();
-      context.health().reading.answered();
     } catch (RuntimeException | Error e) {
       if (!shard.isClosed()) { // a failure after the close does not count as one of the store
         context.health().reading.failed("a reading of shard " + shard.number, e);
@@ -509,6 +508,7 @@ final class Window {
     boolean more = true;
     for (int pages = 1; more; pages++) {
       List<DueTimer> page = context.store().due(shard.number, until, after, PAGE);
+      context.health().reading.answered();
       if (swept) {
         shard.found(page.size());
       }
