@@ -381,10 +381,21 @@ class SharedStoreTest {
           @Override
           public List<DueTimer> due(
               int shard, long before, @Nullable DuePosition after, int limit) {
-            if (down[0]) {
-              throw new StoreException(StoreException.Kind.UNAVAILABLE, "injected by the test");
-            }
+            check();
             return super.due(shard, before, after, limit);
+          }
+
+          @Override
+          public List<DueTimer> sweep(Collection<Integer> shards, long before, int limit) {
+            check();
+            return super.sweep(shards, before, limit);
+          }
+
+          private void check() {
+            if (down[0]) {
+              throw new StoreException(
+                  StoreException.Kind.UNAVAILABLE, "injected by the test", null);
+            }
           }
         };
     DurableTimer owner = kit.start(store, builder -> builder.storeExecutor(work::add));

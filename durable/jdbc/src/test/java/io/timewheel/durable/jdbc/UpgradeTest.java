@@ -119,8 +119,7 @@ class UpgradeTest {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(this::finish)
         .withMessage(
-            "format 5 stays in use, because live nodes do not know format 6: "
-                + old.store.nodeId())
+            "format 5 stays in use, because live nodes do not know format 6: " + old.store.nodeId())
         .returns(Kind.REJECTED, StoreException::kind);
     assertThat(meta("format")).isEqualTo(5);
     assertThat(old.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);

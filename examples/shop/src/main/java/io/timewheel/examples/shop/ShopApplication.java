@@ -35,6 +35,7 @@ public class ShopApplication {
     pool.setPoolName("timers");
     pool.setMaximumPoolSize(6);
     pool.setConnectionTimeout(3_000);
+    pool.addDataSourceProperty("socketTimeout", "8"); // seconds; MariaDB: 8000
     return pool;
   }
 

@@ -140,9 +140,7 @@ public final class Schema {
     } catch (StoreException e) {
       if (e.getCause() instanceof SQLException cause && errors.isHeldUp(cause)) {
         throw new StoreException(
-            e.kind(),
-            "an earlier transaction is still open; try again: " + e.getMessage(),
-            cause);
+            e.kind(), "an earlier transaction is still open; try again: " + e.getMessage(), cause);
       }
       throw e;
     }
