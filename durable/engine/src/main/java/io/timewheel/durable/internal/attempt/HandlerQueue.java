@@ -24,10 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The due timers of one handler: entries that wait for a concurrency slot, attempts that are being
- * claimed, and running attempts. At most the limit of attempts runs at a time. Others are claimed
- * ahead, so that a free slot does not wait for the store: as many again as the limit, or as have
- * recently ended within {@link #AHEAD_MILLIS}. The queue claims again when half of those ahead have
- * begun, so that one commit claims many.
+ * claimed, and running attempts. At most the limit of attempts runs at a time. Up to twice the
+ * limit are claimed, so that a free slot does not wait for the store. The queue claims again when a
+ * quarter of the attempts has ended, so that one commit claims many.
  */
 public final class HandlerQueue {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -40,12 +39,6 @@ public final class HandlerQueue {
    * earlier than this is given back.
    */
   private static final long MAX_EARLY_MILLIS = 1_000;
-
-  /** The time for which quick attempts are claimed ahead, in milliseconds. */
-  private static final long AHEAD_MILLIS = 20;
-
-  /** The largest number of quick attempts that are claimed ahead. */
-  private static final int MAX_AHEAD = 1_000;
 
   private final AttemptContext context;
   private final Config config;
@@ -73,16 +66,7 @@ public final class HandlerQueue {
   /** The number of leased claims and of slots that are reserved for leases. */
   private int leased;
 
-  /** The largest number of attempts that are claimed ahead. */
-  private int ahead;
-
-  /** The last period of {@link #AHEAD_MILLIS} in which an attempt has ended. */
-  private long period;
-
-  /** The number of attempts that have ended in that period. */
-  private int endedInPeriod;
-
-  /** True while the queue claims until it has claimed enough ahead. */
+  /** True while the queue claims until it has twice the limit. */
   private boolean filling = true;
 
   private boolean closed;
@@ -140,7 +124,6 @@ public final class HandlerQueue {
     this.executor = executor;
     this.slots = slots;
     this.onUnused = onUnused;
-    ahead = config.limit();
     maxBatch = config.handler() instanceof FinishingHandler finishing ? finishing.maxBatch() : 1;
   }
 
@@ -176,8 +159,8 @@ public final class HandlerQueue {
   }
 
   private synchronized @Nullable DueEntry next() {
-    filling &= claims < (long) config.limit() + ahead;
-    filling |= claims <= config.limit() + ahead / 2;
+    filling &= claims < 2L * config.limit();
+    filling |= claims <= config.limit() + config.limit() / 2;
     if (closed || !filling || waiting.isEmpty()) {
       return null;
     }
@@ -394,7 +377,9 @@ public final class HandlerQueue {
     }
   }
 
-  /** Submits attempts again later. They stay claimed, so that a full executor causes no commit. */
+  /**
+   * Submits attempts again later. They stay claimed, so that a full executor causes no commit.
+   */
   private void tryAgainLater(AttemptTask task, List<AttemptRun> back, Throwable why) {
     long waitMillis;
     synchronized (this) {
@@ -473,7 +458,6 @@ public final class HandlerQueue {
 
   private void ended(List<AttemptRun> runs, int endedCalls) {
     synchronized (this) {
-      countEnds(runs.size());
       calls -= endedCalls;
       claims -= runs.size();
       for (AttemptRun run : runs) {
@@ -485,21 +469,6 @@ public final class HandlerQueue {
     slots.release(runs.size());
     context.onFreed().accept(config.name());
     claimMore();
-  }
-
-  /**
-   * Adapts the number of attempts that are claimed ahead to the rate of their ends. Attempts with
-   * shared slots are not claimed further ahead, because each of them occupies a slot.
-   */
-  private void countEnds(int count) {
-    long present = context.nowMillis() / AHEAD_MILLIS;
-    if (present != period) {
-      boolean quick = slots == Slots.OWN && present == period + 1;
-      ahead = Math.max(config.limit(), quick ? Math.min(endedInPeriod, MAX_AHEAD) : 0);
-      period = present;
-      endedInPeriod = 0;
-    }
-    endedInPeriod += count;
   }
 
   /**
