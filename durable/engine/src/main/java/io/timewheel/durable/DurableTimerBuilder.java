@@ -97,7 +97,7 @@ public final class DurableTimerBuilder {
    * @param handler the handler
    * @param limit the largest number of concurrent attempts
    * @param timeLimit the timeout of an attempt, after which its thread is interrupted, or its stage
-   *     cancelled, and it fails; null for none
+   *     cancelled, and it fails; null for none, as for a batch handler
    * @return this builder
    */
   public DurableTimerBuilder handler(
@@ -142,6 +142,12 @@ public final class DurableTimerBuilder {
     requireNonNull(handler, "handler");
     if (timeLimit != null && (timeLimit.isNegative() || timeLimit.isZero())) {
       throw new IllegalArgumentException("timeLimit: " + timeLimit + " (expected: more than zero)");
+    }
+    if (timeLimit != null && handler instanceof FinishingHandler batch && batch.maxBatch() > 1) {
+      throw new IllegalArgumentException(
+          "timeLimit: "
+              + timeLimit
+              + " (expected: none for a batch, whose attempts share a thread)");
     }
     return new HandlerQueue.Config(name, handler, positive("limit", limit), timeLimit);
   }

@@ -2,6 +2,7 @@
 package io.timewheel.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
@@ -10,9 +11,13 @@ import io.timewheel.durable.spi.FinishingAttempt;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
@@ -22,28 +27,36 @@ class FinishingHandlerTest {
 
   private final List<Integer> sizes = new ArrayList<>();
   private Consumer<List<? extends FinishingAttempt>> handler = this::commit;
-  private final Scene scene =
-      new Scene(
-          builder ->
-              builder.finishingHandler(
-                  "batch",
-                  new FinishingHandler() {
-                    @Override
-                    public void handle(List<? extends FinishingAttempt> attempts) {
-                      sizes.add(attempts.size());
-                      handler.accept(attempts);
-                    }
+  private final FinishingHandler batch =
+      new FinishingHandler() {
+        @Override
+        public void handle(List<? extends FinishingAttempt> attempts) {
+          sizes.add(attempts.size());
+          handler.accept(attempts);
+        }
 
-                    @Override
-                    public int maxBatch() {
-                      return MAX_BATCH;
-                    }
-                  },
-                  2 * MAX_BATCH));
+        @Override
+        public int maxBatch() {
+          return MAX_BATCH;
+        }
+      };
+
+  private final Scene scene =
+      new Scene(builder -> builder.finishingHandler("batch", batch, 2 * MAX_BATCH));
+  private InMemoryTimerStore store = scene.data;
+
+  /** Starts another scheduler, on its own store, whose attempts run on an executor. */
+  private DurableTimer startWith(Executor executor) {
+    store = InMemoryTimerStore.create();
+    return scene.kit.start(
+        store,
+        builder ->
+            builder.handlerExecutor(executor).finishingHandler("batch", batch, 2 * MAX_BATCH));
+  }
 
   private void commit(List<? extends FinishingAttempt> attempts) {
     List<Outcome> outcomes =
-        scene.data.commit(attempts.stream().<Change>map(FinishingAttempt::success).toList());
+        store.commit(attempts.stream().<Change>map(FinishingAttempt::success).toList());
     for (int i = 0; i < outcomes.size(); i++) {
       attempts.get(i).recorded(outcomes.get(i));
     }
@@ -57,6 +70,13 @@ class FinishingHandlerTest {
     }
     var unused = scene.timer.scheduleAllAsync(specs);
     scene.kit.settle();
+  }
+
+  private void runAll(Deque<Runnable> work) {
+    for (Runnable one = work.poll(); one != null; one = work.poll()) {
+      one.run();
+      scene.kit.settle();
+    }
   }
 
   private long number(TimerState state) {
@@ -115,6 +135,68 @@ class FinishingHandlerTest {
     assertThat(number(TimerState.FAILED)).isEqualTo(3);
     assertThat(scene.data.get(new TimerKey("shop", "t5")).attempts().get(0).error())
         .contains("thrown");
+  }
+
+  @Test
+  void theEndOfAnAttemptIsRecordedBeforeTheCallEnds() {
+    List<Integer> recorded = new ArrayList<>();
+    handler =
+        attempts -> {
+          attempts.get(0).failed(new IllegalStateException("poison"));
+          recorded.add(scene.timer.stats().ownQueued());
+          commit(attempts.subList(1, attempts.size()));
+        };
+    schedule(6);
+    assertThat(recorded).hasSize(3).doesNotContain(0);
+  }
+
+  @Test
+  void aTimeLimitIsRefusedBecauseItWouldInterruptOtherAttempts() {
+    DurableTimerBuilder builder = DurableTimer.builder(InMemoryTimerStore.create());
+    assertThatThrownBy(() -> builder.handler("batch", batch, MAX_BATCH, Duration.ofSeconds(5)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("timeLimit: PT5S (expected: none for a batch, whose attempts share a thread)");
+  }
+
+  @Test
+  void attemptsThatTheExecutorHoldsAreGivenBackByAPause() {
+    Deque<Runnable> work = new ArrayDeque<>();
+    DurableTimer timer = startWith(work::add);
+    runAll(work); // the task of the start
+    timer.schedule(TimerSpec.of("shop", "held").handler("batch").after(Duration.ZERO));
+    scene.kit.settle();
+    assertThat(work).hasSize(1);
+    var unused = timer.pauseAsync("shop");
+    scene.kit.settle();
+    runAll(work);
+    assertThat(sizes).isEmpty();
+    assertThat(timer.stats().running()).isZero();
+    assertThat(timer.get("shop", "held").orElseThrow().attempt()).isZero();
+  }
+
+  @Test
+  void attemptsThatTheExecutorRejectsAreHandledLater() {
+    Deque<Runnable> work = new ArrayDeque<>();
+    boolean[] full = new boolean[1];
+    DurableTimer timer =
+        startWith(
+            task -> {
+              if (full[0]) {
+                throw new RejectedExecutionException("full");
+              }
+              work.add(task);
+            });
+    runAll(work); // the task of the start
+    full[0] = true;
+    timer.schedule(TimerSpec.of("shop", "late").handler("batch").after(Duration.ZERO));
+    scene.kit.settle();
+    full[0] = false;
+    assertThat(work).isEmpty();
+    scene.kit.advanceBy(Duration.ofSeconds(1));
+    runAll(work);
+    assertThat(sizes).containsExactly(1);
+    assertThat(timer.stats().succeeded()).isOne();
+    assertThat(timer.stats().running()).isZero();
   }
 
   @Test

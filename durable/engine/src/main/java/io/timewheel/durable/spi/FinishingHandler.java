@@ -12,9 +12,8 @@ import java.util.List;
  */
 public interface FinishingHandler extends Handler {
   /**
-   * The largest number of concurrent calls with several attempts for one name. Attempts that begin
-   * meanwhile are part of a later call. Calls with one attempt are limited only by the handler's
-   * max concurrency.
+   * The largest number of concurrent calls for one name, if {@link #maxBatch} is more than one.
+   * Attempts that begin meanwhile are part of a later call.
    */
   int MAX_CALLS = 2;
 

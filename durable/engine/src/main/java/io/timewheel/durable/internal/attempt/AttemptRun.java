@@ -294,11 +294,8 @@ public final class AttemptRun implements AttemptTask, Runnable {
 
   /** Records an outcome and frees the concurrency slot, once, even if the recording throws. */
   private void end(Runnable recording) {
-    synchronized (this) {
-      if (ended) {
-        return;
-      }
-      ended = true;
+    if (!endsFirst()) {
+      return;
     }
     try {
       record(recording);
@@ -307,10 +304,23 @@ public final class AttemptRun implements AttemptTask, Runnable {
     }
   }
 
+  /** Records an outcome once. The end of the call frees the concurrency slot. */
+  void endInCall(Runnable recording) {
+    if (endsFirst()) {
+      record(recording);
+    }
+  }
+
+  private synchronized boolean endsFirst() {
+    boolean first = !ended;
+    ended = true;
+    return first;
+  }
+
   /**
    * Records an outcome. If it cannot be determined, the timer fails, so that an operator sees it.
    */
-  void record(Runnable recording) {
+  private void record(Runnable recording) {
     try {
       recording.run();
     } catch (Throwable e) {

@@ -49,33 +49,46 @@ final class FinishingCall implements AttemptTask, Runnable {
       return;
     }
     List<AttemptRun> begun = new ArrayList<>(runs.size());
-    List<AttemptRun> others = new ArrayList<>();
-    runs.forEach(run -> (queue.begins(run) ? begun : others).add(run));
     try {
-      others.forEach(AttemptRun::giveBackUnbegun);
-    } finally {
       call(begun);
+    } finally {
+      queue.callEnded(begun); // last: an idle queue has passed all outcomes to the committer
     }
   }
 
   private void call(List<AttemptRun> begun) {
-    List<FinishingRun> attempts = new ArrayList<>(begun.size());
-    Throwable failure = null;
-    try {
-      begun.forEach(run -> attempts.add(new FinishingRun(run)));
-      failure = handle(attempts.stream().filter(attempt -> !attempt.hasEnded()).toList());
-    } finally {
-      for (FinishingRun attempt : attempts) {
-        attempt.end(failure);
+    List<FinishingRun> attempts = new ArrayList<>(runs.size());
+    for (AttemptRun run : runs) {
+      if (queue.begins(run)) {
+        begun.add(run);
+        isolated(run, () -> attempts.add(new FinishingRun(run)));
+      } else {
+        isolated(run, run::giveBackUnbegun);
       }
-      queue.callEnded(begun); // last: an idle queue has passed all outcomes to the committer
+    }
+    Throwable failure = handle(attempts);
+    for (FinishingRun attempt : attempts) {
+      isolated(attempt.run(), () -> attempt.end(failure));
+    }
+  }
+
+  /** Runs a step of one attempt. Its exception ends that attempt and no other. */
+  private static void isolated(AttemptRun run, Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      run.endInCall(
+          () -> {
+            throw new IllegalStateException("a step of the attempt has failed", e);
+          });
     }
   }
 
   private @Nullable Throwable handle(List<FinishingRun> attempts) {
     try {
-      if (!attempts.isEmpty()) {
-        handler.handle(attempts);
+      List<FinishingRun> open = attempts.stream().filter(each -> !each.hasEnded()).toList();
+      if (!open.isEmpty()) {
+        handler.handle(open);
       }
       return null;
     } catch (Throwable e) {

@@ -21,8 +21,7 @@ final class FinishingRun implements FinishingAttempt {
   private final AttemptFiring firing;
   private @Nullable AttemptEnd success;
   private @Nullable Object event;
-  private @Nullable Outcome applied;
-  private @Nullable Throwable failure;
+  private boolean ended;
 
   /** Begins an attempt on this thread. If that fails, the attempt has ended. */
   FinishingRun(AttemptRun run) {
@@ -37,25 +36,33 @@ final class FinishingRun implements FinishingAttempt {
     }
   }
 
+  AttemptRun run() {
+    return run;
+  }
+
   boolean hasEnded() {
-    return applied != null || failure != null;
+    return ended;
   }
 
   /**
-   * Ends the attempt after the call of the handler, and records its end.
+   * Ends the attempt after the call of the handler, if the handler has not.
    *
    * @param thrown the exception of the call
    */
   void end(@Nullable Throwable thrown) {
-    failed(thrown != null ? thrown : new IllegalStateException("the handler has not ended it"));
-    run.record(
-        () -> {
-          if (applied != null) {
-            run.recorded(requireNonNull(success), applied);
-          } else {
-            run.recordEnd(firing, requireNonNull(failure));
-          }
-        });
+    if (!ended) {
+      failed(thrown != null ? thrown : new IllegalStateException("the handler has not ended it"));
+    }
+  }
+
+  /** Records the end at once: other attempts of the call may still take long. */
+  private void end(@Nullable Throwable error, Runnable recording) {
+    ended = true;
+    try {
+      run.endsHere(firing, event, error);
+    } finally {
+      run.endInCall(recording);
+    }
   }
 
   @Override
@@ -80,17 +87,16 @@ final class FinishingRun implements FinishingAttempt {
           new IllegalStateException(
               "the store refused the success of the attempt, and nothing was committed: "
                   + outcome.answer()));
-    } else if (!hasEnded()) {
-      applied = outcome;
-      run.endsHere(firing, event, null);
+    } else if (!ended) {
+      end(null, () -> run.recorded(requireNonNull(success), outcome));
     }
   }
 
   @Override
   public void failed(Throwable why) {
-    if (!hasEnded()) {
-      failure = requireNonNull(why, "failure");
-      run.endsHere(firing, event, why);
+    requireNonNull(why, "failure");
+    if (!ended) {
+      end(why, () -> run.recordEnd(firing, why));
     }
   }
 }

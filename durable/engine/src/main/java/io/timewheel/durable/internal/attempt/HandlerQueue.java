@@ -377,9 +377,7 @@ public final class HandlerQueue {
     }
   }
 
-  /**
-   * Submits attempts again later. They stay claimed, so that a full executor causes no commit.
-   */
+  /** Submits attempts again later. They stay claimed, so that a full executor causes no commit. */
   private void tryAgainLater(AttemptTask task, List<AttemptRun> back, Throwable why) {
     long waitMillis;
     synchronized (this) {

@@ -78,8 +78,8 @@ public final class Committer {
     PendingChange item = pending(change, future, null);
     try {
       lane(change).add(item, isLate());
-    } catch (RuntimeException | Error e) {
-      assignment.end(change.key());
+    } catch (RuntimeException e) { // refused; after an Error, the lane may still contain it
+      item.release();
       throw e;
     }
     return future;

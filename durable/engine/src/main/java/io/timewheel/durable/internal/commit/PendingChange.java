@@ -42,6 +42,8 @@ final class PendingChange {
    */
   private boolean mayBeDone;
 
+  private boolean released;
+
   PendingChange(
       Change change,
       Committer.@Nullable Call call,
@@ -113,7 +115,7 @@ final class PendingChange {
   }
 
   void complete(Outcome outcome, Committer.Listener listener) {
-    assignment.end(change.key());
+    release();
     try {
       listener.committed(change, outcome, isOwn());
     } catch (RuntimeException | Error e) {
@@ -130,9 +132,17 @@ final class PendingChange {
     }
   }
 
+  /** Ends its assignment to a lane, once. */
+  synchronized void release() {
+    if (!released) {
+      released = true;
+      assignment.end(change.key());
+    }
+  }
+
   /** Fails the call: nothing was committed. */
   void refuse(RuntimeException refusal) {
-    assignment.end(change.key());
+    release();
     requireNonNull(call).fail(refusal);
   }
 
@@ -149,7 +159,7 @@ final class PendingChange {
    * cause.
    */
   void fail(Reason failed, String message, @Nullable Throwable cause) {
-    assignment.end(change.key());
+    release();
     Reason reason = mayBeDone ? Reason.UNKNOWN : failed;
     try {
       if (call != null) {

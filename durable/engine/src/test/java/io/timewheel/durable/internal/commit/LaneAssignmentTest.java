@@ -4,6 +4,7 @@ package io.timewheel.durable.internal.commit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -50,5 +51,18 @@ class LaneAssignmentTest {
     assignment.end(inSecond);
     assignment.end(inSecond);
     assertThat(assignment.begin(inSecond)).isZero();
+  }
+
+  @Test
+  void aChangeThatIsReleasedTwiceCountsOnce() {
+    List<TimerKey> few = keys("few-", LaneAssignment.FEW);
+    begin(few);
+    TimerKey key = new TimerKey("shop", "refused");
+    assignment.begin(key);
+    PendingChange refused =
+        new PendingChange(new Change.Cancel(key, 0, 0), null, outcome -> {}, assignment);
+    refused.release();
+    refused.release();
+    assertThat(begin(keys("many-", 100)).subList(0, 10)).contains(1);
   }
 }

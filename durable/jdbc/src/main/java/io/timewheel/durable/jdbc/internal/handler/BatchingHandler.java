@@ -6,6 +6,7 @@ import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import java.util.List;
+import java.util.concurrent.Semaphore;
 
 /**
  * Handles attempts in one transaction. If it fails, handles each of them in its own transaction.
@@ -13,6 +14,9 @@ import java.util.List;
 public final class BatchingHandler implements FinishingHandler {
   private final HandlerTransactions transactions;
   private final int maxBatch;
+
+  /** The engine limits calls for each name; this limits the connections for all names. */
+  private final Semaphore calls = new Semaphore(MAX_CALLS);
 
   public BatchingHandler(HandlerTransactions transactions, int maxBatch) {
     this.transactions = transactions;
@@ -26,6 +30,15 @@ public final class BatchingHandler implements FinishingHandler {
 
   @Override
   public void handle(List<? extends FinishingAttempt> attempts) {
+    calls.acquireUninterruptibly();
+    try {
+      handleTogether(attempts);
+    } finally {
+      calls.release();
+    }
+  }
+
+  private void handleTogether(List<? extends FinishingAttempt> attempts) {
     List<Outcome> outcomes;
     try {
       outcomes = transactions.handle(attempts.stream().map(HandlerAttempt::new).toList());
@@ -49,7 +62,7 @@ public final class BatchingHandler implements FinishingHandler {
   }
 
   private void handleEachAlone(List<? extends FinishingAttempt> attempts) {
-    attempts.forEach(attempt -> handle(List.of(attempt)));
+    attempts.forEach(attempt -> handleTogether(List.of(attempt)));
   }
 
   /**
