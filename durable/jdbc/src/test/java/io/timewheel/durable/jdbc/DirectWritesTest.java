@@ -462,14 +462,18 @@ class DirectWritesTest {
     }
   }
 
-  private void endDelayed(boolean commit) {
+  void endDelayed(boolean commit) {
+    end(source.delayed, commit);
+  }
+
+  static void end(Connection delayed, boolean commit) {
     try {
       if (commit) {
-        source.delayed.commit();
+        delayed.commit();
       } else {
-        source.delayed.rollback();
+        delayed.rollback();
       }
-      source.delayed.close();
+      delayed.close();
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }

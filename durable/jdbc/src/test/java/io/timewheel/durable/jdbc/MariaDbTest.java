@@ -46,6 +46,7 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
@@ -439,6 +440,57 @@ class MariaDbTest {
       assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isZero();
       assertThat(source.directWrites).isOne();
       assertThat(source.commits).isOne();
+    }
+
+    /** The statements of a lookup read the timers, the history and the commit row. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4})
+    void returnsTheCommittedOutcomeOfAnInsertThatEndsDuringALookup(int statement) {
+      source.fates.add(Fate.COMMIT_DELAYED);
+      int[] prepared = {0};
+      source.onRollback =
+          () -> {
+            source.onRollback = () -> {};
+            source.onPrepare =
+                () -> {
+                  if (++prepared[0] == statement) {
+                    endDelayed(true);
+                  }
+                };
+          };
+      assertCreated(commit(3, NOW));
+      assertThat(prepared[0]).isGreaterThanOrEqualTo(statement);
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+      "READ-UNCOMMITTED, true",
+      "READ-UNCOMMITTED, false",
+      "REPEATABLE-READ, true",
+      "REPEATABLE-READ, false",
+      "SERIALIZABLE, true",
+      "SERIALIZABLE, false"
+    })
+    void settlesALostAnswerWithAnyIsolation(String isolation, boolean isCommitted)
+        throws SQLException {
+      String settings = "tx_isolation='" + isolation + "'";
+      try (HikariDataSource pool = fixture.database.with("sessionVariables", settings).pool(2)) {
+        LossySource lossy = new LossySource(pool);
+        lossy.liftIdleTimeout = fixture.server.liftIdleTimeout();
+        Fixture.Node session = fixture.open(lossy, 4);
+        lossy.fates.add(Fate.COMMIT_DELAYED);
+        int[] looks = {0};
+        session.onPause =
+            () -> {
+              if (++looks[0] == 3) {
+                end(lossy.delayed, isCommitted);
+              }
+            };
+        assertCreated(List.of(session.commit(schedule("a", NOW))));
+        assertThat(looks[0]).isEqualTo(3);
+        assertThat(settings(pool)).startsWith(isolation);
+        session.store.close();
+      }
     }
 
     // The commit row proves a write, even if its timers were replaced.

@@ -8,6 +8,7 @@ import io.timewheel.durable.jdbc.internal.server.DirectInserts;
 import io.timewheel.durable.jdbc.internal.server.SharedRows;
 import io.timewheel.durable.jdbc.internal.server.SharedRows.Count;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.TimerRecord;
@@ -48,6 +49,8 @@ final class MariaDbDirectInserts implements DirectInserts {
   private static final int ROW_BYTES = 256;
 
   private static final int BYTES_OF_CHARACTER = 3;
+
+  private static final String READ_COMMITTED = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED";
 
   private static final String BEGIN =
       """
@@ -212,34 +215,64 @@ final class MariaDbDirectInserts implements DirectInserts {
   }
 
   /**
-   * Looks for the commit row of the token. Without it, the timers that exist are of other writes,
-   * so their version counts as known. The purged part of the history is that of the commit rows.
+   * Looks up the timers, and then the commit row of the token. If a found timer is of this write,
+   * the write was committed before the timer was read, so the later snapshot contains the commit
+   * row. Without that row, the timers are of other writes, so their version counts as known. The
+   * purged part of the history is that of the commit rows.
    */
   @Override
   public Look look(Connection connection, List<TimerKey> keys, long token) throws SQLException {
-    boolean isPrimary;
-    long purgedUntil;
+    Sql.execute(connection, READ_COMMITTED); // otherwise it might read uncommitted rows
+    Sql.execute(connection, "START TRANSACTION");
+    try {
+      Look look = lookCommitted(connection, keys, token);
+      Sql.execute(connection, "COMMIT");
+      return look;
+    } catch (SQLException e) {
+      end(connection, e);
+      throw e;
+    }
+  }
+
+  /** Looks up in READ COMMITTED, where each statement has a snapshot of its own. */
+  private static Look lookCommitted(Connection connection, List<TimerKey> keys, long token)
+      throws SQLException {
     List<Found> timers = new ArrayList<>();
+    // The history last, because a timer may move to it between the two reads.
+    for (String table : List.of("timewheel_timer", "timewheel_done")) {
+      for (TimerKey key : MariaDbRecords.keysIn(connection, table, keys)) {
+        timers.add(new Found(key, 0, false));
+      }
+    }
     try (PreparedStatement statement = connection.prepareStatement(FOUND)) {
       new Parameters(connection, statement).number(token);
       try (ResultSet rows = statement.executeQuery()) {
         rows.next();
-        isPrimary = rows.getBoolean(1);
-        purgedUntil = rows.getLong(2);
+        boolean isPrimary = rows.getBoolean(1);
+        long purgedUntil = rows.getLong(2);
         long firstVersion = rows.getLong(3);
-        if (!rows.wasNull()) {
-          timers.add(new Found(keys.get(0), firstVersion, true));
-        }
+        return new Look(
+            isPrimary,
+            purgedUntil,
+            rows.wasNull() ? timers : List.of(new Found(keys.get(0), firstVersion, true)));
       }
     }
-    if (timers.isEmpty()) {
-      // In this order, because a timer may move to the history between the two reads.
-      for (String table : List.of("timewheel_timer", "timewheel_done")) {
-        for (TimerKey key : MariaDbRecords.keysIn(connection, table, keys)) {
-          timers.add(new Found(key, 0, false));
-        }
+  }
+
+  /**
+   * Ends a transaction that a failed statement may have left open. The driver does not know of it,
+   * so its rollback would send nothing.
+   */
+  private static void end(Connection connection, SQLException failure) {
+    try {
+      Sql.execute(connection, "ROLLBACK");
+    } catch (SQLException e) {
+      failure.addSuppressed(e);
+      try {
+        connection.abort(Runnable::run);
+      } catch (SQLException second) {
+        failure.addSuppressed(second);
       }
     }
-    return new Look(isPrimary, purgedUntil, timers);
   }
 }
