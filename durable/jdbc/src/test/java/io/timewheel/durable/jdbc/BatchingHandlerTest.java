@@ -19,6 +19,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -90,6 +91,29 @@ class BatchingHandlerTest {
     fireAll(start((firings, connection) -> {}));
     assertThat(ledger.effects()).isEqualTo(once());
     assertThat(sizes).anyMatch(size -> size > 1).allMatch(size -> size <= 40);
+  }
+
+  @Test
+  void allNamesOfAHandlerShareTwoTransactions() {
+    AtomicInteger concurrent = new AtomicInteger();
+    AtomicInteger most = new AtomicInteger();
+    FinishingHandler batching =
+        ledger.timers.batchHandler(
+            (firings, connection) -> {
+              most.accumulateAndGet(concurrent.incrementAndGet(), Math::max);
+              allWait.await();
+              concurrent.decrementAndGet();
+            },
+            40);
+    List<String> names = List.of("a", "b", "c", "d");
+    DurableTimer timer = ledger.start(names, batching, 1);
+    timer.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
+    while (timer.stats().fired() < names.size()) {
+      Thread.onSpinWait();
+    }
+    allWait.countDown();
+    names.forEach(name -> ledger.await(name, info -> info.state() == TimerState.COMPLETED));
+    assertThat(most).hasValue(FinishingHandler.MAX_CALLS);
   }
 
   @Test

@@ -3,6 +3,7 @@ package io.timewheel.durable.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.RetryPolicy;
@@ -54,10 +55,14 @@ final class Ledger implements AutoCloseable {
 
   /** Starts a scheduler with one handler. */
   DurableTimer start(Function<TransactionTimers, FinishingHandler> handler, int limit) {
-    timer =
-        DurableTimer.builder(store)
-            .finishingHandler("orders", handler.apply(timers), limit)
-            .start();
+    return start(List.of("orders"), handler.apply(timers), limit);
+  }
+
+  /** Starts a scheduler with one handler under several names. */
+  DurableTimer start(List<String> names, FinishingHandler handler, int limit) {
+    DurableTimerBuilder builder = DurableTimer.builder(store);
+    names.forEach(name -> builder.finishingHandler(name, handler, limit));
+    timer = builder.start();
     return timer;
   }
 

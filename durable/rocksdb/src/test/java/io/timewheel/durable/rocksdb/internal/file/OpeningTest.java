@@ -399,7 +399,7 @@ class OpeningTest {
       var before = fixture.all();
       store.backup(backup);
       fixture.commit(schedule("after", NOW));
-      assertThatThrownBy(() -> store.backup(backup)).hasMessageContaining("is there already");
+      assertThatThrownBy(() -> store.backup(backup)).hasMessageContaining("which already exists");
       try (RocksTimerStore copy = RocksTimerStore.open(backup)) {
         assertThat(Fixture.all(copy)).isEqualTo(before);
         assertThat(copy.verify().texts()).isEmpty();
