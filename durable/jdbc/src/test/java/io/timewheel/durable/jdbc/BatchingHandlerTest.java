@@ -13,11 +13,14 @@ import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -95,25 +98,38 @@ class BatchingHandlerTest {
 
   @Test
   void allNamesOfAHandlerShareTwoTransactions() {
-    AtomicInteger concurrent = new AtomicInteger();
-    AtomicInteger most = new AtomicInteger();
+    AtomicInteger transactions = new AtomicInteger();
     FinishingHandler batching =
         ledger.timers.batchHandler(
             (firings, connection) -> {
-              most.accumulateAndGet(concurrent.incrementAndGet(), Math::max);
+              transactions.incrementAndGet();
               allWait.await();
-              concurrent.decrementAndGet();
             },
             40);
     List<String> names = List.of("a", "b", "c", "d");
-    DurableTimer timer = ledger.start(names, batching, 1);
+    Queue<Thread> threads = new ConcurrentLinkedQueue<>();
+    ExecutorService executor =
+        Executors.newCachedThreadPool(
+            task -> {
+              Thread thread = new Thread(task);
+              threads.add(thread);
+              return thread;
+            });
+    DurableTimer timer = ledger.start(names, batching, executor);
     timer.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
-    while (timer.stats().fired() < names.size()) {
+    while (threads.stream().filter(BatchingHandlerTest::waitsInACall).count() < names.size()) {
       Thread.onSpinWait();
     }
+    assertThat(transactions).hasValue(FinishingHandler.MAX_CALLS);
     allWait.countDown();
     names.forEach(name -> ledger.await(name, info -> info.state() == TimerState.COMPLETED));
-    assertThat(most).hasValue(FinishingHandler.MAX_CALLS);
+    executor.shutdown();
+  }
+
+  private static boolean waitsInACall(Thread thread) {
+    return thread.getState() == Thread.State.WAITING
+        && Arrays.stream(thread.getStackTrace())
+            .anyMatch(frame -> frame.getClassName().endsWith(".BatchingHandler"));
   }
 
   @Test

@@ -17,6 +17,7 @@ import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Predicate;
 
@@ -55,13 +56,17 @@ final class Ledger implements AutoCloseable {
 
   /** Starts a scheduler with one handler. */
   DurableTimer start(Function<TransactionTimers, FinishingHandler> handler, int limit) {
-    return start(List.of("orders"), handler.apply(timers), limit);
+    timer =
+        DurableTimer.builder(store)
+            .finishingHandler("orders", handler.apply(timers), limit)
+            .start();
+    return timer;
   }
 
   /** Starts a scheduler with one handler under several names. */
-  DurableTimer start(List<String> names, FinishingHandler handler, int limit) {
-    DurableTimerBuilder builder = DurableTimer.builder(store);
-    names.forEach(name -> builder.finishingHandler(name, handler, limit));
+  DurableTimer start(List<String> names, FinishingHandler handler, Executor threads) {
+    DurableTimerBuilder builder = DurableTimer.builder(store).handlerExecutor(threads);
+    names.forEach(name -> builder.finishingHandler(name, handler, 1));
     timer = builder.start();
     return timer;
   }
