@@ -94,7 +94,7 @@ public final class HeldNode {
             new Class<?>[] {Connection.class},
             (proxy, method, arguments) -> {
               if (method.getName().equals("prepareStatement")
-                  && ((String) arguments[0]).contains("SELECT shard, epoch")) {
+                  && ((String) arguments[0]).contains("epoch FROM timewheel_shard")) {
                 fenced[0] = true;
               }
               if (method.getName().equals("commit") && fenced[0] && holdsNextEnd) {
