@@ -31,6 +31,7 @@ import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.ResultSet;
@@ -226,6 +227,60 @@ class MariaDbTest {
               .toList();
       assertThat(node.store.commit(changes)).allMatch(done -> done.answer() == Answer.CREATED);
       assertThat(node.store.get(key("id-99")).definition().payload()).isEqualTo(payload);
+    }
+
+    /** MariaDB's maximum is 1 GB; operators may set the documented minimum. */
+    @Test
+    void splitsLargeBatchesForTheSmallestPacketLimit() throws SQLException {
+      Database administration = TestDatabases.mariadb().administration();
+      long usual = administration.number("SELECT @@global.max_allowed_packet");
+      administration.execute("SET GLOBAL max_allowed_packet = 4194304");
+      try (HikariDataSource pool = fixture.database.pool(2)) {
+        Fixture.Node small = fixture.open(pool, 4);
+        List<Change> changes = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+          changes.add(large("id-" + i));
+        }
+        assertThat(small.store.commit(changes))
+            .extracting(Outcome::answer)
+            .containsOnly(Answer.CREATED);
+        assertThat(
+                small.store.commit(
+                    changes.stream()
+                        .<Change>map(change -> new Change.Cancel(change.key(), 0, NOW))
+                        .toList()))
+            .extracting(Outcome::answer)
+            .containsOnly(Answer.CANCELLED);
+        assertThat(fixture.number("SELECT count(*) FROM timewheel_done")).isEqualTo(100);
+        small.store.close();
+      } finally {
+        administration.execute("SET GLOBAL max_allowed_packet = " + usual);
+      }
+    }
+
+    /** {@return a new timer with a payload and a header of about 64 KiB each} */
+    private static Change large(String id) {
+      Change.Schedule plain = schedule(id, NOW);
+      TimerDefinition definition = plain.definition();
+      return new Change.Schedule(
+          plain.key(),
+          new TimerDefinition(
+              "",
+              definition.handler(),
+              false,
+              new byte[64 * 1024],
+              Map.of("header", "h".repeat(60_000)),
+              definition.retry(),
+              definition.missed(),
+              0),
+          NOW,
+          false,
+          Change.Condition.NONE,
+          0,
+          false,
+          null,
+          TimerRecord.NEVER,
+          NOW);
     }
 
     @Test

@@ -256,6 +256,7 @@ public final class MariaDbRecords implements Records {
           statements.connection(),
           NEW_COLUMNS + NEW_ROW + "?)",
           records,
+          MariaDbRecords::size,
           (to, record) -> bindNew(to, record, shards).number(record.version()));
       Arrays.fill(which, true);
       return () -> which;
@@ -319,9 +320,10 @@ public final class MariaDbRecords implements Records {
   private static void insertDone(Connection connection, List<Finished> timers) throws SQLException {
     MariaDbRows.Columns<Finished> columns =
         (to, timer) -> columns(to, timer.record()).bytes(timer.payloadHash());
+    MariaDbRows.Size<Finished> size = timer -> size(timer.record());
     if (timers.size() >= LEAST_BATCH) {
       MariaDbRows.insertNew(
-          connection, INSERT_DONE + " VALUES " + MariaDbRows.row(14), timers, columns);
+          connection, INSERT_DONE + " VALUES " + MariaDbRows.row(14), timers, size, columns);
       return;
     }
     int unused =
@@ -330,7 +332,7 @@ public final class MariaDbRecords implements Records {
             INSERT_DONE,
             MariaDbRows.row(14),
             timers,
-            timer -> size(timer.record()),
+            size,
             columns,
             "",
             returned -> {});

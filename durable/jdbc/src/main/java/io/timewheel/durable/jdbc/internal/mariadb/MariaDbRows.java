@@ -18,8 +18,8 @@ final class MariaDbRows {
    */
   static final int MAX_ROWS = 500;
 
-  /** The maximum size of a statement, which must fit into one packet. */
-  private static final int MAX_BYTES = 1 << 20;
+  /** The maximum size of several rows: half of a statement, because escaping may double bytes. */
+  private static final int MAX_BYTES = 3 << 19;
 
   private MariaDbRows() {}
 
@@ -62,10 +62,7 @@ final class MariaDbRows {
     int affected = 0;
     int from = 0;
     while (from < rows.size()) {
-      int to = from;
-      for (int bytes = 0; to < rows.size() && to - from < MAX_ROWS && bytes < MAX_BYTES; to++) {
-        bytes += size.of(rows.get(to));
-      }
+      int to = Math.min(end(rows, from, size), from + MAX_ROWS);
       String sql = into + " VALUES " + row + (", " + row).repeat(to - from - 1) + end;
       try (PreparedStatement statement = connection.prepareStatement(sql)) {
         Parameters parameters = new Parameters(connection, statement);
@@ -87,19 +84,33 @@ final class MariaDbRows {
     return affected;
   }
 
+  /** {@return the index after the last row that fits into one statement} */
+  private static <T> int end(List<T> rows, int from, Size<T> size) {
+    int to = from + 1;
+    int bytes = size.of(rows.get(from));
+    while (to < rows.size() && (bytes += size.of(rows.get(to))) <= MAX_BYTES) {
+      to++;
+    }
+    return to;
+  }
+
   /**
-   * Inserts rows that do not exist, as one JDBC batch. The driver then sends them without SQL text,
-   * unless it is configured otherwise. If it fails, the transaction must be rolled back, because
-   * some rows may be inserted.
+   * Inserts rows that do not exist, in as many JDBC batches as their size requires. The driver then
+   * sends them without SQL text, unless it is configured otherwise. If it fails, the transaction
+   * must be rolled back, because some rows may be inserted.
    */
-  static <T> void insertNew(Connection connection, String sql, List<T> rows, Columns<T> values)
+  static <T> void insertNew(
+      Connection connection, String sql, List<T> rows, Size<T> size, Columns<T> values)
       throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      for (T row : rows) {
-        values.set(new Parameters(connection, statement), row);
-        statement.addBatch();
+      for (int from = 0, to; from < rows.size(); from = to) {
+        to = end(rows, from, size);
+        for (T row : rows.subList(from, to)) {
+          values.set(new Parameters(connection, statement), row);
+          statement.addBatch();
+        }
+        int[] unused = statement.executeBatch();
       }
-      int[] unused = statement.executeBatch();
     }
   }
 

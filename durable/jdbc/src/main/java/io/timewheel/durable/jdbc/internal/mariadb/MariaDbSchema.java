@@ -14,9 +14,7 @@ final class MariaDbSchema implements SchemaSql {
   private static final int LEAST_MAJOR = 10;
   private static final int LEAST_MINOR = 11;
 
-  /**
-   * Room for the largest statement: 1 MiB and one timer, in which escaping may double each byte.
-   */
+  /** Room for the largest statement: 3 MiB, in which each byte is escaped. */
   private static final long LEAST_PACKET = 4 << 20;
 
   private static final String SCHEMA_LOCK = "concat('timewheel.', md5(database()))";
