@@ -10,6 +10,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.ArrayDeque;
 import java.util.concurrent.Semaphore;
+import java.util.function.UnaryOperator;
 import javax.sql.DataSource;
 
 /** Loses or delays a COMMIT, or loses its answer, when a test requests that. */
@@ -48,6 +49,12 @@ final class LossySource extends BareDataSource {
 
   /** Runs before a rollback, or after the loss of a direct write. */
   Runnable onRollback = () -> {};
+
+  /** Changes statements before they are prepared. */
+  UnaryOperator<String> rewriting = sql -> sql;
+
+  /** True if connections execute prepared statements only, and cannot be aborted. */
+  boolean isBroken;
 
   /** True if closing a connection throws. */
   boolean failsToClose;
@@ -119,7 +126,11 @@ final class LossySource extends BareDataSource {
               if (method.getName().equals("abort")) {
                 aborted.release();
               }
+              if (isBroken && method.getName().matches("createStatement|abort")) {
+                throw new SQLException("broken", "HY000");
+              }
               if (method.getName().equals("prepareStatement")) {
+                arguments[0] = rewriting.apply((String) arguments[0]);
                 prepared = (String) arguments[0];
                 onPrepare.run();
               }
@@ -130,8 +141,11 @@ final class LossySource extends BareDataSource {
                 real.close();
                 throw new SQLException("gone when it was given back", "08006");
               }
-              if (real == dead && method.getName().matches("rollback|close")) {
+              if (real == dead && method.getName().matches("rollback|close|abort")) {
                 return null; // on this side, the connection is lost
+              }
+              if (real == dead && method.getName().equals("createStatement")) {
+                throw new SQLException("the connection is gone", "08006");
               }
               // A statement that contains its own COMMIT is delayed before it.
               if (fates.peek() == Fate.COMMIT_DELAYED

@@ -497,6 +497,33 @@ class MariaDbTest {
       assertThat(source.commits).isOne();
     }
 
+    /** A handler that does not run stands for a statement that is killed after another error. */
+    @Test
+    void anyFailedStatementLeavesNoTransactionOpen() throws SQLException {
+      List<TimerRecord> made = List.of(other.commit(schedule("a", NOW)).record());
+      source.rewriting = sql -> sql.replace("BEGIN ROLLBACK; RESIGNAL; END", "RESIGNAL");
+      try (Connection connection = source.getConnection()) {
+        DirectInserts inserts = node.store.server().directInserts();
+        assertThatExceptionOfType(SQLException.class)
+            .isThrownBy(() -> inserts.insert(connection, made, 7, 4, to -> {}))
+            .matches(inserts::isNotNew);
+        assertThat(text(connection, "SELECT @@in_transaction")).isEqualTo("0");
+      }
+    }
+
+    @Test
+    void judgesAWriteByItsErrorAlthoughItsConnectionCannotBeAborted() throws SQLException {
+      List<TimerRecord> made = List.of(other.commit(schedule("a", NOW)).record());
+      source.isBroken = true;
+      try (Connection connection = source.getConnection()) {
+        DirectInserts inserts = node.store.server().directInserts();
+        assertThatExceptionOfType(SQLException.class)
+            .isThrownBy(() -> inserts.insert(connection, made, 7, 4, to -> {}))
+            .matches(inserts::isNotNew)
+            .satisfies(e -> assertThat(e.getSuppressed()).hasSize(2));
+      }
+    }
+
     /** The statements of a lookup read the timers, the history and the commit row. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 3, 4})

@@ -163,9 +163,7 @@ final class MariaDbDirectInserts implements DirectInserts {
         return new Answer(firstVersion, inserted, true);
       }
     } catch (SQLException e) {
-      if (INTERRUPTED.contains(MariaDbErrors.code(e))) {
-        connection.abort(Runnable::run); // no handler runs, so the transaction may be open
-      }
+      end(connection, e);
       throw e;
     }
   }
@@ -223,8 +221,8 @@ final class MariaDbDirectInserts implements DirectInserts {
   @Override
   public Look look(Connection connection, List<TimerKey> keys, long token) throws SQLException {
     Sql.execute(connection, READ_COMMITTED); // otherwise it might read uncommitted rows
-    Sql.execute(connection, "START TRANSACTION");
     try {
+      Sql.execute(connection, "START TRANSACTION");
       Look look = lookCommitted(connection, keys, token);
       Sql.execute(connection, "COMMIT");
       return look;
@@ -260,8 +258,9 @@ final class MariaDbDirectInserts implements DirectInserts {
   }
 
   /**
-   * Ends a transaction that a failed statement may have left open. The driver does not know of it,
-   * so its rollback would send nothing.
+   * Ends a transaction that a failed statement may have left open, as no handler runs after the
+   * statement was killed. The driver does not know of the transaction, so its own rollback would
+   * send nothing.
    */
   private static void end(Connection connection, SQLException failure) {
     try {
