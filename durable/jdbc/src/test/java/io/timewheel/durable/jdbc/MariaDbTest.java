@@ -497,6 +497,19 @@ class MariaDbTest {
       assertThat(source.commits).isOne();
     }
 
+    /** A server without a binary log shows commits before it has flushed them. */
+    @Test
+    void confirmsACommitByAnotherOne() throws SQLException {
+      source.fates.add(Fate.ANSWER_LOST);
+      assertCreated(commit(1, NOW));
+      assertThat(fixture.number(COMMITS)).isEqualTo(2);
+      source.fates.add(Fate.ANSWER_LOST);
+      node.commit(new Change.Cancel(key("id-0"), 0, NOW));
+      assertThat(fixture.number(COMMITS)).isEqualTo(4);
+    }
+
+    private static final String COMMITS = "SELECT count(*) FROM timewheel_commit";
+
     /** A handler that does not run stands for a statement that is killed after another error. */
     @Test
     void anyFailedStatementLeavesNoTransactionOpen() throws SQLException {

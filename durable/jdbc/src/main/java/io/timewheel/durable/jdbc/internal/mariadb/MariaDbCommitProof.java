@@ -29,14 +29,15 @@ final class MariaDbCommitProof implements CommitProof {
     if (Sql.number(connection, "SELECT @@in_transaction") == 0) {
       return null;
     }
-    long id = ThreadLocalRandom.current().nextLong();
-    String insert =
-        "INSERT INTO timewheel_commit (made_at, id) VALUES ("
-            + MariaDbExpressions.NOW
-            + ", "
-            + id
-            + ") RETURNING concat(made_at, '/', id)";
-    return Sql.text(connection, insert);
+    return Sql.text(connection, insert());
+  }
+
+  private static String insert() {
+    return "INSERT INTO timewheel_commit (made_at, id) VALUES ("
+        + MariaDbExpressions.NOW
+        + ", "
+        + ThreadLocalRandom.current().nextLong()
+        + ") RETURNING concat(made_at, '/', id)";
   }
 
   @Override
@@ -68,6 +69,12 @@ final class MariaDbCommitProof implements CommitProof {
             + " < "
             + COMMITS_MILLIS / 2;
     return Sql.number(connection, isRecent) == 1 ? Boolean.FALSE : null;
+  }
+
+  /** Inserts a row. A server without a binary log shows commits before it has flushed them. */
+  @Override
+  public void touch(Connection connection) throws SQLException {
+    String unused = Sql.text(connection, insert());
   }
 
   @Override

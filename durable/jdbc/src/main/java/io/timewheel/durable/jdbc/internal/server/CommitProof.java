@@ -30,9 +30,9 @@ public interface CommitProof {
   @Nullable Boolean isCommitted(Connection connection, String transactionId) throws SQLException;
 
   /**
-   * Commits a meaningless change, outside of a transaction, if a commit waits for a standby, for
-   * which {@link #isCommitted} does not wait. When the standby has this commit, it has all earlier
-   * ones.
+   * Commits a meaningless change, outside of a transaction, if a commit waits for a standby or for
+   * the disk, for which {@link #isCommitted} does not wait. When this commit is durable, so are all
+   * earlier ones.
    */
   default void touch(Connection connection) throws SQLException {}
 
