@@ -103,6 +103,17 @@ class MariaDbStoreTest extends TimerStoreContract {
   }
 
   @Test
+  void schedulesInOneStatement() {
+    LossySource counted = new LossySource(pool);
+    try (JdbcTimerStore store = JdbcTimerStore.mariadb(counted)) {
+      counted.commits = 0;
+      store.commit(List.of(Fixture.schedule("a", Fixture.NOW)));
+      assertThat(counted.directWrites).isOne();
+      assertThat(counted.commits).isZero();
+    }
+  }
+
+  @Test
   void mayChangeNoTable() throws SQLException {
     try (Connection connection = pool.getConnection();
         Statement statement = connection.createStatement()) {

@@ -497,6 +497,16 @@ class MariaDbTest {
       assertThat(source.commits).isOne();
     }
 
+    /** Otherwise each call would cost a round trip more. */
+    @Test
+    void triesNoDirectWriteOnceTheServerHasRefusedIt() {
+      source.rewriting = sql -> sql.replace("DECLARE EXIT HANDLER", "DECLARE HANDLER");
+      node.commit(schedule("a", NOW));
+      node.commit(schedule("b", NOW));
+      assertThat(source.directWrites).isOne();
+      assertThat(source.commits).isEqualTo(2);
+    }
+
     /** A server without a binary log shows commits before it has flushed them. */
     @Test
     void confirmsACommitByAnotherOne() throws SQLException {

@@ -25,9 +25,10 @@ import java.util.function.Consumer;
  * Inserts new timers directly on MariaDB, by one compound statement that begins and ends its
  * transaction. The server waits for nothing between its parts, so a suspended node holds no locks.
  *
- * <p>The insert waits for no lock. The later read of the history has a snapshot of its own, so it
- * finds any timer that was finished before its key was free. If a timer exists or is in the
- * history, the statement rolls back.
+ * <p>The insert of the timers waits for no lock. The counters and the commit row have new keys, so
+ * only a change of their tables can delay them. The later read of the history has a snapshot of its
+ * own, so it finds any timer that was finished before its key was free. If a timer exists or is in
+ * the history, the statement rolls back.
  *
  * <p>A row of {@code timewheel_commit} contains the token. It is present if the write was
  * committed, even after its timers were replaced.
@@ -38,6 +39,9 @@ final class MariaDbDirectInserts implements DirectInserts {
 
   /** Server shutdown, killed statement and connection, statement timeout, and failed commit. */
   private static final Set<Integer> INTERRUPTED = Set.of(1_053, 1_180, 1_317, 1_927, 1_969);
+
+  /** Syntax error, missing right, unknown variable, and unsupported statement, as of a proxy. */
+  private static final Set<Integer> REFUSED = Set.of(1_064, 1_142, 1_143, 1_193, 1_227, 1_235);
 
   /** The longest list. For longer ones, a write batch costs less, because it parses no rows. */
   private static final int MAX_TIMERS = 99;
@@ -199,6 +203,11 @@ final class MariaDbDirectInserts implements DirectInserts {
   @Override
   public boolean isNotNew(SQLException failure) {
     return MariaDbErrors.code(failure) == DUPLICATE_KEY;
+  }
+
+  @Override
+  public boolean isRefused(SQLException failure) {
+    return REFUSED.contains(MariaDbErrors.code(failure));
   }
 
   /**

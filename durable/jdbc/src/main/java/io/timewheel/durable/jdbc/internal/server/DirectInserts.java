@@ -67,6 +67,11 @@ public interface DirectInserts {
   /** {@return whether a failed insert may have been committed nevertheless} */
   boolean mayBeCommitted(SQLException failure);
 
+  /** {@return whether the server refuses all such inserts, although write batches may succeed} */
+  default boolean isRefused(SQLException failure) {
+    return false;
+  }
+
   /** {@return whether an insert failed because a timer already exists, or is in the history} */
   boolean isNotNew(SQLException failure);
 

@@ -85,7 +85,7 @@ final class DirectWrites {
   /** The latest version known to this session. */
   private final AtomicLong newestVersion = new AtomicLong();
 
-  /** False if connections do not send several statements as one transaction. */
+  /** False if the server does not execute the statements as one transaction, or refuses them. */
   private volatile boolean isPossible;
 
   /** The number of further calls that skip the direct write and use a write batch. */
@@ -292,6 +292,13 @@ final class DirectWrites {
           foundOld(records.size());
         } else if (errors.isHeldUp(e) && keys.size() == 1) {
           heldTimers.add(keys); // the write batch finds the held timers of a list
+        } else if (inserts.isRefused(e) && isPossible) {
+          isPossible = false;
+          Log.LOG.log(
+              System.Logger.Level.WARNING,
+              "the database refuses schedules in one statement: from now on each call has a"
+                  + " transaction",
+              e);
         }
         throw e;
       }
