@@ -65,12 +65,12 @@ public final class LeaseThreads implements AutoCloseable {
   }
 
   private void give() {
-    execute(ownership::give, "a shard cannot be given away yet");
+    execute(ownership::give, "a shard cannot be given away");
   }
 
   /** Confirms pauses immediately. */
   public void confirmPauses() {
-    execute(pauses::confirm, "a pause is confirmed with the next tick");
+    execute(pauses::confirm, "a pause cannot be confirmed");
   }
 
   private void execute(Runnable work, String failure) {
@@ -80,7 +80,10 @@ public final class LeaseThreads implements AutoCloseable {
             try {
               work.run();
             } catch (RuntimeException | Error e) {
-              Log.LOG.log(System.Logger.Level.WARNING, failure, e);
+              Log.LOG.log(
+                  System.Logger.Level.WARNING,
+                  failure + "; tried again with the next maintenance tick",
+                  e);
             }
           });
     } catch (RejectedExecutionException e) {
