@@ -75,7 +75,7 @@ class TicksTest {
   // Together
 
   @Property
-  @Tag("promise-2")
+  @net.jqwik.api.Tag("promise-2")
   void neverEarlyAndLateByLessThanATick(
       @ForAll @LongRange(min = 1, max = Long.MAX_VALUE - 1) long deadlineNanos,
       @ForAll @LongRange(min = 1) long tickNanos) {

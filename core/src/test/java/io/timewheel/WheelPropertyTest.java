@@ -14,8 +14,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.From;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.Tuple;
-import org.junit.jupiter.api.Tag;
 
 /**
  * Random scripts of operations, run on a wheel and on its {@link WheelModel}, which compares the

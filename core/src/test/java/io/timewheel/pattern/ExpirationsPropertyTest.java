@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
-import org.junit.jupiter.api.Tag;
+import net.jqwik.api.Tag;
 
 class ExpirationsPropertyTest {
   private static final int KEYS = 8;

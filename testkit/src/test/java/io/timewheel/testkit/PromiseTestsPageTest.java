@@ -40,7 +40,7 @@ class PromiseTestsPageTest {
   /** The promise that an annotation names, and the annotated class or method. */
   private static final Pattern ANNOTATION =
       Pattern.compile(
-          "@(?:Tag|Ref)\\(\"promise-(\\w+)\"\\)(?=[^{;]*?\\b(void|class|interface)\\s+(\\w+))");
+          "@(?:net\\.jqwik\\.api\\.)?(?:Tag|Ref)\\(\"promise-(\\w+)\"\\)(?=[^{;]*?\\b(void|class|interface)\\s+(\\w+))");
 
   private static final Map<String, SortedSet<String>> TESTS = tests();
 
@@ -130,7 +130,9 @@ class PromiseTestsPageTest {
                 throws IOException {
               String name = file.getFileName().toString();
               if (name.endsWith(".java")) {
-                collect(name.replace(".java", ""), Files.readString(file), tests);
+                String source = Files.readString(file);
+                checkTagsOfProperties(name, source);
+                collect(name.replace(".java", ""), source, tests);
               }
               return FileVisitResult.CONTINUE;
             }
@@ -139,6 +141,15 @@ class PromiseTestsPageTest {
       throw new UncheckedIOException(e);
     }
     return tests;
+  }
+
+  /** With a tag of Jupiter, jqwik skips the property. */
+  private static void checkTagsOfProperties(String file, String source) {
+    if (source.contains("import org.junit.jupiter.api.Tag;")) {
+      assertThat(source)
+          .as(file + ": a property needs @net.jqwik.api.Tag")
+          .doesNotContainPattern("@(?:Property|Example)\\b[^;{]*?@Tag\\(");
+    }
   }
 
   private static void collect(String file, String source, Map<String, SortedSet<String>> tests) {

@@ -29,8 +29,8 @@ import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
+import net.jqwik.api.Tag;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 
 /**
  * Applies random changes in random batches, with restarts, and compares results, records and

@@ -19,8 +19,8 @@ import net.jqwik.api.Arbitrary;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import net.jqwik.api.Tag;
 import net.jqwik.api.Tuple;
-import org.junit.jupiter.api.Tag;
 
 /** Verifies random crons by brute force, and the parser with random texts. */
 @Tag("promise-50")
