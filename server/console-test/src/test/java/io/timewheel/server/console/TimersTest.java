@@ -268,6 +268,7 @@ class TimersTest extends ConsoleTest {
          "headers":{"a":"b"},"grace":"PT7M","payload":[1234567890123456789]}
         """);
     show("#/edit/made/kept");
+    browser.awaitText("main", "Mon, 1 Jun 2099"); // before it, the button may still move
     type("Queue", "others");
     browser.click("button[type=submit]");
     browser.awaitText("main", "into the queue others");
