@@ -11,6 +11,7 @@ import io.timewheel.durable.jdbc.internal.handler.AttemptHandler;
 import io.timewheel.durable.jdbc.internal.handler.BatchingHandler;
 import io.timewheel.durable.jdbc.internal.handler.HandlerRunner;
 import io.timewheel.durable.jdbc.internal.handler.HandlerTransactions;
+import io.timewheel.durable.jdbc.internal.handler.SingleHandler;
 import io.timewheel.durable.jdbc.internal.handler.StoreTables;
 import io.timewheel.durable.jdbc.internal.handler.TransactionStore;
 import io.timewheel.durable.jdbc.internal.handler.UserTransactionHandler;
@@ -110,7 +111,7 @@ public final class TransactionTimers {
    *     in addition to the six of the store
    */
   public FinishingHandler handler(TransactionHandler handler) {
-    return new BatchingHandler(single(handler), 1);
+    return new SingleHandler(single(handler));
   }
 
   /**
@@ -162,7 +163,8 @@ public final class TransactionTimers {
    * Creates a handler that takes many firings in one transaction, and whose effects happen exactly
    * once. At most two such transactions run at a time. Timers that become due meanwhile form the
    * next batch. If a batch fails, it is rolled back, and each of its firings is handled in a
-   * transaction of its own.
+   * transaction of its own. With a {@code maxBatch} of 1, it is like {@link
+   * #handler(TransactionHandler)}: only the max concurrency limits its transactions.
    *
    * @param handler the handler
    * @param maxBatch the maximum number of firings in one transaction
@@ -175,10 +177,12 @@ public final class TransactionTimers {
       throw new IllegalArgumentException(
           "maxBatch: " + maxBatch + " (expected: 1 to " + store.traits().maxBatch() + ")");
     }
-    return new BatchingHandler(
+    HandlerTransactions transactions =
         transactions(
             (attempts, connection) ->
-                handler.handle(attempts.stream().map(TransactionFiring::new).toList(), connection)),
-        maxBatch);
+                handler.handle(attempts.stream().map(TransactionFiring::new).toList(), connection));
+    return maxBatch == 1
+        ? new SingleHandler(transactions)
+        : new BatchingHandler(transactions, maxBatch);
   }
 }

@@ -12,6 +12,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -124,6 +126,46 @@ class BatchingHandlerTest {
     allWait.countDown();
     names.forEach(name -> ledger.await(name, info -> info.state() == TimerState.COMPLETED));
     executor.shutdown();
+  }
+
+  @Test
+  void aCloseEndsTheWaitForStalledTransactionsOfOtherNames() throws InterruptedException {
+    Semaphore stalled = new Semaphore(0);
+    Queue<Thread> inHandler = new ConcurrentLinkedQueue<>();
+    FinishingHandler batching =
+        ledger.timers.batchHandler(
+            (firings, connection) -> {
+              inHandler.add(Thread.currentThread());
+              stalled.acquireUninterruptibly();
+            },
+            40);
+    List<String> names = List.of("a", "b", "c");
+    Queue<Thread> threads = new ConcurrentLinkedQueue<>();
+    DurableTimer timer =
+        ledger.start(
+            names,
+            batching,
+            task -> {
+              Thread thread = new Thread(task);
+              threads.add(thread);
+              thread.start();
+            });
+    timer.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
+    while (inHandler.size() < FinishingHandler.MAX_CALLS
+        || threads.stream().filter(BatchingHandlerTest::waitsInACall).count() < names.size()) {
+      Thread.onSpinWait();
+    }
+    timer.close(Duration.ZERO);
+    for (Thread thread : threads) {
+      if (!inHandler.contains(thread)) {
+        thread.join();
+      }
+    }
+    assertThat(inHandler).hasSize(FinishingHandler.MAX_CALLS);
+    stalled.release(FinishingHandler.MAX_CALLS);
+    for (Thread thread : threads) {
+      thread.join();
+    }
   }
 
   private static boolean waitsInACall(Thread thread) {

@@ -209,6 +209,28 @@ class TransactionHandlerTest {
     assertThat(ledger.effects()).containsExactly("a 2");
   }
 
+  // Concurrency
+
+  @Test
+  void attemptsUpToTheLimitRunTogether() {
+    List<String> ids = List.of("a", "b", "c", "d", "e", "f", "g", "h");
+    CountDownLatch allRun = new CountDownLatch(ids.size());
+    ledger
+        .start(
+            timers ->
+                finishing(
+                    timers,
+                    (firing, connection) -> {
+                      allRun.countDown();
+                      allRun.await();
+                      write(firing, connection);
+                    }),
+            ids.size())
+        .scheduleAll(ids.stream().map(Ledger::spec).toList());
+    ids.forEach(ledger::awaitDone);
+    assertThat(ledger.effects()).isEqualTo(ids.stream().map(id -> id + " 1").toList());
+  }
+
   // Changes during the attempt
 
   @Test

@@ -13,6 +13,7 @@ import java.util.concurrent.Semaphore;
  */
 public final class BatchingHandler implements FinishingHandler {
   private final HandlerTransactions transactions;
+  private final SingleHandler alone;
   private final int maxBatch;
 
   /** The engine limits calls for each name; this limits the connections for all names. */
@@ -21,6 +22,7 @@ public final class BatchingHandler implements FinishingHandler {
   public BatchingHandler(HandlerTransactions transactions, int maxBatch) {
     this.transactions = transactions;
     this.maxBatch = maxBatch;
+    alone = new SingleHandler(transactions);
   }
 
   @Override
@@ -30,7 +32,12 @@ public final class BatchingHandler implements FinishingHandler {
 
   @Override
   public void handle(List<? extends FinishingAttempt> attempts) {
-    calls.acquireUninterruptibly();
+    try {
+      calls.acquire();
+    } catch (InterruptedException e) { // the engine was closed, and calls of other names stall
+      attempts.forEach(attempt -> attempt.failed(e));
+      return;
+    }
     try {
       handleTogether(attempts);
     } finally {
@@ -39,30 +46,28 @@ public final class BatchingHandler implements FinishingHandler {
   }
 
   private void handleTogether(List<? extends FinishingAttempt> attempts) {
+    if (attempts.size() == 1) {
+      alone.handle(attempts);
+      return;
+    }
     List<Outcome> outcomes;
     try {
       outcomes = transactions.handle(attempts.stream().map(HandlerAttempt::new).toList());
     } catch (Throwable e) {
-      if (attempts.size() == 1 || isUnknown(e)) {
+      if (isUnknown(e)) {
         attempts.forEach(attempt -> attempt.failed(e));
       } else {
-        handleEachAlone(attempts);
+        alone.handle(attempts);
       }
       return;
     }
-    boolean applied =
-        outcomes.stream().allMatch(outcome -> outcome.answer() == Outcome.Answer.APPLIED);
-    if (applied || attempts.size() == 1) {
+    if (outcomes.stream().allMatch(outcome -> outcome.answer() == Outcome.Answer.APPLIED)) {
       for (int i = 0; i < attempts.size(); i++) {
         attempts.get(i).recorded(outcomes.get(i));
       }
     } else {
-      handleEachAlone(attempts);
+      alone.handle(attempts);
     }
-  }
-
-  private void handleEachAlone(List<? extends FinishingAttempt> attempts) {
-    attempts.forEach(attempt -> handleTogether(List.of(attempt)));
   }
 
   /**

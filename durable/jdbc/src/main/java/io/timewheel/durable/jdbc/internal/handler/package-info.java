@@ -6,11 +6,11 @@
  * records their success, and {@link io.timewheel.durable.jdbc.internal.handler.TransactionStore},
  * for timers that a user schedules in a transaction.
  *
- * <p>{@code BatchingHandler} handles many attempts in one transaction. {@code
- * UserTransactionHandler} leaves its beginning and end to a {@code HandlerRunner}, and looks up the
- * outcome of a commit whose answer was lost. An {@code AttemptHandler} handles each {@code
- * HandlerAttempt}, on a {@code HandlerConnection}. {@code StoreTables} checks that a connection
- * leads to the tables of the store.
+ * <p>{@code SingleHandler} handles each attempt in its own transaction, and {@code BatchingHandler}
+ * many attempts in one. {@code UserTransactionHandler} leaves its beginning and end to a {@code
+ * HandlerRunner}, and looks up the outcome of a commit whose answer was lost. An {@code
+ * AttemptHandler} handles each {@code HandlerAttempt}, on a {@code HandlerConnection}. {@code
+ * StoreTables} checks that a connection leads to the tables of the store.
  */
 @NullMarked
 package io.timewheel.durable.jdbc.internal.handler;
