@@ -12,11 +12,13 @@ import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
 import java.time.Instant;
@@ -28,6 +30,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
@@ -403,6 +406,82 @@ class HandlerClusterTest {
     }
     assertThat(byOwner.get(true)).as("of its own shards").isGreaterThan(20);
     assertThat(byOwner.get(false)).as("leased").isGreaterThan(5);
+  }
+
+  @Test
+  void anErrorAfterOneLeaseAffectsNoOtherLeaseAndNoSlots() {
+    boolean[] fails = {false};
+    InMemoryTimerStore session = data.join();
+    List<CompletableFuture<Void>> running = new ArrayList<>();
+    AsyncHandler slow =
+        firing -> {
+          fired("B", firing);
+          running.add(new CompletableFuture<>());
+          return running.get(running.size() - 1);
+        };
+    start("A", "a");
+    DurableTimer b =
+        kit.start(
+            new ForwardingTimerStore(session) {
+              @Override
+              public List<TimerRecord> leaseForHandlers(
+                  Map<String, Integer> slots, long until, long now, Supplier<ClaimToken> tokens) {
+                List<TimerRecord> leased = super.leaseForHandlers(slots, until, now, tokens);
+                fails[0] = leased.size() == 3;
+                return leased;
+              }
+
+              @Override
+              public StoreTraits traits() { // read at the begin of the first leased attempt
+                if (fails[0]) {
+                  fails[0] = false;
+                  throw new OutOfMemoryError("on purpose");
+                }
+                return super.traits();
+              }
+            },
+            builder -> builder.asyncHandler("b", slow, 8, null));
+    share("A");
+    data.notifications(false); // so that one sweep leases all
+    IntStream.range(0, 3).forEach(i -> client.schedule(spec("t" + i)));
+    kit.advanceBy(Duration.ofSeconds(3));
+    assertThat(fired).hasSize(3).allMatch(line -> line.contains(" 1 @"));
+    assertThat(b.stats().running()).isEqualTo(3);
+    IntStream.range(3, 8).forEach(i -> client.schedule(spec("t" + i)));
+    kit.advanceBy(Duration.ofSeconds(3));
+    assertThat(fired).as("all eight slots are used").hasSize(8);
+    List.copyOf(running).forEach(each -> each.complete(null));
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(client.counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
+    assertThat(fails[0]).isFalse();
+  }
+
+  private static TimerRecord unclaimed(TimerRecord record) {
+    return record.copy().claim(null).build();
+  }
+
+  @Test
+  void aFaultyAnswerToALeaseKeepsNoSlots() {
+    boolean[] faulty = {true};
+    InMemoryTimerStore session = data.join();
+    start("A", "a");
+    kit.start(
+        new ForwardingTimerStore(session) {
+          @Override
+          public List<TimerRecord> leaseForHandlers(
+              Map<String, Integer> slots, long until, long now, Supplier<ClaimToken> tokens) {
+            List<TimerRecord> leased = super.leaseForHandlers(slots, until, now, tokens);
+            return faulty[0] ? leased.stream().map(HandlerClusterTest::unclaimed).toList() : leased;
+          }
+        },
+        builder -> builder.handler("b", firing -> fired("B", firing), 1, null));
+    share("A");
+    client.schedule(spec("t"));
+    kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(fired).isEmpty();
+    faulty[0] = false;
+    kit.advanceBy(LEASE.plus(SWEEP));
+    assertThat(fired).singleElement().satisfies(line -> assertThat(line).startsWith("B t 2 @"));
   }
 
   // Outcomes of runs

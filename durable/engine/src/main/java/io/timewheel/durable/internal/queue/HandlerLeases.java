@@ -201,20 +201,18 @@ public final class HandlerLeases {
     long nowMillis = context.nowMillis();
     long untilMillis = nowMillis + LEASE.toMillis();
     long pausesBefore = context.pauseGate().pauses();
-    List<TimerRecord> records;
+    List<Lease> made = new ArrayList<>();
     try {
-      records = context.store().leaseForHandlers(wanted, untilMillis, nowMillis, tokens::next);
+      List<TimerRecord> records =
+          context.store().leaseForHandlers(wanted, untilMillis, nowMillis, tokens::next);
+      records.forEach(record -> made.add(new Lease(record, untilMillis)));
     } catch (RuntimeException | Error e) {
-      wanted.forEach(handlers::release);
+      release(wanted);
       throw e;
     }
-    Map<String, Integer> unused = new HashMap<>(wanted);
-    List<Lease> made = new ArrayList<>();
-    for (TimerRecord record : records) {
-      unused.merge(record.definition().handler(), -1, Integer::sum);
-      made.add(new Lease(record, untilMillis));
-    }
     leases.addAll(made);
+    Map<String, Integer> unused = new HashMap<>(wanted);
+    made.forEach(lease -> unused.merge(lease.handler(), -1, Integer::sum));
     boolean more = false;
     synchronized (this) {
       for (Map.Entry<String, Integer> slots : unused.entrySet()) {
@@ -224,9 +222,25 @@ public final class HandlerLeases {
         }
       }
     }
-    made.forEach(lease -> handlers.leased(lease.record, lease, pausesBefore));
-    unused.forEach(handlers::release);
+    for (Lease lease : made) {
+      isolated(lease.handler(), () -> handlers.leased(lease.record, lease, pausesBefore));
+    }
+    release(unused);
     return more;
+  }
+
+  /** Releases reserved slots for which nothing was leased. */
+  private void release(Map<String, Integer> unused) {
+    unused.forEach((handler, slots) -> isolated(handler, () -> handlers.release(handler, slots)));
+  }
+
+  /** Runs a step for one handler. Its exception affects no other lease and no other slots. */
+  private static void isolated(String handler, Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.ERROR, "after a lease for the handler " + handler, e);
+    }
   }
 
   /** Extends the leases of attempts that have not ended. */
@@ -259,6 +273,10 @@ public final class HandlerLeases {
         throw new IllegalArgumentException("no claim: " + record.key());
       }
       token = claim.token();
+    }
+
+    String handler() {
+      return record.definition().handler();
     }
 
     void extend(long nowMillis) {
