@@ -256,12 +256,18 @@ final class ChangeQueue {
     callersBytes += bytesOf(failed.changes);
   }
 
-  /** Removes failed changes; they are not repeated. */
-  void remove(FailedChanges failed) {
-    if (aside.remove(failed)) {
-      repeated -= failed.callers();
-      callersBytes -= bytesOf(failed.changes);
+  /**
+   * Removes failed changes; they are not repeated.
+   *
+   * @return false if they no longer wait: they are due, or were taken
+   */
+  boolean remove(FailedChanges failed) {
+    if (!aside.remove(failed)) {
+      return false;
     }
+    repeated -= failed.callers();
+    callersBytes -= bytesOf(failed.changes);
+    return true;
   }
 
   /** Makes failed changes due for their next try. */

@@ -572,11 +572,14 @@ public final class CommitLane {
     }
     try {
       settings.delays.start(() -> makeDue(again), Duration.ofMillis(again.waitMillis()));
-    } catch (IllegalStateException e) {
+    } catch (IllegalStateException e) { // the wheel was stopped, so no retry can be timed
+      boolean waits;
       synchronized (this) {
-        queue.remove(again);
+        waits = queue.remove(again); // false if the stop made them due for their last try
       }
-      giveUp(again.changes, failure); // the wheel was stopped, so no retry can be timed
+      if (waits) {
+        giveUp(again.changes, failure);
+      }
     }
   }
 
