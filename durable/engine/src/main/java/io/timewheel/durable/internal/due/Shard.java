@@ -47,7 +47,9 @@ public final class Shard implements ClaimHolder {
   private final Map<TimerKey, Handled> running = new HashMap<>();
 
   private volatile long pacedBeforeMillis;
-  private boolean closed;
+
+  /** Set under the lock, but read by handler queues without it. */
+  private volatile boolean closed;
 
   /** True if the store has rejected a change since the last maintenance pass. */
   private volatile boolean rejected;
@@ -382,12 +384,7 @@ public final class Shard implements ClaimHolder {
   /** Returns whether the shard was or is being given away. Then no further attempt begins here. */
   @Override
   public boolean isClosed() {
-    lock.lock();
-    try {
-      return closed;
-    } finally {
-      lock.unlock();
-    }
+    return closed;
   }
 
   int size() {
