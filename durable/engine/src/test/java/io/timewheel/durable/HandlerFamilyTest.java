@@ -13,12 +13,22 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.logging.Level;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Verifies handlers of all names that begin with a prefix. */
 @Tag("promise-52")
 class HandlerFamilyTest {
+  @RegisterExtension private final LogLines log = new LogLines(Level.WARNING);
+
+  /** The name whose next acquire throws. */
+  private String failingAcquire = "";
+
+  /** The name whose next release throws. */
+  private String failingRelease = "";
+
   /** Three slots in total; each name may use one. */
   private final HandlerSlots slots =
       new HandlerSlots() {
@@ -26,12 +36,20 @@ class HandlerFamilyTest {
 
         @Override
         public boolean acquire(String handler) {
+          if (handler.equals(failingAcquire)) {
+            failingAcquire = "";
+            throw new IllegalStateException("on purpose");
+          }
           return held.size() < 3 && held.add(handler);
         }
 
         @Override
         public void release(String handler) {
           assertThat(held.remove(handler)).isTrue();
+          if (handler.equals(failingRelease)) {
+            failingRelease = "";
+            throw new IllegalStateException("on purpose");
+          }
         }
       };
 
@@ -160,6 +178,49 @@ class HandlerFamilyTest {
     assertThat(scene.timer.stats().waiting()).isEqualTo(2);
     scene.advance(60_000);
     assertThat(scene.timer.stats().waiting()).isEqualTo(1);
+  }
+
+  // Slots that throw
+
+  private void startFive() {
+    for (String name : new String[] {"a", "b", "c", "d", "e"}) {
+      start(name, "host:" + name);
+    }
+    assertThat(calls).containsOnlyKeys("a", "b", "c");
+  }
+
+  @Test
+  void anExceptionForOneNameDelaysNoOtherName() {
+    startFive();
+    failingAcquire = "host:d";
+    complete("a");
+    assertThat(calls).containsOnlyKeys("a", "b", "c", "e");
+    complete("b"); // its slot is offered again
+    assertThat(calls).containsKey("d");
+    assertThat(log.lines())
+        .containsExactly(
+            "the shared slots fail for the handler host:d: java.lang.IllegalStateException: on"
+                + " purpose");
+  }
+
+  @Test
+  void offersASlotWhoseReleaseThrew() {
+    startFive();
+    failingRelease = "host:a";
+    complete("a");
+    assertThat(calls).containsOnlyKeys("a", "b", "c", "d");
+    assertThat(log.lines()).singleElement().asString().contains("the handler host:a");
+  }
+
+  @Test
+  void asksAgainWithinAMinuteForANameWhoseAcquireThrew() {
+    failingAcquire = "host:a";
+    start("a", "host:a");
+    assertThat(calls).isEmpty();
+    scene.advance(60_000);
+    assertThat(calls).containsOnlyKeys("a");
+    complete("a");
+    assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test

@@ -8,7 +8,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * claimed, so a timer without a slot waits and uses no attempt.
  *
  * <p>The engine holds a lock while it calls the methods, so they must not block or call the engine.
- * Whenever a slot is released, it asks again for the refused names, the longest refused first.
+ * Whenever a slot is released, it asks again for the refused names, the longest refused first. If
+ * {@code acquire} throws, the name is refused, and the engine also asks again within a minute.
  */
 public interface HandlerSlots {
   /**

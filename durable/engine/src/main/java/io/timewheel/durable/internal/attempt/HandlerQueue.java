@@ -494,16 +494,14 @@ public final class HandlerQueue {
 
   /**
    * Logs attempts that no thread has begun, because an executor may drop tasks silently. Ends
-   * attempts whose completion was lost to a stack overflow.
+   * attempts whose completion was lost to a stack overflow. Claims entries for which the shared
+   * slots threw.
    */
   void maintain() {
     List<AttemptRun> now;
     synchronized (this) {
       now = List.copyOf(running);
       waiting.sweep();
-    }
-    if (isUnused()) {
-      onUnused.run();
     }
     long nowMillis = context.nowMillis();
     long dropped = now.stream().filter(run -> run.mayBeDropped(nowMillis)).count();
@@ -516,6 +514,7 @@ public final class HandlerQueue {
           dropped,
           config.name());
     }
+    claimMore();
   }
 
   // Close
