@@ -56,6 +56,15 @@ public final class CommitLane {
   /** True if the executor has rejected the task. A caller or a timer submits it again. */
   private boolean refused;
 
+  /**
+   * The changes of timers that the present drain found held, in commit order. Only the draining
+   * task uses them.
+   */
+  private final List<PendingChange> foundHeld = new ArrayList<>();
+
+  /** The latest reason of {@link #foundHeld}; null if there are none. */
+  private @Nullable HeldTimersException heldFailure;
+
   private volatile boolean refusing;
   private volatile boolean closed;
 
@@ -329,8 +338,10 @@ public final class CommitLane {
     List<PendingChange> batch = List.of();
     try {
       batch = take();
-      if (!batch.isEmpty()) {
+      try {
         commit(batch);
+      } finally {
+        repeatWhenReleased();
       }
     } finally {
       synchronized (this) {
@@ -366,7 +377,11 @@ public final class CommitLane {
     }
   }
 
-  private void commit(List<PendingChange> batch) {
+  private void commit(List<PendingChange> changes) {
+    List<PendingChange> batch = withoutHeld(changes);
+    if (batch.isEmpty()) {
+      return;
+    }
     List<Outcome> outcomes;
     Object event = Events.commitBegins();
     try {
@@ -451,7 +466,24 @@ public final class CommitLane {
   // Held timers
 
   /**
-   * Commits the changes of all other timers at once, and repeats those of held timers after a wait.
+   * Returns the changes of a part of a batch, except those of timers that an earlier part found
+   * held. These wait behind the earlier changes of their timers.
+   */
+  private List<PendingChange> withoutHeld(List<PendingChange> changes) {
+    if (foundHeld.isEmpty()) {
+      return changes;
+    }
+    Set<TimerKey> keys = HeldChanges.keys(foundHeld);
+    List<PendingChange> others = new ArrayList<>();
+    for (PendingChange item : changes) {
+      (keys.contains(item.change.key()) ? foundHeld : others).add(item);
+    }
+    return others;
+  }
+
+  /**
+   * Commits the changes of all other timers at once. Those of held timers are repeated after a
+   * wait, which begins when the whole batch was tried.
    */
   private void held(List<PendingChange> batch, HeldTimersException failure) {
     Map<Boolean, List<PendingChange>> parts =
@@ -459,18 +491,23 @@ public final class CommitLane {
             .collect(
                 Collectors.partitioningBy(item -> failure.heldKeys().contains(item.change.key())));
     List<PendingChange> tried = requireNonNull(parts.get(true));
-    List<PendingChange> others = requireNonNull(parts.get(false));
     if (tried.isEmpty()) {
       failed(batch, failure);
       return;
     }
-    repeatWhenReleased(tried, failure);
-    if (!others.isEmpty()) {
-      commit(others);
-    }
+    foundHeld.addAll(tried);
+    heldFailure = failure;
+    commit(requireNonNull(parts.get(false)));
   }
 
-  private void repeatWhenReleased(List<PendingChange> tried, HeldTimersException failure) {
+  private void repeatWhenReleased() {
+    HeldTimersException failure = heldFailure;
+    if (failure == null) {
+      return;
+    }
+    List<PendingChange> tried = List.copyOf(foundHeld);
+    foundHeld.clear();
+    heldFailure = null;
     Set<TimerKey> keys = HeldChanges.keys(tried);
     long nowNanos = settings.delays.nanoTime();
     List<PendingChange> noRoom = List.of();

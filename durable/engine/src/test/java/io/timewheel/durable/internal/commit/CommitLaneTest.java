@@ -9,19 +9,25 @@ import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.testkit.ManualExecutor;
 import io.timewheel.testkit.ManualTimer;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verifies the answers and the order of changes that a lane repeats. */
 class CommitLaneTest {
+  private static final int BAD_VERSION = 99;
+
   private final ManualTimer wheel = ManualTimer.create();
   private final ManualExecutor steps = new ManualExecutor();
   private final AtomicBoolean stopFound = new AtomicBoolean();
@@ -139,6 +145,15 @@ class CommitLaneTest {
     }
   }
 
+  /** Advances the time in steps, so that several tries follow each other. */
+  private void advance(Duration duration) {
+    Duration end = wheel.elapsed().plus(duration);
+    while (wheel.elapsed().compareTo(end) < 0) {
+      wheel.advanceBy(Duration.ofMillis(10));
+      settle();
+    }
+  }
+
   /** Loses the answer of the first commit, during which the wheel is stopped. */
   private void stopTheWheelInACommitWhoseAnswerIsLost() {
     onCommit =
@@ -167,6 +182,54 @@ class CommitLaneTest {
     settle();
     assertThat(committed).as("the last try").containsExactly("own1");
     assertThat(answers).containsExactly("committed");
+    assertThat(committer.isIdle()).isTrue();
+  }
+
+  /**
+   * Rejects each batch that contains "bad1" or "x99". The timer "x" is held for a number of tries
+   * that the store does not reject.
+   */
+  private void rejectBadAndHoldX(int tries) {
+    int[] left = {tries};
+    TimerKey x = new TimerKey("shop", "x");
+    onCommit =
+        changes -> {
+          if (changes.contains("bad1") || changes.contains("x" + BAD_VERSION)) {
+            throw new StoreException(StoreException.Kind.REJECTED, "bad", null);
+          }
+          if (changes.stream().anyMatch(name -> name.startsWith("x")) && left[0]-- > 0) {
+            throw new HeldTimersException(List.of(x), null);
+          }
+        };
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 5})
+  void changesOfAHeldTimerKeepTheirOrderWhenABatchIsRejected(int tries) {
+    rejectBadAndHoldX(tries);
+    committer.submitAll(
+        List.of(call("x", 1), call("bad", 1), call("x", 2), call("y", 1), call("x", 3)));
+    settle();
+    assertThat(committed).as("the other timers do not wait").containsExactly("y1");
+    committer.submitAll(List.of(call("x", 4)));
+    settle();
+    advance(Duration.ofSeconds(1));
+    assertThat(committed).containsExactly("y1", "x1", "x2", "x3", "x4");
+    assertThat(answers).contains("bad1 failed").hasSize(6);
+    assertThat(committer.isIdle()).isTrue();
+  }
+
+  @Test
+  void repeatedChangesOfAHeldTimerKeepTheirOrderWhenTheirBatchIsRejected() {
+    rejectBadAndHoldX(2);
+    committer.submitAll(List.of(call("x", 1)));
+    settle();
+    Call bad = new Call(new Change.Cancel(new TimerKey("shop", "x"), BAD_VERSION, 0));
+    committer.submitAll(List.of(call("x", 2), bad, call("x", 3)));
+    settle();
+    advance(Duration.ofSeconds(1));
+    assertThat(committed).containsExactly("x1", "x2", "x3");
+    assertThat(answers).contains("x99 failed").hasSize(4);
     assertThat(committer.isIdle()).isTrue();
   }
 }
