@@ -169,6 +169,31 @@ class QueueConsumersTest {
         .containsExactly(new QueueInfo("shop", "a", 1, Optional.of(readySince), 2, 0, false));
   }
 
+  // Limits
+
+  @Test
+  void asksForTheLimitOfAQueueOnceForEachLease() {
+    List<String> asked = new ArrayList<>();
+    DurableTimer timer =
+        stand.start(
+            store,
+            builder ->
+                builder.queueLimits(
+                    queue -> {
+                      if (asked.contains(queue.id())) {
+                        throw new IllegalStateException("on purpose");
+                      }
+                      asked.add(queue.id());
+                      return null;
+                    }));
+    makeReady(timer, "b", 1);
+    CompletableFuture<List<QueueFiring>> empty = claim(timer, "a", LONG);
+    CompletableFuture<List<QueueFiring>> claim = claim(timer, "b", LONG);
+    stand.settle();
+    assertThat(ids(List.of(empty, claim))).as("the leased timer").containsExactly("", "b-0");
+    assertThat(asked).containsExactly("a", "b");
+  }
+
   // Bounds
 
   @Test

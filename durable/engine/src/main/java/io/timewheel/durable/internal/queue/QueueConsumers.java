@@ -288,7 +288,7 @@ public final class QueueConsumers {
         pending(demand.queue); // ahead of the queues that were already served
       } else {
         withoutWait(demand).forEach(QueueConsumers::giveUp);
-        askLater(demand.queue);
+        askLater(demand.queue, leased.limits.get(demand.queue));
       }
     }
     met.forEach(demand -> pending(demand.queue));
@@ -298,8 +298,7 @@ public final class QueueConsumers {
    * Makes a queue pending again after a wait, because no notification announces that its limit
    * admits more claims.
    */
-  private void askLater(TimerKey queue) {
-    SharedLimit limit = limits.apply(queue);
+  private void askLater(TimerKey queue, @Nullable SharedLimit limit) {
     if (limit == null) {
       return;
     }
@@ -334,23 +333,32 @@ public final class QueueConsumers {
   /**
    * The leased timers.
    *
+   * @param limits the limits that applied, of the queues that have one
    * @param limitReached true if there may be more, because the store ended the list at its size
    *     limit
    */
-  private record Leased(Map<TimerKey, List<ClaimedTimer>> byQueue, boolean limitReached) {}
+  private record Leased(
+      Map<TimerKey, List<ClaimedTimer>> byQueue,
+      Map<TimerKey, SharedLimit> limits,
+      boolean limitReached) {}
 
   private Leased lease(List<Demand> demands, int limit) {
     long nowMillis = context.nowMillis();
     long pausesBefore = context.pauseGate().pauses();
     List<LeaseRequest> requests = new ArrayList<>(demands.size());
+    Map<TimerKey, SharedLimit> applied = new HashMap<>();
     for (Demand demand : demands) {
+      SharedLimit ofQueue = limits.apply(demand.queue);
+      if (ofQueue != null) {
+        applied.put(demand.queue, ofQueue);
+      }
       requests.add(
           new LeaseRequest(
               demand.queue.namespace(),
               demand.queue.id(),
               demand.wanted,
               EpochMillis.saturatedAdd(nowMillis, demand.first().leaseMillis),
-              limits.apply(demand.queue)));
+              ofQueue));
     }
     Map<TimerKey, List<ClaimedTimer>> leased = new HashMap<>();
     List<TimerRecord> records = context.store().lease(requests, limit, nowMillis, tokens::next);
@@ -368,7 +376,7 @@ public final class QueueConsumers {
                   requireNonNull(record.claim(), "claim"),
                   pausesBefore));
     }
-    return new Leased(leased, records.size() >= limit || bytes >= PageBuilder.MAX_BYTES);
+    return new Leased(leased, applied, records.size() >= limit || bytes >= PageBuilder.MAX_BYTES);
   }
 
   /**
