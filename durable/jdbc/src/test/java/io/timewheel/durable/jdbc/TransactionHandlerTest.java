@@ -212,7 +212,7 @@ class TransactionHandlerTest {
   // Concurrency
 
   @Test
-  void attemptsUpToTheLimitRunTogether() {
+  void attemptsUpToTheLimitRunTogether() throws InterruptedException {
     List<String> ids = List.of("a", "b", "c", "d", "e", "f", "g", "h");
     CountDownLatch allRun = new CountDownLatch(ids.size());
     ledger
@@ -227,6 +227,7 @@ class TransactionHandlerTest {
                     }),
             ids.size())
         .scheduleAll(ids.stream().map(Ledger::spec).toList());
+    allRun.await();
     ids.forEach(ledger::awaitDone);
     assertThat(ledger.effects()).isEqualTo(ids.stream().map(id -> id + " 1").toList());
   }
