@@ -47,6 +47,12 @@ final class LossySource extends BareDataSource {
   /** The last statement that was prepared. */
   String prepared = "";
 
+  /** The SQLSTATE of a lost commit. */
+  String lostState = "08006";
+
+  /** The code of a lost commit. */
+  int lostCode;
+
   /** Runs before a rollback, or after the loss of a direct write. */
   Runnable onRollback = () -> {};
 
@@ -236,6 +242,6 @@ final class LossySource extends BareDataSource {
     if (direct) {
       onRollback.run();
     }
-    throw new SQLException("the connection is gone", "08006");
+    throw new SQLException("the connection is gone", lostState, lostCode);
   }
 }

@@ -511,6 +511,17 @@ class MariaDbTest {
       assertThat(source.commits).isEqualTo(2);
     }
 
+    /** These are of a driver that reconnects, its failed login, and a proxy. */
+    @ParameterizedTest
+    @CsvSource({"25S03, 0", "28000, 1045", "42000, 1203", "HY000, 2013"})
+    void looksUpTheOutcomeAfterAnyErrorThatMayFollowTheCommit(String state, int code) {
+      source.lostState = state;
+      source.lostCode = code;
+      source.fates.add(Fate.ANSWER_LOST);
+      assertCreated(commit(1, NOW));
+      assertDirect(1);
+    }
+
     /** A server without a binary log shows commits before it has flushed them. */
     @Test
     void confirmsACommitByAnotherOne() throws SQLException {

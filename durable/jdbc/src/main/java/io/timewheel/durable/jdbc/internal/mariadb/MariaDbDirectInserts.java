@@ -35,13 +35,16 @@ import java.util.function.Consumer;
  */
 final class MariaDbDirectInserts implements DirectInserts {
   private static final int DUPLICATE_KEY = 1_062;
-  private static final int PACKET_TOO_LARGE = 1_153;
-
-  /** Server shutdown, killed statement and connection, statement timeout, and failed commit. */
-  private static final Set<Integer> INTERRUPTED = Set.of(1_053, 1_180, 1_317, 1_927, 1_969);
 
   /** Syntax error, missing right, unknown variable, and unsupported statement, as of a proxy. */
   private static final Set<Integer> REFUSED = Set.of(1_064, 1_142, 1_143, 1_193, 1_227, 1_235);
+
+  /**
+   * Changed row, full disk, unknown column, full table, missing table, packet too large, lock
+   * timeout, deadlock, and read-only server, transaction and storage engine.
+   */
+  private static final Set<Integer> FAILED_BEFORE_COMMIT =
+      Set.of(1_020, 1_021, 1_054, 1_114, 1_146, 1_153, 1_205, 1_213, 1_290, 1_792, 1_836);
 
   /** The longest list. For longer ones, a write batch costs less, because it parses no rows. */
   private static final int MAX_TIMERS = 99;
@@ -211,14 +214,18 @@ final class MariaDbDirectInserts implements DirectInserts {
   }
 
   /**
-   * Returns whether the insert may be committed. The server reports all other errors before it
-   * commits.
+   * Returns whether the insert may be committed. The answer is false only for errors that the
+   * server reports before it commits. All others may stand for a lost connection: a driver that
+   * reconnects, or a proxy, may report any code and state, also that of its failed login.
    */
   @Override
   public boolean mayBeCommitted(SQLException failure) {
     int code = MariaDbErrors.code(failure);
-    return INTERRUPTED.contains(code)
-        || (MariaDbErrors.state(failure).startsWith("08") && code != PACKET_TOO_LARGE);
+    String state = MariaDbErrors.state(failure);
+    return !FAILED_BEFORE_COMMIT.contains(code)
+        && !REFUSED.contains(code)
+        && !state.startsWith("22") // invalid data
+        && !state.startsWith("23"); // constraint
   }
 
   /**
