@@ -4,6 +4,7 @@ package io.timewheel.durable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -19,6 +20,7 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.DoubleSupplier;
 import org.junit.jupiter.api.Test;
 
 /** Verifies calls of handlers that commit many attempts in one transaction. */
@@ -41,8 +43,13 @@ class FinishingHandlerTest {
         }
       };
 
+  private DoubleSupplier random = () -> 0;
   private final Scene scene =
-      new Scene(builder -> builder.finishingHandler("batch", batch, 2 * MAX_BATCH));
+      new Scene(
+          builder ->
+              builder
+                  .finishingHandler("batch", batch, 2 * MAX_BATCH)
+                  .random(() -> random.getAsDouble()));
   private InMemoryTimerStore store = scene.data;
 
   /** Starts another scheduler, on its own store, whose attempts run on an executor. */
@@ -63,10 +70,13 @@ class FinishingHandlerTest {
   }
 
   private void schedule(int timers) {
+    schedule(timers, Scene.ONCE);
+  }
+
+  private void schedule(int timers, RetryPolicy retry) {
     List<TimerSpec> specs = new ArrayList<>();
     for (int i = 0; i < timers; i++) {
-      specs.add(
-          TimerSpec.of("shop", "t" + i).handler("batch").after(Duration.ZERO).retry(Scene.ONCE));
+      specs.add(TimerSpec.of("shop", "t" + i).handler("batch").after(Duration.ZERO).retry(retry));
     }
     var unused = scene.timer.scheduleAllAsync(specs);
     scene.kit.settle();
@@ -135,6 +145,29 @@ class FinishingHandlerTest {
     assertThat(number(TimerState.FAILED)).isEqualTo(3);
     assertThat(scene.data.get(new TimerKey("shop", "t5")).attempts().get(0).error())
         .contains("thrown");
+  }
+
+  @Test
+  void anEndThatCannotBeDeterminedFailsItsTimerAndNoOther() {
+    handler =
+        attempts -> {
+          throw new IllegalStateException("down");
+        };
+    int[] draws = new int[1];
+    random =
+        () -> {
+          draws[0]++;
+          if (draws[0] == 4) { // the second attempt of the call of four
+            throw new IllegalStateException("no random number");
+          }
+          return 0;
+        };
+    schedule(6, new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1)));
+    assertThat(sizes).containsExactly(1, 1, MAX_BATCH);
+    assertThat(number(TimerState.RETRYING)).isEqualTo(5);
+    assertThat(number(TimerState.FAILED)).isOne();
+    assertThat(scene.info("t3").lastError().orElseThrow()).contains("no random number");
+    assertThat(scene.timer.stats().running()).isZero();
   }
 
   @Test

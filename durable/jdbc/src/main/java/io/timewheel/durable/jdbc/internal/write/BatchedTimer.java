@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
@@ -52,6 +53,18 @@ final class BatchedTimer {
 
   boolean wasUnfinished() {
     return before != null && !before.state().isFinished();
+  }
+
+  boolean wasReady() {
+    return isReady(before);
+  }
+
+  boolean isReady() {
+    return isReady(after);
+  }
+
+  private static boolean isReady(@Nullable TimerRecord record) {
+    return record != null && record.state() == TimerState.READY;
   }
 
   TimerRecord before() {

@@ -2,9 +2,13 @@
 package io.timewheel.durable.jdbc.internal.write;
 
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.HeldTimersException;
+import java.sql.SQLException;
 import java.util.Collection;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Retains timers that other transactions hold. A write batch with one of them waits for no lock,
@@ -28,6 +32,12 @@ final class HeldTimers {
     synchronized (this) {
       return some.stream().anyMatch(keys::contains);
     }
+  }
+
+  /** Adds timers. Returns an exception that makes the engine repeat their changes separately. */
+  HeldTimersException held(List<TimerKey> held, @Nullable SQLException cause) {
+    add(held);
+    return new HeldTimersException(held, cause);
   }
 
   synchronized void add(Collection<TimerKey> held) {

@@ -20,22 +20,18 @@ import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.jdbc.internal.transaction.Counters;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.RequestAnswer;
-import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.Transitions;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.Savepoint;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -70,12 +66,6 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
    */
   private static final int MAX_ROUNDS = 4;
 
-  /**
-   * The maximum number of held timers to identify individually. Beyond it, all timers of a part of
-   * the batch count as held.
-   */
-  private static final int MAX_FOUND_ALONE = 32;
-
   private final ServerErrors errors;
   private final TransactionSql sql;
   private final SharedRows shared;
@@ -84,16 +74,14 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   private final Counters counters;
   private final Records records;
   private final RequestRows requests;
+  private final TimerWrites writes;
+  private final Fence fence;
   private final Novelty novelty;
   private final HeldTimers heldTimers;
   private final int shards;
   private final Function<Integer, @Nullable Long> ownEpoch;
   private final @Nullable NotificationChannel notificationChannel;
   private final List<Change> changes;
-
-  /** The current epochs of shards for which this batch had another epoch. */
-  private final Map<Integer, Long> foundEpochs = new HashMap<>();
-
   private final Outcome[] outcomes;
 
   /** True if this is not the first try. */
@@ -112,11 +100,6 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   /** Held timers that are left to the next sweep of their owner. */
   private final List<TimerKey> passedOver = new ArrayList<>();
 
-  /** True if the transaction may fail when a timer that is assumed to be new exists. */
-  private boolean daring;
-
-  private final Map<Integer, Long> heldEpochs = new TreeMap<>();
-  private final List<Written> written = new ArrayList<>();
   private Answer<Optional<String>> transactionId = Optional::empty;
   private final BatchContext context = new BatchContext();
 
@@ -143,6 +126,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     this.counters = counters;
     records = server.records();
     requests = server.requests();
+    writes = new TimerWrites(server, novelty, heldTimers, shards);
+    fence = new Fence(shards, ownEpoch);
     this.novelty = novelty;
     this.heldTimers = heldTimers;
     this.shards = shards;
@@ -151,9 +136,6 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     this.changes = changes;
     outcomes = new Outcome[changes.size()];
   }
-
-  /** The writes of some cells, and the answer with the success of each. */
-  private record Written(List<BatchedTimer> cells, Answer<boolean[]> held) {}
 
   private boolean any(Predicate<Change> predicate) {
     return changes.stream().anyMatch(predicate);
@@ -257,9 +239,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       boolean expecting)
       throws SQLException {
     tried = true;
-    daring = false;
-    heldEpochs.clear();
-    written.clear();
+    writes.begin();
+    fence.begin();
     passedOver.clear();
     context.begin(firstVersion);
     Map<TimerKey, BatchedTimer> cells = new TreeMap<>();
@@ -281,8 +262,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       apply(to, List.copyOf(cells.values()), pauses, expecting);
       insertAnswers(to, cells.values());
     } catch (SQLException e) {
-      if (daring && errors.isThere(e)) {
-        novelty.refuted();
+      if (writes.isRefuted(e)) {
         throw new Transactions.Again();
       }
       throw e;
@@ -355,21 +335,15 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       boolean isFirst = round == 1 && expecting;
       if (!(isFirst && open.size() == 1 && finishOne(to, open.get(0)))) {
         if (heldUp) {
-          writeWithoutWaiting(to, open);
+          writes.writeWithoutWaiting(to, open);
         } else {
-          write(to, open, isFirst);
+          writes.write(to, open, isFirst);
         }
         conclude(to, open);
       }
       open = open.stream().filter(cell -> cell.lost).toList();
       open.forEach(cell -> context.count(cell, -1));
     }
-  }
-
-  /** Returns an exception that makes the engine repeat the changes of some timers separately. */
-  private HeldTimersException held(List<TimerKey> keys, @Nullable SQLException cause) {
-    heldTimers.add(keys);
-    return new HeldTimersException(keys, cause);
   }
 
   // Reading
@@ -461,7 +435,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       }
     }
     if (!waitedFor.isEmpty()) {
-      throw held(waitedFor, null);
+      throw heldTimers.held(waitedFor, null);
     }
   }
 
@@ -473,7 +447,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
         continue;
       }
       Change change = changes.get(i);
-      if (isStale(change)) {
+      if (fence.isStale(change)) {
         outcomes[i] = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
         continue;
       }
@@ -492,22 +466,6 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  private boolean isStale(Change change) {
-    if (change.epoch() == 0) {
-      return false;
-    }
-    int shard = Shards.of(change.key(), shards);
-    Long epoch = foundEpochs.get(shard);
-    if (epoch == null) {
-      epoch = ownEpoch.apply(shard);
-    }
-    if (epoch != null && epoch != change.epoch()) {
-      return true;
-    }
-    Long before = heldEpochs.putIfAbsent(shard, change.epoch());
-    return before != null && before != change.epoch();
-  }
-
   /**
    * Replaces a payload with the given one if their hashes are equal. The history contains only a
    * hash.
@@ -524,202 +482,6 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
 
   // Writing
 
-  private interface Write {
-    Answer<boolean[]> write(List<BatchedTimer> cells) throws SQLException;
-  }
-
-  private void each(Collection<BatchedTimer> cells, Predicate<BatchedTimer> which, Write write)
-      throws SQLException {
-    List<BatchedTimer> some =
-        cells.stream().filter(cell -> !cell.lost && which.test(cell)).toList();
-    if (!some.isEmpty()) {
-      written.add(new Written(some, write.write(some)));
-    }
-  }
-
-  /** Marks the cells whose conditional writes did not apply. */
-  private void settle() throws SQLException {
-    for (Written some : written) {
-      boolean[] held = some.held.get();
-      for (int i = 0; i < held.length; i++) {
-        some.cells.get(i).lost |= !held[i];
-      }
-    }
-    written.clear();
-  }
-
-  private static List<TimerRecord> before(List<BatchedTimer> cells) {
-    return cells.stream().map(BatchedTimer::before).toList();
-  }
-
-  private static List<TimerRecord> after(List<BatchedTimer> cells) {
-    return cells.stream().map(BatchedTimer::after).toList();
-  }
-
-  private static List<Records.Step> steps(List<BatchedTimer> cells) {
-    return cells.stream().map(BatchedTimer::step).toList();
-  }
-
-  private void write(Statements to, List<BatchedTimer> cells, boolean expecting)
-      throws SQLException {
-    List<BatchedTimer> changed = cells.stream().filter(BatchedTimer::isChanged).toList();
-    List<BatchedTimer> made = changed.stream().filter(cell -> !cell.wasUnfinished()).toList();
-    if (made.stream().anyMatch(cell -> cell.before != null)) {
-      each(made, cell -> cell.before != null, some -> records.unfinish(to, before(some)));
-      settle();
-    }
-    daring = expecting && novelty.isLikely(made.size());
-    each(made, cell -> true, some -> records.insert(to, after(some), shards, daring));
-    Predicate<BatchedTimer> ends = cell -> cell.after().state().isFinished();
-    List<BatchedTimer> moved = changed.stream().filter(BatchedTimer::wasUnfinished).toList();
-    Predicate<BatchedTimer> isReplaced = cell -> cell.step().isReplaced();
-    each(moved, ends, some -> records.finish(to, steps(some)));
-    each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
-    each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
-    lookInHistory(to, made.stream().filter(cell -> cell.before == null).toList());
-    if (made.stream().anyMatch(ends)) {
-      settle();
-      each(
-          made,
-          ends,
-          some ->
-              records.finish(
-                  to,
-                  after(some).stream().map(record -> new Records.Step(record, record)).toList()));
-    }
-    if (changed.stream().anyMatch(cell -> isReady(cell.before) || isReady(cell.after))) {
-      settle();
-      ready(to, changed);
-    }
-  }
-
-  /**
-   * Writes without waiting for locks. All unfinished timers are locked. So a write could wait only
-   * for a timer that another transaction creates or removes from the history. One wait is allowed:
-   * for a row of the ready index that a claim has locked.
-   *
-   * @throws HeldTimersException if there are such timers
-   */
-  private void writeWithoutWaiting(Statements to, List<BatchedTimer> cells) throws SQLException {
-    sql.waitForLocks(to, false);
-    Savepoint before = to.connection().setSavepoint();
-    try {
-      write(to, cells, false);
-      settle();
-      to.send();
-    } catch (SQLException e) {
-      List<TimerKey> held = new ArrayList<>();
-      if (errors.isHeldUp(e) && undo(to, before, e)) {
-        List<BatchedTimer> made =
-            cells.stream().filter(cell -> cell.isChanged() && !cell.wasUnfinished()).toList();
-        findHeld(to, made, held);
-      }
-      if (held.isEmpty()) {
-        throw e;
-      }
-      throw held(held, e);
-    }
-    to.connection().releaseSavepoint(before);
-    sql.waitForLocks(to, true);
-  }
-
-  /** Writes parts of a list, and undoes them, until it has identified the held timers. */
-  private void findHeld(Statements to, List<BatchedTimer> cells, List<TimerKey> held)
-      throws SQLException {
-    if (cells.isEmpty() || canBeWritten(to, cells)) {
-      return;
-    }
-    if (cells.size() == 1 || held.size() >= MAX_FOUND_ALONE) {
-      cells.forEach(cell -> held.add(cell.key));
-      return;
-    }
-    findHeld(to, cells.subList(0, cells.size() / 2), held);
-    findHeld(to, cells.subList(cells.size() / 2, cells.size()), held);
-  }
-
-  private boolean canBeWritten(Statements to, List<BatchedTimer> cells) throws SQLException {
-    Savepoint before = to.connection().setSavepoint();
-    try {
-      write(to, cells, false);
-      settle();
-      to.connection().rollback(before);
-      return true;
-    } catch (SQLException e) {
-      if (errors.isHeldUp(e) && undo(to, before, e)) {
-        return false;
-      }
-      throw e;
-    }
-  }
-
-  /** {@return true if the transaction is as before the writes, and can continue} */
-  private boolean undo(Statements to, Savepoint before, SQLException failure) {
-    written.clear();
-    try {
-      to.connection().rollback(before);
-      return true;
-    } catch (SQLException e) { // the server has rolled back all of it
-      failure.addSuppressed(e);
-      return false;
-    }
-  }
-
-  /**
-   * Looks up in the history the timers that were inserted as new: a finished timer is there. The
-   * lookup comes after the insert, because the insert has waited for any transaction that was just
-   * finishing such a timer.
-   */
-  private void lookInHistory(Statements to, List<BatchedTimer> assumed) throws SQLException {
-    if (assumed.isEmpty()) {
-      return;
-    }
-    Answer<Map<TimerKey, Records.Finished>> finished =
-        records.finished(to, assumed.stream().map(cell -> cell.key).toList());
-    written.add(
-        new Written(
-            assumed,
-            () -> {
-              Map<TimerKey, Records.Finished> past = finished.get();
-              boolean[] isNew = new boolean[assumed.size()];
-              List<TimerRecord> notNew = new ArrayList<>();
-              for (int i = 0; i < isNew.length; i++) {
-                isNew[i] = !past.containsKey(assumed.get(i).key);
-                if (!isNew[i]) {
-                  notNew.add(assumed.get(i).after());
-                }
-              }
-              if (!notNew.isEmpty()) {
-                records.remove(to, notNew);
-              }
-              return isNew;
-            }));
-  }
-
-  private static boolean isReady(@Nullable TimerRecord record) {
-    return record != null && record.state() == TimerState.READY;
-  }
-
-  private void ready(Statements to, List<BatchedTimer> changed) throws SQLException {
-    List<TimerRecord> removed = new ArrayList<>();
-    List<TimerRecord> added = new ArrayList<>();
-    for (BatchedTimer cell : changed) {
-      if (!cell.lost) {
-        if (isReady(cell.before)) {
-          removed.add(cell.before());
-        }
-        if (isReady(cell.after)) {
-          added.add(cell.after());
-        }
-      }
-    }
-    if (!removed.isEmpty()) {
-      records.removeReady(to, removed);
-    }
-    if (!added.isEmpty()) {
-      records.addReady(to, added);
-    }
-  }
-
   /**
    * Writes the last end of a timer's only attempt, and what accompanies it, by one statement.
    * Returns false if the change is another one.
@@ -728,12 +490,12 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     if (!cell.isChanged()
         || cell.lost
         || !cell.wasUnfinished()
-        || isReady(cell.before)
+        || cell.wasReady()
         || !cell.after().state().isFinished()
-        || heldEpochs.size() != 1) {
+        || fence.shards().size() != 1) {
       return false;
     }
-    int shard = heldEpochs.keySet().iterator().next();
+    int shard = fence.shards().get(0);
     Answer<Records.FinishedOne> answer =
         records.finishOne(to, cell.step(), SharedRows.countRows(context.counts()), shard);
     if (answer == null) {
@@ -744,7 +506,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     Records.FinishedOne done = answer.get();
     transactionId = done::transactionId;
     cell.lost = !done.applied();
-    fence(Map.of(shard, requireNonNull(done.epoch(), "no such shard")));
+    verify(Map.of(shard, requireNonNull(done.epoch(), "no such shard")));
     return true;
   }
 
@@ -756,12 +518,10 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
     notification(to, cells);
     Answer<Map<Integer, Long>> epochs =
-        heldEpochs.isEmpty()
-            ? () -> Map.of()
-            : shared.holdEpochs(to, List.copyOf(heldEpochs.keySet()));
+        fence.shards().isEmpty() ? () -> Map.of() : shared.holdEpochs(to, fence.shards());
     transactionId = commits.transactionId(to);
-    settle();
-    fence(epochs.get());
+    writes.settle();
+    verify(epochs.get());
   }
 
   private void notification(Statements to, Collection<BatchedTimer> cells) {
@@ -780,17 +540,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     }
   }
 
-  /** Throws if this node no longer owns a shard. The epochs are locked until the commit. */
-  private void fence(Map<Integer, Long> present) {
-    boolean stale = false;
-    for (Map.Entry<Integer, Long> held : heldEpochs.entrySet()) {
-      Long epoch = requireNonNull(present.get(held.getKey()), "no such shard");
-      if (!epoch.equals(held.getValue())) {
-        foundEpochs.put(held.getKey(), epoch);
-        stale = true;
-      }
-    }
-    if (stale) {
+  /** Repeats the try if this node no longer owns a shard. */
+  private void verify(Map<Integer, Long> present) {
+    if (!fence.holds(present)) {
       counters.fenceRefusals.increment();
       throw new Transactions.Again();
     }
