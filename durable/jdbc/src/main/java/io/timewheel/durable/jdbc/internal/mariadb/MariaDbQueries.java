@@ -80,9 +80,11 @@ public final class MariaDbQueries extends Queries {
   MariaDbQueries() {
     super(
         MariaDbRecords.DONE_COLUMNS,
+        "",
         new TimerPages(
             MariaDbRecords.DONE_COLUMNS,
             MariaDbRecords.NO_PAYLOAD,
+            "",
             // The optimizer would check a row comparison on each row.
             "(t.namespace > ? OR t.namespace = ? AND t.id > ?)"));
   }

@@ -4,6 +4,7 @@ package io.timewheel.durable.jdbc.internal.server;
 import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DuePosition;
@@ -65,6 +66,7 @@ public abstract class Queries {
       "SELECT " + Rows.TIMER_COLUMNS + ", NULL AS payload_hash FROM timewheel_timer t";
 
   private final String get;
+  private final String due;
   private final List<String> all;
   private final TimerPages pages;
 
@@ -72,10 +74,12 @@ public abstract class Queries {
    * Creates the statements.
    *
    * @param doneColumns the columns of a finished timer, as {@link Rows#record} reads them
+   * @param settings a statement before a query that must use an index; empty if none is needed
    * @param pages lists timers
    */
-  public Queries(String doneColumns, TimerPages pages) {
+  public Queries(String doneColumns, String settings, TimerPages pages) {
     this.pages = pages;
+    due = settings + DUE;
     all =
         List.of(
             ALL,
@@ -117,7 +121,7 @@ public abstract class Queries {
       @Nullable DuePosition after,
       int limit)
       throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(DUE)) {
+    try (PreparedStatement statement = connection.prepareStatement(due)) {
       Parameters to = new Parameters(connection, statement).number(shard);
       if (after == null) {
         to.number(from).number(until).number(Long.MIN_VALUE).text("").text("");
@@ -135,7 +139,7 @@ public abstract class Queries {
       Connection connection, Map<Integer, Long> from, long until, int limit) throws SQLException;
 
   public static List<DueTimer> due(PreparedStatement statement) throws SQLException {
-    try (ResultSet rows = statement.executeQuery()) {
+    try (ResultSet rows = Sql.rows(statement)) {
       List<DueTimer> due = new ArrayList<>();
       while (rows.next()) {
         int flags = rows.getInt(8);

@@ -3,6 +3,7 @@ package io.timewheel.durable.jdbc.internal.server;
 
 import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.PageBuilder;
@@ -49,6 +50,7 @@ public final class TimerPages {
 
   private final String doneColumns;
   private final String noPayload;
+  private final String settings;
   private final String behind;
 
   /**
@@ -56,12 +58,15 @@ public final class TimerPages {
    *
    * @param doneColumns the columns of a finished timer, as {@link Rows#record} reads them
    * @param noPayload the expression in place of a payload that is not read
+   * @param settings a statement before a query by id, which must read rows in the order of the
+   *     index, not sort all of them for each page; empty if none is needed
    * @param behind a condition for the keys after one, with placeholders for its namespace, its
    *     namespace again, and its id; in a form for which the server uses the index
    */
-  public TimerPages(String doneColumns, String noPayload, String behind) {
+  public TimerPages(String doneColumns, String noPayload, String settings, String behind) {
     this.doneColumns = doneColumns;
     this.noPayload = noPayload;
+    this.settings = settings;
     this.behind = behind;
   }
 
@@ -127,7 +132,8 @@ public final class TimerPages {
     if (parts.isEmpty()) {
       return List.of();
     }
-    String sql = String.join(" UNION ALL ", parts);
+    boolean byId = query.namespace() == null || time(order).isEmpty();
+    String sql = (byId ? settings : "") + String.join(" UNION ALL ", parts);
     if (parts.size() > 1) {
       sql += " ORDER BY " + (order == TimerOrder.ID ? "namespace, id" : by(order, "")) + " LIMIT ?";
       values.add(limit);
@@ -136,7 +142,7 @@ public final class TimerPages {
       for (int i = 0; i < values.size(); i++) {
         statement.setObject(i + 1, values.get(i));
       }
-      try (ResultSet rows = statement.executeQuery()) {
+      try (ResultSet rows = Sql.rows(statement)) {
         List<TimerRecord> records = new ArrayList<>();
         while (rows.next()) {
           records.add(Rows.record(rows));

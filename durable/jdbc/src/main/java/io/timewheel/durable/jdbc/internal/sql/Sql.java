@@ -7,7 +7,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 
-/** Executes single statements without parameters. */
+/** Executes single statements without parameters, and reads the rows of prepared ones. */
 public final class Sql {
   private Sql() {}
 
@@ -22,6 +22,16 @@ public final class Sql {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.executeUpdate();
     }
+  }
+
+  /** Executes a statement, or several in one round trip. {@return the rows of the last one} */
+  public static ResultSet rows(PreparedStatement statement) throws SQLException {
+    statement.execute();
+    ResultSet rows = statement.getResultSet();
+    while (statement.getMoreResults(Statement.KEEP_CURRENT_RESULT)) {
+      rows = statement.getResultSet();
+    }
+    return rows;
   }
 
   /** {@return the first column of the first row} */
