@@ -42,10 +42,15 @@ public final class CommitLane {
   /** The number of waiting non-urgent changes at which the lane commits at once. */
   private static final int MAX_NON_URGENT = 100;
 
+  /** The age of a batch from which the lane is slow. */
+  static final Duration SLOW = Duration.ofMillis(100);
+
   private final Settings settings;
   private final Executor executor;
   private final ChangeQueue queue;
-  private boolean draining;
+
+  /** The time at which the present batch was submitted to the executor; null if there is none. */
+  private volatile @Nullable Long drainSinceNanos;
 
   /** True if the commit of changes that are not urgent is timed. */
   private boolean nonUrgentTimed;
@@ -231,8 +236,14 @@ public final class CommitLane {
     }
   }
 
+  /** Returns whether the present batch takes so long that new changes should use other lanes. */
+  boolean isSlow() {
+    Long sinceNanos = drainSinceNanos;
+    return sinceNanos != null && settings.delays.nanoTime() - sinceNanos >= SLOW.toNanos();
+  }
+
   synchronized boolean isIdle() {
-    return !draining && telling == 0 && queue.isEmpty();
+    return drainSinceNanos == null && telling == 0 && queue.isEmpty();
   }
 
   /**
@@ -284,9 +295,9 @@ public final class CommitLane {
   // One commit at a time
 
   private boolean startDraining() {
-    boolean start = !draining && (refused ? queue.hasCallers() : queue.isReady());
+    boolean start = drainSinceNanos == null && (refused ? queue.hasCallers() : queue.isReady());
     if (start) {
-      draining = true;
+      drainSinceNanos = settings.delays.nanoTime();
     }
     return start;
   }
@@ -296,7 +307,7 @@ public final class CommitLane {
       settings.tasks.execute(executor, this::drain);
     } catch (RuntimeException | Error e) {
       synchronized (this) { // before any call, because the stack may be full
-        draining = false;
+        drainSinceNanos = null;
       }
       refused(e);
     }
@@ -345,7 +356,7 @@ public final class CommitLane {
       }
     } finally {
       synchronized (this) {
-        draining = false;
+        drainSinceNanos = null;
         queue.answered(batch); // even after an exception, because later changes of its timers wait
         start = startDraining();
       }

@@ -56,10 +56,10 @@ public final class Committer {
   public Committer(CommitLane.Settings settings, List<Executor> executors) {
     this.settings = settings;
     lanes = new CommitLane[executors.size()];
-    assignment = new LaneAssignment(lanes.length);
     for (int i = 0; i < lanes.length; i++) {
       lanes[i] = new CommitLane(settings, executors.get(i));
     }
+    assignment = new LaneAssignment(lanes.length, lanes[0]::isSlow);
   }
 
   /** A change of a caller. It is answered once, after the commit. */

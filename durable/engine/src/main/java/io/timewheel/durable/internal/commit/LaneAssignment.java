@@ -5,14 +5,15 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Shards;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.BooleanSupplier;
 
 /**
  * Assigns changes to lanes. All unanswered changes of a timer are in one lane, which commits them
  * in order.
  *
  * <p>While few changes are unanswered, new ones go to the first lane, because one large batch costs
- * less than several small ones. If many are unanswered, the lane of a timer follows from its key,
- * and the lanes commit concurrently.
+ * less than several small ones. If many are unanswered, or the first lane is slow, the lane of a
+ * timer follows from its key, and the lanes commit concurrently.
  */
 final class LaneAssignment {
   /** The number of unanswered changes up to which one lane commits them. */
@@ -21,6 +22,7 @@ final class LaneAssignment {
   private static final int SLOTS = 1_024;
 
   private final int lanes;
+  private final BooleanSupplier firstIsSlow;
 
   /**
    * The slots of the keys. Each contains the number of its unanswered changes, times the number of
@@ -30,8 +32,12 @@ final class LaneAssignment {
 
   private final AtomicInteger unanswered = new AtomicInteger();
 
-  LaneAssignment(int lanes) {
+  /**
+   * @param firstIsSlow returns whether the present commit of the first lane takes long
+   */
+  LaneAssignment(int lanes, BooleanSupplier firstIsSlow) {
     this.lanes = lanes;
+    this.firstIsSlow = firstIsSlow;
   }
 
   private static int slot(TimerKey key) {
@@ -44,7 +50,8 @@ final class LaneAssignment {
       return 0;
     }
     int slot = slot(key);
-    int lane = unanswered.incrementAndGet() <= FEW ? 0 : slot % lanes;
+    boolean few = unanswered.incrementAndGet() <= FEW;
+    int lane = few && !firstIsSlow.getAsBoolean() ? 0 : slot % lanes;
     return slots.updateAndGet(slot, old -> (old < lanes ? lane : old) + lanes) % lanes;
   }
 

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 /** Verifies the shares of callers and of the engine in a batch. */
 class ChangeQueueTest {
   private static final int MAX = 1_000;
-  private static final LaneAssignment ONE_LANE = new LaneAssignment(1);
+  private static final LaneAssignment ONE_LANE = new LaneAssignment(1, () -> false);
 
   private final ChangeQueue queue = new ChangeQueue(10_000);
 

@@ -18,8 +18,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -41,18 +43,21 @@ class CommitLaneTest {
 
   private final List<String> answers = new ArrayList<>();
 
-  private final Committer committer =
-      new Committer(
-          new CommitLane.Settings(
-              new Store(),
-              delays,
-              new StoreTasks(new StoreTasks.Executors(steps, steps, steps), delays),
-              new EngineClock(() -> Instant.EPOCH, () -> 0),
-              new Listener(),
-              steps,
-              1_000,
-              true),
-          List.of(steps));
+  private Committer committer = committer(steps);
+
+  private Committer committer(Executor... executors) {
+    return new Committer(
+        new CommitLane.Settings(
+            new Store(),
+            delays,
+            new StoreTasks(new StoreTasks.Executors(steps, steps, steps), delays),
+            new EngineClock(() -> Instant.EPOCH, () -> 0),
+            new Listener(),
+            steps,
+            1_000,
+            true),
+        List.of(executors));
+  }
 
   /** Does the same as the engine. */
   private void wheelStopped() {
@@ -231,5 +236,34 @@ class CommitLaneTest {
     assertThat(committed).containsExactly("x1", "x2", "x3");
     assertThat(answers).contains("x99 failed").hasSize(4);
     assertThat(committer.isIdle()).isTrue();
+  }
+
+  @Test
+  void theSecondLaneCommitsFewChangesWhileTheFirstIsStuck() {
+    List<Runnable> stuck = new ArrayList<>();
+    committer = committer(stuck::add, steps);
+    committer.submitAll(List.of(call("x", 1)));
+    submitTimers(1);
+    settle();
+    assertThat(committed).as("the first lane may commit them soon").isEmpty();
+    wheel.advanceBy(CommitLane.SLOW);
+    submitTimers(2);
+    committer.submitAll(List.of(call("x", 2)));
+    settle();
+    assertThat(committed).isNotEmpty().allMatch(name -> name.matches("t2-\\d2"));
+    while (!stuck.isEmpty()) {
+      stuck.remove(0).run();
+    }
+    assertThat(committed).hasSize(22).containsSubsequence("x1", "x2");
+    committed.clear();
+    submitTimers(3);
+    settle();
+    assertThat(committed).as("the first lane is no longer slow").isEmpty();
+  }
+
+  /** Submits ten changes, each of another timer. */
+  private void submitTimers(int version) {
+    committer.submitAll(
+        IntStream.range(0, 10).mapToObj(i -> call("t" + version + "-" + i, version)).toList());
   }
 }

@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 class LaneAssignmentTest {
   private static final int LANES = 2;
 
-  private final LaneAssignment assignment = new LaneAssignment(LANES);
+  private boolean firstIsSlow;
+  private final LaneAssignment assignment = new LaneAssignment(LANES, () -> firstIsSlow);
 
   private static List<TimerKey> keys(String prefix, int count) {
     return IntStream.range(0, count).mapToObj(i -> new TimerKey("shop", prefix + i)).toList();
@@ -37,6 +38,17 @@ class LaneAssignmentTest {
     List<TimerKey> few = keys("few-", LaneAssignment.FEW);
     begin(few);
     assertThat(begin(keys("many-", 100))).contains(0, 1);
+  }
+
+  @Test
+  void allLanesCommitFewChangesWhileTheFirstLaneIsSlow() {
+    List<TimerKey> before = keys("before-", 5);
+    begin(before);
+    firstIsSlow = true;
+    assertThat(begin(keys("slow-", 10))).contains(0, 1);
+    assertThat(begin(before)).as("the same timers again").containsOnly(0);
+    firstIsSlow = false;
+    assertThat(assignment.begin(new TimerKey("shop", "after"))).isZero();
   }
 
   @Test
