@@ -31,6 +31,10 @@ import org.jspecify.annotations.Nullable;
  * and after a wait. So a change that the store rejects affects no other change. {@link Committer}
  * describes which changes with an unknown outcome are repeated.
  *
+ * <p>Such a wait does not delay later changes of the same timer: they may be committed before the
+ * repeated change. Otherwise a change of the engine that fails each time would block its timer, and
+ * callers could not cancel it.
+ *
  * <p>Changes of held timers, which other transactions have locked, are removed from a batch, and
  * the others are committed at once. The removed changes are repeated after a wait, in the order of
  * each timer. Those of callers fail after {@link PendingChange#HELD_LIMIT}.

@@ -9,7 +9,7 @@ import java.util.function.BooleanSupplier;
 
 /**
  * Assigns changes to lanes. All unanswered changes of a timer are in one lane, which commits them
- * in order.
+ * in order, except changes that it repeats after a failure of the store (see {@link CommitLane}).
  *
  * <p>While few changes are unanswered, new ones go to the first lane, because one large batch costs
  * less than several small ones. If many are unanswered, or the first lane is slow, the lane of a
