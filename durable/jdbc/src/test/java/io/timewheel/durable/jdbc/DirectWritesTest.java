@@ -29,6 +29,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -229,6 +230,38 @@ class DirectWritesTest {
       holder.rollback();
     }
     assertCreated(commit(1_000, NOW));
+  }
+
+  /** PostgreSQL locks the tables of a statement before it executes any part of it. */
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void waitsBrieflyForALockOnATable(int size) throws SQLException {
+    commit(size, NOW); // so that the connection has prepared the statements
+    try (Connection holder = lockTimers()) {
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> node.store.commit(otherList(size)))
+          .withMessageContaining("lock timeout")
+          .returns(StoreException.Kind.TRANSIENT, StoreException::kind);
+      assertThat(source.directWrites).isEqualTo(2);
+      holder.rollback();
+    }
+    assertThat(node.store.commit(otherList(size)))
+        .extracting(Outcome::answer)
+        .containsOnly(Answer.CREATED);
+  }
+
+  private static List<Change> otherList(int size) {
+    return IntStream.range(0, size).<Change>mapToObj(i -> schedule("other-" + i, NOW)).toList();
+  }
+
+  /** Locks the timers for a minute, if the test does not end the transaction before. */
+  private Connection lockTimers() throws SQLException {
+    Connection holder = fixture.transaction();
+    try (Statement statement = holder.createStatement()) {
+      statement.execute("SET LOCAL idle_in_transaction_session_timeout = '1min'");
+      statement.execute("LOCK TABLE timewheel_timer IN ACCESS EXCLUSIVE MODE");
+    }
+    return holder;
   }
 
   private static void insertAsOther(Statement statement, String id) throws SQLException {
@@ -477,6 +510,30 @@ class DirectWritesTest {
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 3})
+  void aLookupWaitsBrieflyForALockOnATable(int size) {
+    Connection[] holder = {null};
+    int[] pauses = {0};
+    node.onPause =
+        () -> {
+          if (++pauses[0] == 8) {
+            end(holder[0], false);
+          }
+        };
+    afterwards(
+        Fate.ANSWER_LOST,
+        () -> {
+          try {
+            holder[0] = lockTimers();
+          } catch (SQLException e) {
+            throw new IllegalStateException(e);
+          }
+        });
+    assertCreated(commit(size, NOW));
+    assertThat(pauses[0]).isEqualTo(8);
   }
 
   /** A read-only database allows no insert that would exclude the first one, and needs none. */

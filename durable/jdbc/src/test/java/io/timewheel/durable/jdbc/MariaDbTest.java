@@ -433,6 +433,13 @@ class MariaDbTest {
     @Override
     void reportsNoChangeIfItsSessionHasEndedAndTheDatabaseIsReadOnly() {}
 
+    /** MariaDB has no lock that only a transaction holds on a table. */
+    @Override
+    void waitsBrieflyForALockOnATable(int size) {}
+
+    @Override
+    void aLookupWaitsBrieflyForALockOnATable(int size) {}
+
     @ParameterizedTest
     @ValueSource(strings = {"READ UNCOMMITTED", "REPEATABLE READ", "SERIALIZABLE"})
     void writesDirectlyWithAnyIsolationAndRestoresTheSettings(String isolation)

@@ -29,10 +29,12 @@ import org.postgresql.PGConnection;
  * Inserts new timers directly on PostgreSQL, which executes all statements before a Sync message of
  * its protocol as one transaction.
  *
- * <p>The first statement inserts. It waits for any transaction that is just finishing the same
- * timer. The second one reads the history, with a snapshot taken after that wait. A timer in the
- * history fails the transaction, which costs less than a removal of the new row. A single timer
- * that exists is not inserted. If one of several exists, the transaction fails.
+ * <p>The first statement limits the waits for locks. A later one would be too late: PostgreSQL
+ * locks the tables of a statement before it executes any part of it. The second statement inserts.
+ * It waits for any transaction that is just finishing the same timer. The third one reads the
+ * history, with a snapshot taken after that wait. A timer in the history fails the transaction,
+ * which costs less than a removal of the new row. A single timer that exists is not inserted. If
+ * one of several exists, the transaction fails.
  *
  * <p>The PostgreSQL driver sends a Sync between two statements if one of them may return columns of
  * variable length. So all columns of these statements have a fixed length.
@@ -48,21 +50,19 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   private static final String READ_COMMITTED =
       "current_setting('transaction_isolation') = 'read committed'";
 
-  /** True if this statement runs in the transaction that executed {@link #SETTINGS}. */
+  /** True if this statement runs in the transaction that executed {@link #BEGIN}. */
   private static final String SAME = "current_setting('lock_timeout') = '" + LOCK_LIMIT + "'";
 
   /** Makes the planner find timers by their keys, regardless of the tables' statistics. */
   private static final String SETTINGS =
-      "set_config('lock_timeout', '"
-          + LOCK_LIMIT
-          + """
-          ', true),
-            set_config('plan_cache_mode', 'force_generic_plan', true),
-            set_config('enable_seqscan', 'off', true),
-            set_config('jit', 'off', true)\
-          """;
+      """
+      set_config('plan_cache_mode', 'force_generic_plan', true),
+        set_config('enable_seqscan', 'off', true),
+        set_config('jit', 'off', true)\
+      """;
 
-  private static final String POSSIBLE =
+  /** The first statement, which locks no table. It returns whether the isolation is as expected. */
+  private static final String BEGIN =
       "SELECT " + READ_COMMITTED + ", set_config('lock_timeout', '" + LOCK_LIMIT + "', true) <> ''";
 
   private static final String COLUMNS =
@@ -84,7 +84,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
                       " OFFSET 0) d")));
 
   private static final String FIND =
-      "SELECT NOT pg_is_in_recovery(), h.forgotten_at, t.namespace, t.id, t.version,"
+      "SELECT NOT pg_is_in_recovery(), h.forgotten_at, t.n, t.version,"
           + " t.token IS NOT DISTINCT FROM ?::bigint"
           + " FROM timewheel_history h LEFT JOIN ("
           + find("timewheel_timer")
@@ -182,24 +182,27 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   }
 
   private static String find(String table) {
-    return "SELECT t.namespace, t.id, t.version, t.token FROM "
+    return "SELECT k.n, t.version, t.token FROM "
         + table
         + " t JOIN "
-        + PostgreSqlRecords.rows("namespace text, id text")
+        + PostgreSqlRecords.rows("namespace text, id text, n integer")
         + " ON t.namespace = k.namespace AND t.id = k.id";
   }
 
   @Override
   public boolean isPossible(Connection connection) throws SQLException {
     try (Statements to = new Statements(connection)) {
-      Statements.Answer<Boolean> first =
-          to.query(POSSIBLE, none -> {}, rows -> rows.next() && rows.getBoolean(1));
+      Statements.Answer<Boolean> first = begin(to);
       Statements.Answer<Boolean> second =
           to.query("SELECT " + SAME, none -> {}, rows -> rows.next() && rows.getBoolean(1));
       boolean possible = first.get() && second.get();
       knowsSessions = Sql.number(connection, "SELECT pg_backend_pid()") == backend(connection);
       return possible;
     }
+  }
+
+  private static Statements.Answer<Boolean> begin(Statements to) {
+    return to.query(BEGIN, none -> {}, rows -> rows.next() && rows.getBoolean(1));
   }
 
   private static int backend(Connection connection) throws SQLException {
@@ -220,9 +223,17 @@ final class PostgreSqlDirectInserts implements DirectInserts {
    */
   @Override
   public boolean hasEnded(Connection connection, int session) throws SQLException {
-    return session != 0
-        && Sql.number(connection, "SELECT count(*) FROM pg_stat_activity WHERE pid = " + session)
-            == 0;
+    if (session == 0) {
+      return false;
+    }
+    try (Statements to = new Statements(connection)) {
+      Statements.Answer<Boolean> unused = begin(to);
+      return to.query(
+              "SELECT NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = ?)",
+              values -> values.number(session),
+              rows -> rows.next() && rows.getBoolean(1))
+          .get();
+    }
   }
 
   @Override
@@ -234,6 +245,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
       Consumer<Statements> notification)
       throws SQLException {
     try (Statements to = new Statements(connection)) {
+      Statements.Answer<Boolean> unused = begin(to);
       Statements.Answer<Answer> insert;
       String look;
       if (records.size() == 1) {
@@ -343,23 +355,29 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   @Override
   public Look look(Connection connection, List<TimerKey> keys, long token) throws SQLException {
     try (Statements to = new Statements(connection)) {
+      Statements.Answer<Boolean> unused = begin(to);
       return to.query(
-              FIND, values -> keys(keys(values.number(token), keys), keys), rows -> found(rows))
+              FIND,
+              values -> {
+                values.number(token);
+                keys(values, keys).numbers(keys.size());
+                keys(values, keys).numbers(keys.size());
+              },
+              rows -> found(rows, keys))
           .get();
     }
   }
 
-  private static Look found(ResultSet rows) throws SQLException {
+  private static Look found(ResultSet rows, List<TimerKey> keys) throws SQLException {
     List<Found> timers = new ArrayList<>();
     boolean isPrimary = false;
     long purgedUntil = 0;
     while (rows.next()) {
       isPrimary = rows.getBoolean(1);
       purgedUntil = rows.getLong(2);
-      String namespace = rows.getString(3);
-      if (namespace != null) { // null if the outer join found no row
-        TimerKey key = new TimerKey(namespace, rows.getString(4));
-        timers.add(new Found(key, rows.getLong(5), rows.getBoolean(6)));
+      int n = rows.getInt(3);
+      if (n > 0) { // 0 if the outer join found no row
+        timers.add(new Found(keys.get(n - 1), rows.getLong(4), rows.getBoolean(5)));
       }
     }
     return new Look(isPrimary, purgedUntil, timers);
