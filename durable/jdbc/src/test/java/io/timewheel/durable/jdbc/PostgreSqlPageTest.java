@@ -54,7 +54,7 @@ class PostgreSqlPageTest {
     return Sql.number(
         connection,
         "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_user_tables"
-            + " WHERE relname = 'timewheel_timer'");
+            + " WHERE relid = 'timewheel_timer'::regclass");
   }
 
   private static TimerQuery all(String namespace) {

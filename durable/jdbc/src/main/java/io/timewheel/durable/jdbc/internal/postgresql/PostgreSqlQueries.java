@@ -23,14 +23,15 @@ import org.jspecify.annotations.Nullable;
 /** Executes the statements on PostgreSQL outside of write batches. */
 public final class PostgreSqlQueries extends Queries {
   /**
-   * Makes the planner read by an index, in its order, also while a table that has grown from empty
-   * has no statistics. Otherwise each page sorts the whole table, and bitmap scans read dead rows
-   * again and again, which index scans mark. The settings end with the implicit transaction that
-   * this statement and the query form: the driver sends both in one round trip.
+   * Makes the planner read by an index and in its order, also while a table that has grown from
+   * empty has no statistics. Otherwise each page sorts all rows that follow, and bitmap scans read
+   * dead rows again and again, which index scans mark. The settings end with the implicit
+   * transaction of this statement and the query: the driver sends both in one round trip.
    */
   private static final String BY_INDEX =
       "SELECT set_config('enable_seqscan', 'off', true),"
-          + " set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true); ";
+          + " set_config('enable_bitmapscan', 'off', true),"
+          + " set_config('enable_sort', 'off', true), set_config('jit', 'off', true); ";
 
   /**
    * With shards in the condition, PostgreSQL reads a short span by the due index, which begins with
