@@ -13,6 +13,7 @@ import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
@@ -605,6 +606,14 @@ class DirectWritesTest {
     other.commit(schedule("b", NOW));
     node.commit(schedule("c", NOW)); // so that it knows a version
     afterwards(fate, () -> other.commit(schedule("a", NOW + 1)));
+    assertUnknown(schedule("a", NOW));
+    assertThat(node.store.get(key("a")).dueAt()).isEqualTo(NOW + 1);
+  }
+
+  @Test
+  void doesNotMistakeTheKeptAnswerOfARequestForAVersion() {
+    node.commit(new Change.Keep(key("a"), RequestId.of("r"), Long.MAX_VALUE, NOW));
+    afterwards(Fate.ANSWER_LOST, () -> other.commit(schedule("a", NOW + 1)));
     assertUnknown(schedule("a", NOW));
     assertThat(node.store.get(key("a")).dueAt()).isEqualTo(NOW + 1);
   }

@@ -116,11 +116,15 @@ final class DirectWrites {
     isPossible = transactions.read(inserts::isPossible);
   }
 
-  /** Records the versions in the outcomes of a commit. */
+  /**
+   * Records the versions of the records in the outcomes of a commit. An outcome without a record
+   * may contain a number of the caller.
+   */
   void seen(List<Outcome> outcomes) {
     long newest = 0;
     for (Outcome outcome : outcomes) {
-      newest = Math.max(newest, outcome.version());
+      TimerRecord record = outcome.record();
+      newest = record == null ? newest : Math.max(newest, record.version());
     }
     if (newest > newestVersion.get()) {
       newestVersion.accumulateAndGet(newest, Math::max);
