@@ -156,7 +156,8 @@ final class LossySource extends BareDataSource {
               // A statement that contains its own COMMIT is delayed before it.
               if (fates.peek() == Fate.COMMIT_DELAYED
                   && method.getName().equals("prepareStatement")) {
-                arguments[0] = ((String) arguments[0]).replace(" COMMIT;", " DO 0;");
+                arguments[0] =
+                    ((String) arguments[0]).replace(" COMMIT AND NO CHAIN NO RELEASE;", " DO 0;");
               }
               try {
                 Object result = method.invoke(real, arguments);

@@ -469,6 +469,35 @@ class MariaDbTest {
       }
     }
 
+    @ParameterizedTest
+    @ValueSource(strings = {"CHAIN", "RELEASE"})
+    void endsItsTransactionWithAnyCompletionType(String type) throws SQLException {
+      other.commit(schedule("done", NOW));
+      other.commit(new Change.Cancel(key("done"), 0, NOW));
+      try (HikariDataSource pool = fixture.database.pool(1)) {
+        LossySource lossy = new LossySource(pool);
+        Fixture.Node session = fixture.open(lossy, 4);
+        long connection;
+        try (Connection user = pool.getConnection()) {
+          execute(user, "SET SESSION completion_type = '" + type + "'");
+          connection = Sql.number(user, "SELECT connection_id()");
+        }
+        DirectInserts inserts = session.store.server().directInserts();
+        List<TimerRecord> done = List.of(session.store.get(key("done")));
+        for (int i = 0; i < 2; i++) {
+          lossy.fates.add(Fate.ANSWER_LOST); // so that it looks up, too
+          assertThat(session.commit(schedule("id-" + i, NOW)).answer()).isEqualTo(Answer.CREATED);
+          try (Connection user = pool.getConnection()) {
+            assertThat(inserts.insert(user, done, 7, 4, to -> {}).inserted()).isFalse();
+            assertThat(text(user, "SELECT concat(@@in_transaction, ' ', connection_id())"))
+                .isEqualTo("0 " + connection);
+          }
+        }
+        assertThat(lossy.directWrites).isEqualTo(2);
+        session.store.close();
+      }
+    }
+
     @Test
     void leavesTimersThatAreTooLargeForOneStatementToAWriteBatch() {
       byte[] payload = new byte[1 << 20];
@@ -546,7 +575,8 @@ class MariaDbTest {
     @Test
     void anyFailedStatementLeavesNoTransactionOpen() throws SQLException {
       List<TimerRecord> made = List.of(other.commit(schedule("a", NOW)).record());
-      source.rewriting = sql -> sql.replace("BEGIN ROLLBACK; RESIGNAL; END", "RESIGNAL");
+      source.rewriting =
+          sql -> sql.replace("BEGIN ROLLBACK AND NO CHAIN NO RELEASE; RESIGNAL; END", "RESIGNAL");
       try (Connection connection = source.getConnection()) {
         DirectInserts inserts = node.store.server().directInserts();
         assertThatExceptionOfType(SQLException.class)

@@ -24,6 +24,7 @@ import java.util.function.Consumer;
 /**
  * Inserts new timers directly on MariaDB, by one compound statement that begins and ends its
  * transaction. The server waits for nothing between its parts, so a suspended node holds no locks.
+ * COMMIT and ROLLBACK override {@code completion_type}, which might begin another transaction.
  *
  * <p>The insert of the timers waits for no lock. The counters and the commit row have new keys, so
  * only a change of their tables can delay them. The later read of the history has a snapshot of its
@@ -63,7 +64,7 @@ final class MariaDbDirectInserts implements DirectInserts {
       """
       BEGIN NOT ATOMIC
       DECLARE first_version bigint DEFAULT nextval(timewheel_version);
-      DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK; RESIGNAL; END;
+      DECLARE EXIT HANDLER FOR SQLEXCEPTION BEGIN ROLLBACK AND NO CHAIN NO RELEASE; RESIGNAL; END;
       SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
       START TRANSACTION;
       SET STATEMENT innodb_lock_wait_timeout = 0 FOR \
@@ -87,8 +88,8 @@ final class MariaDbDirectInserts implements DirectInserts {
 
   private static final String END =
       " AND t.namespace IS NULL;\n"
-          + "IF row_count() > 0 THEN COMMIT; SELECT first_version, 0;\n"
-          + "ELSE ROLLBACK; SELECT 0, value"
+          + "IF row_count() > 0 THEN COMMIT AND NO CHAIN NO RELEASE; SELECT first_version, 0;\n"
+          + "ELSE ROLLBACK AND NO CHAIN NO RELEASE; SELECT 0, value"
           + Formats.IN_USE
           + ";\nEND IF;\nEND";
 
@@ -240,7 +241,7 @@ final class MariaDbDirectInserts implements DirectInserts {
     try {
       Sql.execute(connection, "START TRANSACTION");
       Look look = lookCommitted(connection, keys, token);
-      Sql.execute(connection, "COMMIT");
+      Sql.execute(connection, "COMMIT AND NO CHAIN NO RELEASE");
       return look;
     } catch (SQLException e) {
       end(connection, e);
@@ -280,7 +281,7 @@ final class MariaDbDirectInserts implements DirectInserts {
    */
   private static void end(Connection connection, SQLException failure) {
     try {
-      Sql.execute(connection, "ROLLBACK");
+      Sql.execute(connection, "ROLLBACK AND NO CHAIN NO RELEASE");
     } catch (SQLException e) {
       failure.addSuppressed(e);
       try {

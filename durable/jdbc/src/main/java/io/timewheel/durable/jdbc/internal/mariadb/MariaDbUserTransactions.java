@@ -96,7 +96,7 @@ final class MariaDbUserTransactions implements UserTransactions {
    */
   private static void undoAll(Connection connection, Exception failure) {
     try {
-      Sql.execute(connection, "ROLLBACK");
+      Sql.execute(connection, "ROLLBACK AND NO CHAIN NO RELEASE");
     } catch (SQLException e) {
       failure.addSuppressed(e);
     }
