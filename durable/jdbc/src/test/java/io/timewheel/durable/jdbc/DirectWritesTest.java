@@ -13,6 +13,7 @@ import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
+import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -510,6 +511,25 @@ class DirectWritesTest {
       delayed.close();
     } catch (SQLException e) {
       throw new IllegalStateException(e);
+    }
+  }
+
+  /** Then it cannot determine whether the session that sent the write has ended. */
+  @ParameterizedTest
+  @ValueSource(strings = {"ANSWER_LOST", "COMMIT_LOST"})
+  void settlesALostAnswerAlthoughItMayNotReadTheSessions(Fate fate) throws SQLException {
+    Database database = fixture.server.server().createDatabase();
+    Database administration = fixture.server.server().administration();
+    new Database(database.url(), administration.user(), administration.password())
+        .execute("REVOKE SELECT ON pg_stat_activity FROM PUBLIC");
+    try (HikariDataSource pool = database.pool(2)) {
+      LossySource lossy = new LossySource(pool);
+      Fixture.Node session = fixture.open(lossy, 4);
+      for (String id : List.of("a", "b")) {
+        lossy.fates.add(fate);
+        assertThat(session.commit(schedule(id, NOW)).answer()).isEqualTo(Answer.CREATED);
+      }
+      session.store.close();
     }
   }
 

@@ -433,6 +433,10 @@ class MariaDbTest {
     @Override
     void reportsNoChangeIfItsSessionHasEndedAndTheDatabaseIsReadOnly() {}
 
+    /** The store reads no sessions. */
+    @Override
+    void settlesALostAnswerAlthoughItMayNotReadTheSessions(Fate fate) {}
+
     /** MariaDB has no lock that only a transaction holds on a table. */
     @Override
     void waitsBrieflyForALockOnATable(int size) {}

@@ -41,6 +41,7 @@ import org.postgresql.PGConnection;
  */
 final class PostgreSqlDirectInserts implements DirectInserts {
   private static final String LOCK_LIMIT = "100ms";
+  private static final String INSUFFICIENT_PRIVILEGE = "42501";
   private static final String UNIQUE_VIOLATION = "23505";
   private static final String INVALID_TEXT = "22P02"; // the history contains the timer
 
@@ -219,11 +220,11 @@ final class PostgreSqlDirectInserts implements DirectInserts {
 
   /**
    * Returns whether the session has ended. The result is false if another session has the same
-   * process ID by now.
+   * process ID by now, or if the user may not read the sessions.
    */
   @Override
   public boolean hasEnded(Connection connection, int session) throws SQLException {
-    if (session == 0) {
+    if (session == 0 || !knowsSessions) {
       return false;
     }
     try (Statements to = new Statements(connection)) {
@@ -233,6 +234,12 @@ final class PostgreSqlDirectInserts implements DirectInserts {
               values -> values.number(session),
               rows -> rows.next() && rows.getBoolean(1))
           .get();
+    } catch (SQLException e) {
+      if (!PostgreSqlErrors.state(e).equals(INSUFFICIENT_PRIVILEGE)) {
+        throw e;
+      }
+      knowsSessions = false;
+      return false;
     }
   }
 
