@@ -348,6 +348,7 @@ class DirectWritesTest {
   @ValueSource(
       strings = {
         "preferQueryMode=simple",
+        "preferQueryMode=simple&options=-c%20lock_timeout=100ms",
         "options=-c%20default_transaction_isolation=serializable"
       })
   void writesNothingDirectlyWhereStatementsHaveTransactionsOfTheirOwn(String parameter)

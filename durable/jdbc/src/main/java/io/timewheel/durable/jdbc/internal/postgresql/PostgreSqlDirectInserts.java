@@ -51,8 +51,11 @@ final class PostgreSqlDirectInserts implements DirectInserts {
   private static final String READ_COMMITTED =
       "current_setting('transaction_isolation') = 'read committed'";
 
-  /** True if this statement runs in the transaction that executed {@link #BEGIN}. */
-  private static final String SAME = "current_setting('lock_timeout') = '" + LOCK_LIMIT + "'";
+  /**
+   * True if this statement runs in the transaction that executed {@link #BEGIN}. The setting is
+   * empty outside it, unlike the lock timeout, which a user may set to the same value.
+   */
+  private static final String SAME = "current_setting('timewheel.direct', true) = 'on'";
 
   /** Makes the planner find timers by their keys, regardless of the tables' statistics. */
   private static final String SETTINGS =
@@ -64,7 +67,12 @@ final class PostgreSqlDirectInserts implements DirectInserts {
 
   /** The first statement, which locks no table. It returns whether the isolation is as expected. */
   private static final String BEGIN =
-      "SELECT " + READ_COMMITTED + ", set_config('lock_timeout', '" + LOCK_LIMIT + "', true) <> ''";
+      "SELECT "
+          + READ_COMMITTED
+          + ", set_config('timewheel.direct', 'on', true) <> ''"
+          + ", set_config('lock_timeout', '"
+          + LOCK_LIMIT
+          + "', true) <> ''";
 
   private static final String COLUMNS =
       PostgreSqlRecords.COLUMNS + ", fire_at, shard, payload, token";
