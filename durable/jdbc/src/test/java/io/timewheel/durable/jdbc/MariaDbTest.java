@@ -562,6 +562,18 @@ class MariaDbTest {
       assertDirect(1);
     }
 
+    @Test
+    void looksUpNoOutcomeAfterTheSignalOfATrigger() throws SQLException {
+      fixture.execute(
+          "CREATE TRIGGER refuse BEFORE INSERT ON timewheel_timer FOR EACH ROW"
+              + " SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused by a trigger'");
+      assertThatExceptionOfType(StoreException.class)
+          .isThrownBy(() -> node.commit(schedule("a", NOW)))
+          .withMessageContaining("refused by a trigger")
+          .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
+      assertThat(source.directWrites).isOne();
+    }
+
     /** A server without a binary log shows commits before it has flushed them. */
     @Test
     void confirmsACommitByAnotherOne() throws SQLException {

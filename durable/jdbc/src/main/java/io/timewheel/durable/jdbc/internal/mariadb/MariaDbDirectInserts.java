@@ -42,10 +42,13 @@ final class MariaDbDirectInserts implements DirectInserts {
 
   /**
    * Changed row, full disk, unknown column, full table, missing table, packet too large, lock
-   * timeout, deadlock, and read-only server, transaction and storage engine.
+   * timeout, deadlock, read-only server, open transaction, a trigger's signal, and read-only
+   * transaction and storage engine.
    */
   private static final Set<Integer> FAILED_BEFORE_COMMIT =
-      Set.of(1_020, 1_021, 1_054, 1_114, 1_146, 1_153, 1_205, 1_213, 1_290, 1_792, 1_836);
+      Set.of(
+          1_020, 1_021, 1_054, 1_114, 1_146, 1_153, 1_205, 1_213, 1_290, 1_568, 1_644, 1_792,
+          1_836);
 
   /** The longest list. For longer ones, a write batch costs less, because it parses no rows. */
   private static final int MAX_TIMERS = 99;
