@@ -141,7 +141,7 @@ final class DatabasePlan {
 
   private void burst(DatabaseSection section, String variant, DatabaseSubject subject, int timers) {
     String parameters =
-        "timers=" + timers + ",warmupMillis=6000,leadMillis=4000,limitMillis=300000";
+        "timers=" + timers + ",bursts=3,warmupMillis=6000,leadMillis=4000,limitMillis=300000";
     add(section, variant, Workload.FIRE, subject, parameters);
   }
 

@@ -2,6 +2,7 @@
 package io.timewheel.durable.benchmarks;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,7 +13,8 @@ import java.util.concurrent.atomic.AtomicLong;
  * Measures how many timers fire per second. {@code timers} are due at one moment, and their handler
  * does nothing. The time ends when the last completion is recorded. A warm-up with the same number
  * runs first, so that the JVM has compiled the code. Its first timers are due after {@code
- * leadMillis}. The warm-up is repeated until it has lasted {@code warmupMillis}.
+ * leadMillis}. The warm-up is repeated until it has lasted {@code warmupMillis}. The figures are
+ * those of the median of several {@code bursts}, because the JVM may compile again during one.
  */
 final class FireWorkload implements Workload.Body {
   private static final int BATCH = 1_000;
@@ -33,7 +35,8 @@ final class FireWorkload implements Workload.Body {
       long tookMillis = System.currentTimeMillis() - startMillis;
       await(subject, place, fired, timers, dueMillis, parameters);
       long warmMillis = System.currentTimeMillis() - dueMillis;
-      for (int end = 2 * timers; ; end += timers) {
+      List<Map<String, Double>> bursts = new ArrayList<>();
+      for (int end = 2 * timers; bursts.size() < parameters.get("bursts", 1); end += timers) {
         dueMillis = System.currentTimeMillis() + 2_000 + 2 * tookMillis;
         schedule(subject, end - timers, end, dueMillis);
         if (System.currentTimeMillis() > dueMillis - AHEAD_MILLIS) {
@@ -41,10 +44,12 @@ final class FireWorkload implements Workload.Body {
         }
         Map<String, Double> figures = await(subject, place, fired, end, dueMillis, parameters);
         if (warmMillis >= parameters.get("warmupMillis", 0)) {
-          return figures;
+          bursts.add(figures);
         }
         warmMillis += System.currentTimeMillis() - dueMillis;
       }
+      bursts.sort(Comparator.comparing(figures -> figures.get("perSecond")));
+      return bursts.get(bursts.size() / 2);
     }
   }
 
