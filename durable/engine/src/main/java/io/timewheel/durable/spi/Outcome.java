@@ -44,6 +44,25 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record,
   }
 
   /**
+   * Creates the outcome of a change that the store passed over, because another transaction has
+   * locked the timer and the engine will try again after its next lookup.
+   *
+   * @return the outcome
+   */
+  public static Outcome passedOver() {
+    return new Outcome(Answer.OUTDATED, 0, null);
+  }
+
+  /**
+   * Returns whether the store passed over the change without reading the timer.
+   *
+   * @return true if nothing is known about the timer
+   */
+  public boolean isPassedOver() {
+    return answer == Answer.OUTDATED && record == null;
+  }
+
+  /**
    * Returns whether the store must write the record.
    *
    * @param current the record as it was before the change
@@ -82,7 +101,10 @@ public record Outcome(Answer answer, long version, @Nullable TimerRecord record,
     WRONG_STATE,
     /** The namespace is paused. The timer was removed from the due index. */
     HELD,
-    /** The record has changed since it was read for this change. */
+    /**
+     * The record has changed since it was read for this change. Without a record, {@linkplain
+     * Outcome#isPassedOver() the store did not read it}.
+     */
     OUTDATED,
     /** The shard has another owner now. */
     STALE_OWNER,

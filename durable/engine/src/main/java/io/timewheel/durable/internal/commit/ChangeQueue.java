@@ -171,7 +171,7 @@ final class ChangeQueue {
     while (batch.size() < withoutBulk
         && batchBytes < MAX_BATCH_BYTES
         && !(own.isEmpty() && callers.isEmpty())) {
-      PendingChange change = own.isEmpty() ? callers.remove() : removeOwn();
+      PendingChange change = own.isEmpty() ? callers.remove() : own.remove();
       batchBytes += addTo(batch, change, nowNanos) ? change.bytes : 0;
     }
     addBulkTo(batch, max, callersBefore - callers.size(), nowNanos);
@@ -202,12 +202,6 @@ final class ChangeQueue {
     for (int i = 0; i < bulkShare && batch.size() < max && !bulk.isEmpty(); i++) {
       addTo(batch, bulk.remove(), nowNanos);
     }
-  }
-
-  private PendingChange removeOwn() {
-    PendingChange change = own.remove();
-    repeated -= change.isOwn() ? 0 : 1;
-    return change;
   }
 
   /** Returns the bytes of callers' changes. The engine's own changes do not count. */
@@ -275,7 +269,7 @@ final class ChangeQueue {
     if (!aside.remove(failed)) {
       return;
     }
-    if (failed.suspect) {
+    if (failed.isSuspect()) {
       suspects.add(failed);
       return;
     }

@@ -1,43 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.commit;
 
-import static java.util.Objects.requireNonNull;
-
-import io.timewheel.durable.internal.health.Events;
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commits the waiting changes of some of the keys, one batch at a time.
+ * Commits the waiting changes of some of the keys, one batch at a time. {@link BatchCommit}
+ * describes how a batch is divided so that a change that fails affects no other change, and {@link
+ * Committer} which changes with an unknown outcome are repeated.
  *
- * <p>A batch that the store rejects is committed again in halves, at once and in order, until the
- * rejected change is alone. A batch with an unknown outcome is also repeated in halves, separately
- * and after a wait. So a change that the store rejects affects no other change. {@link Committer}
- * describes which changes with an unknown outcome are repeated.
+ * <p>Failed changes are repeated after a wait. It does not delay later changes of the same timer:
+ * they may be committed before the repeated change. Otherwise a change of the engine that fails
+ * each time would block its timer, and callers could not cancel it.
  *
- * <p>Such a wait does not delay later changes of the same timer: they may be committed before the
- * repeated change. Otherwise a change of the engine that fails each time would block its timer, and
- * callers could not cancel it.
- *
- * <p>Changes of held timers, which other transactions have locked, are removed from a batch, and
- * the others are committed at once. The removed changes are repeated after a wait, in the order of
- * each timer. Those of callers fail after {@link PendingChange#HELD_LIMIT}.
+ * <p>Changes of held timers, which other transactions have locked, are repeated after a wait too,
+ * but in the order of each timer. Those of callers fail after {@link PendingChange#HELD_LIMIT}.
  */
 public final class CommitLane {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -64,15 +53,6 @@ public final class CommitLane {
 
   /** True if the executor has rejected the task. A caller or a timer submits it again. */
   private boolean refused;
-
-  /**
-   * The changes of timers that the present drain found held, in commit order. Only the draining
-   * task uses them.
-   */
-  private final List<PendingChange> foundHeld = new ArrayList<>();
-
-  /** The latest reason of {@link #foundHeld}; null if there are none. */
-  private @Nullable HeldTimersException heldFailure;
 
   private volatile boolean refusing;
   private volatile boolean closed;
@@ -351,21 +331,23 @@ public final class CommitLane {
   private void drain() {
     boolean start;
     List<PendingChange> batch = List.of();
+    BatchCommit commit = new BatchCommit(settings.store, settings.listener, this::answer);
     try {
       batch = take();
-      try {
-        commit(batch);
-      } finally {
-        repeatWhenReleased();
-      }
+      commit.commit(batch);
     } finally {
-      synchronized (this) {
-        drainSinceNanos = null;
-        queue.answered(batch); // even after an exception, because later changes of its timers wait
-        start = startDraining();
-      }
-      if (start) {
-        execute();
+      try {
+        repeatRest(commit);
+      } finally {
+        synchronized (this) {
+          drainSinceNanos = null;
+          queue.answered(
+              batch); // even after an exception, because later changes of its timers wait
+          start = startDraining();
+        }
+        if (start) {
+          execute();
+        }
       }
     }
   }
@@ -392,45 +374,10 @@ public final class CommitLane {
     }
   }
 
-  private void commit(List<PendingChange> changes) {
-    List<PendingChange> batch = withoutHeld(changes);
-    if (batch.isEmpty()) {
-      return;
-    }
-    List<Outcome> outcomes;
-    Object event = Events.commitBegins();
-    try {
-      outcomes = outcomes(batch.stream().map(item -> item.change).toList());
-      Events.commitEnded(event, batch.size(), null);
-    } catch (HeldTimersException e) {
-      Events.commitEnded(event, batch.size(), e);
-      held(batch, e);
-      return;
-    } catch (StoreException e) {
-      Events.commitEnded(event, batch.size(), e);
-      failed(batch, e);
-      return;
-    } catch (RuntimeException | Error e) {
-      Events.commitEnded(event, batch.size(), e);
-      String text = "the store threw " + textOf(e);
-      failed(batch, new StoreException(StoreException.Kind.UNKNOWN, text, e));
-      return;
-    }
+  private void answer(List<PendingChange> batch, List<Outcome> outcomes) {
     settings.listener.answered();
     tellEngine(batch, outcomes);
     complete(batch, outcomes, false);
-  }
-
-  /**
-   * Returns the text of an exception, or its class if it fails to return a text, because the batch
-   * must be answered.
-   */
-  private static String textOf(Throwable thrown) {
-    try {
-      return thrown.toString();
-    } catch (RuntimeException | Error e) {
-      return thrown.getClass().getName();
-    }
   }
 
   /**
@@ -469,60 +416,19 @@ public final class CommitLane {
     }
   }
 
-  private List<Outcome> outcomes(List<Change> changes) {
-    List<Outcome> outcomes = List.copyOf(settings.store.commit(changes));
-    if (outcomes.size() != changes.size()) {
-      throw new IllegalStateException(
-          outcomes.size() + " outcomes (expected: " + changes.size() + ")");
+  // Changes to repeat
+
+  private void repeatRest(BatchCommit commit) {
+    for (FailedChanges failed : commit.failed()) {
+      repeatLater(failed);
     }
-    return outcomes;
+    HeldTimersException failure = commit.heldFailure();
+    if (failure != null) {
+      repeatWhenReleased(commit.held(), failure);
+    }
   }
 
-  // Held timers
-
-  /**
-   * Returns the changes of a part of a batch, except those of timers that an earlier part found
-   * held. These wait behind the earlier changes of their timers.
-   */
-  private List<PendingChange> withoutHeld(List<PendingChange> changes) {
-    if (foundHeld.isEmpty()) {
-      return changes;
-    }
-    Set<TimerKey> keys = HeldChanges.keys(foundHeld);
-    List<PendingChange> others = new ArrayList<>();
-    for (PendingChange item : changes) {
-      (keys.contains(item.change.key()) ? foundHeld : others).add(item);
-    }
-    return others;
-  }
-
-  /**
-   * Commits the changes of all other timers at once. Those of held timers are repeated after a
-   * wait, which begins when the whole batch was tried.
-   */
-  private void held(List<PendingChange> batch, HeldTimersException failure) {
-    Map<Boolean, List<PendingChange>> parts =
-        batch.stream()
-            .collect(
-                Collectors.partitioningBy(item -> failure.heldKeys().contains(item.change.key())));
-    List<PendingChange> tried = requireNonNull(parts.get(true));
-    if (tried.isEmpty()) {
-      failed(batch, failure);
-      return;
-    }
-    foundHeld.addAll(tried);
-    heldFailure = failure;
-    commit(requireNonNull(parts.get(false)));
-  }
-
-  private void repeatWhenReleased() {
-    HeldTimersException failure = heldFailure;
-    if (failure == null) {
-      return;
-    }
-    List<PendingChange> tried = List.copyOf(foundHeld);
-    foundHeld.clear();
-    heldFailure = null;
+  private void repeatWhenReleased(List<PendingChange> tried, HeldTimersException failure) {
     Set<TimerKey> keys = HeldChanges.keys(tried);
     long nowNanos = settings.delays.nanoTime();
     List<PendingChange> noRoom = List.of();
@@ -570,47 +476,7 @@ public final class CommitLane {
     drainIfReady();
   }
 
-  // Failures
-
-  private void failed(List<PendingChange> batch, StoreException failure) {
-    if (failure.kind() == StoreException.Kind.REJECTED && batch.size() > 1) {
-      commit(List.copyOf(batch.subList(0, batch.size() / 2)));
-      commit(List.copyOf(batch.subList(batch.size() / 2, batch.size())));
-      return;
-    }
-    if (failure.kind() != StoreException.Kind.REJECTED) {
-      settings.listener.failed(batch.size(), failure);
-    }
-    boolean unknown = failure.kind() == StoreException.Kind.UNKNOWN;
-    List<PendingChange> again = new ArrayList<>();
-    for (PendingChange item : batch) {
-      if (unknown) {
-        item.becomesUnknown();
-        settings.listener.unknown(item.change, item.isOwn());
-      }
-      if (item.isRepeatedAfter(failure.kind())) {
-        again.add(item);
-      } else {
-        if (item.isOwn()) {
-          settings.listener.rejected(item.change, failure);
-        }
-        item.fail(failure.reason(), failure);
-      }
-    }
-    // Halved until the failing change is alone, because the others must not wait for it.
-    int half = unknown ? again.size() / 2 : 0;
-    if (half > 0) {
-      again.stream().filter(PendingChange::isOwn).forEach(PendingChange::resetTries); // and soon
-    }
-    repeatLater(new FailedChanges(List.copyOf(again.subList(0, half)), unknown), failure);
-    repeatLater(
-        new FailedChanges(List.copyOf(again.subList(half, again.size())), unknown), failure);
-  }
-
-  private void repeatLater(FailedChanges again, StoreException failure) {
-    if (again.changes.isEmpty()) {
-      return;
-    }
+  private void repeatLater(FailedChanges again) {
     boolean open;
     synchronized (this) {
       open = !closed;
@@ -630,7 +496,7 @@ public final class CommitLane {
         waits = queue.remove(again); // false if the stop made them due for their last try
       }
       if (waits) {
-        giveUp(again.changes, failure);
+        giveUp(again.changes, again.failure);
       }
     }
   }

@@ -59,7 +59,7 @@ public final class Committer {
     for (int i = 0; i < lanes.length; i++) {
       lanes[i] = new CommitLane(settings, executors.get(i));
     }
-    assignment = new LaneAssignment(lanes.length, lanes[0]::isSlow);
+    assignment = new LaneAssignment(lanes.length, lane -> lanes[lane].isSlow());
   }
 
   /** A change of a caller. It is answered once, after the commit. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.commit;
 
+import io.timewheel.durable.spi.StoreException;
 import java.util.List;
 
 /**
@@ -13,12 +14,16 @@ final class FailedChanges {
 
   final List<PendingChange> changes;
 
-  /** True if they may have caused the failure. They are then committed alone. */
-  final boolean suspect;
+  final StoreException failure;
 
-  FailedChanges(List<PendingChange> changes, boolean suspect) {
+  FailedChanges(List<PendingChange> changes, StoreException failure) {
     this.changes = changes;
-    this.suspect = suspect;
+    this.failure = failure;
+  }
+
+  /** Returns whether they may have caused the failure. They are then committed alone. */
+  boolean isSuspect() {
+    return failure.kind() == StoreException.Kind.UNKNOWN;
   }
 
   /** Returns how many of them belong to callers. */

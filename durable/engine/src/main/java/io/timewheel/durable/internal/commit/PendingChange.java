@@ -85,6 +85,11 @@ final class PendingChange {
     mayBeDone = true;
   }
 
+  /** Returns whether the result of an earlier try is unknown, and still is after this outcome. */
+  boolean isUndecidedBy(Outcome outcome) {
+    return mayBeDone && outcome.isPassedOver();
+  }
+
   /** Returns whether a failed try is followed by another one. */
   boolean isRepeatedAfter(StoreException.Kind kind) {
     tries++;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.StoreException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -14,7 +15,7 @@ import org.junit.jupiter.api.Test;
 /** Verifies the shares of callers and of the engine in a batch. */
 class ChangeQueueTest {
   private static final int MAX = 1_000;
-  private static final LaneAssignment ONE_LANE = new LaneAssignment(1, () -> false);
+  private static final LaneAssignment ONE_LANE = new LaneAssignment(1, lane -> false);
 
   private final ChangeQueue queue = new ChangeQueue(10_000);
 
@@ -132,7 +133,10 @@ class ChangeQueueTest {
   void heldTimersAlternateWithSuspects() {
     List<String> taken = new ArrayList<>();
     for (int i = 0; i < 3; i++) {
-      FailedChanges failed = new FailedChanges(List.of(own("suspect")), true);
+      FailedChanges failed =
+          new FailedChanges(
+              List.of(own("suspect")),
+              new StoreException(StoreException.Kind.UNKNOWN, "the answer was lost", null));
       queue.putAside(failed);
       queue.makeDue(failed);
     }

@@ -17,6 +17,7 @@ import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,6 +38,9 @@ class CommitLaneTest {
 
   /** Called with the changes of each commit. It may throw the failure of the commit. */
   private Consumer<List<String>> onCommit = changes -> {};
+
+  /** The outcome of each committed change. */
+  private Outcome outcome = new Outcome(Outcome.Answer.NOT_FOUND, 0, null);
 
   /** The committed changes, and the answers, in their order. */
   private final List<String> committed = new ArrayList<>();
@@ -76,9 +80,7 @@ class CommitLaneTest {
     public List<Outcome> commit(List<Change> changes) {
       onCommit.accept(names(changes));
       committed.addAll(names(changes));
-      return changes.stream()
-          .map(change -> new Outcome(Outcome.Answer.NOT_FOUND, 0, null))
-          .toList();
+      return Collections.nCopies(changes.size(), outcome);
     }
   }
 
@@ -182,11 +184,47 @@ class CommitLaneTest {
   @Test
   void aChangeOfTheEngineIsAnsweredOnceIfTheStoreFailsAfterTheWheelWasStopped() {
     stopTheWheelInACommitWhoseAnswerIsLost();
-    Change own = new Change.Cancel(new TimerKey("shop", "own"), 1, 0);
-    committer.submitOwn(own, outcome -> answers.add(outcome == null ? "failed" : "committed"));
+    submitOwn("own");
     settle();
     assertThat(committed).as("the last try").containsExactly("own1");
-    assertThat(answers).containsExactly("committed");
+    assertThat(answers).containsExactly("own NOT_FOUND");
+    assertThat(committer.isIdle()).isTrue();
+  }
+
+  private void submitOwn(String id) {
+    committer.submitOwn(
+        new Change.Cancel(new TimerKey("shop", id), 1, 0),
+        answer -> answers.add(id + " " + (answer == null ? "failed" : answer.answer())));
+  }
+
+  /** The first try may have claimed the timer, and may still hold it. */
+  @Test
+  void aChangeWithAnUnknownOutcomeIsRepeatedUntilTheStoreReadsItsTimer() {
+    int[] commits = {0};
+    onCommit =
+        changes -> {
+          if (++commits[0] == 1) {
+            throw new StoreException(StoreException.Kind.UNKNOWN, "the answer was lost", null);
+          }
+          outcome =
+              commits[0] < 4
+                  ? Outcome.passedOver()
+                  : new Outcome(Outcome.Answer.NOT_FOUND, 0, null);
+        };
+    submitOwn("x");
+    settle();
+    advance(Duration.ofSeconds(1));
+    assertThat(commits[0]).isEqualTo(4);
+    assertThat(answers).containsExactly("x NOT_FOUND");
+    assertThat(committer.isIdle()).isTrue();
+  }
+
+  @Test
+  void aFirstTryThatTheStorePassesOverIsAnswered() {
+    outcome = Outcome.passedOver();
+    submitOwn("x");
+    settle();
+    assertThat(answers).containsExactly("x OUTDATED");
     assertThat(committer.isIdle()).isTrue();
   }
 
@@ -250,7 +288,7 @@ class CommitLaneTest {
     submitTimers(2);
     committer.submitAll(List.of(call("x", 2)));
     settle();
-    assertThat(committed).isNotEmpty().allMatch(name -> name.matches("t2-\\d2"));
+    assertThat(committed).hasSize(10).allMatch(name -> name.matches("t2-\\d2"));
     while (!stuck.isEmpty()) {
       stuck.remove(0).run();
     }

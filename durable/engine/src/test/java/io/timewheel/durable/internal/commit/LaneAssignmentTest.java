@@ -5,16 +5,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verifies which lane commits a change. */
 class LaneAssignmentTest {
   private static final int LANES = 2;
 
-  private boolean firstIsSlow;
-  private final LaneAssignment assignment = new LaneAssignment(LANES, () -> firstIsSlow);
+  private final Set<Integer> slowLanes = new HashSet<>();
+  private final LaneAssignment assignment = new LaneAssignment(LANES, slowLanes::contains);
 
   private static List<TimerKey> keys(String prefix, int count) {
     return IntStream.range(0, count).mapToObj(i -> new TimerKey("shop", prefix + i)).toList();
@@ -41,14 +45,28 @@ class LaneAssignmentTest {
   }
 
   @Test
-  void allLanesCommitFewChangesWhileTheFirstLaneIsSlow() {
+  void aSlowLaneGetsNoNewTimers() {
     List<TimerKey> before = keys("before-", 5);
     begin(before);
-    firstIsSlow = true;
-    assertThat(begin(keys("slow-", 10))).contains(0, 1);
+    slowLanes.add(0);
+    assertThat(begin(keys("few-", 10))).containsOnly(1);
     assertThat(begin(before)).as("the same timers again").containsOnly(0);
-    firstIsSlow = false;
+    slowLanes.clear();
     assertThat(assignment.begin(new TimerKey("shop", "after"))).isZero();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1})
+  void manyNewTimersAvoidASlowLane(int slow) {
+    slowLanes.add(slow);
+    assertThat(begin(keys("many-", 100))).containsOnly(1 - slow);
+  }
+
+  @Test
+  void allLanesCommitIfAllAreSlow() {
+    slowLanes.addAll(List.of(0, 1));
+    begin(keys("few-", LaneAssignment.FEW));
+    assertThat(begin(keys("many-", 100))).contains(0, 1);
   }
 
   @Test

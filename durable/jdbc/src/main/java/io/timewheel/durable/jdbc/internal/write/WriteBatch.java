@@ -443,7 +443,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     context.ofTimer(cell.answers);
     for (int i : cell.changes) {
       if (cell.held) {
-        outcomes[i] = new Outcome(Outcome.Answer.OUTDATED, 0, null);
+        outcomes[i] = Outcome.passedOver();
         continue;
       }
       Change change = changes.get(i);
