@@ -17,6 +17,7 @@ import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.testkit.DurableTestkit;
@@ -454,6 +455,55 @@ class HandlerClusterTest {
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(client.counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
     assertThat(fails[0]).isFalse();
+  }
+
+  @Test
+  void aSlotThatOneHandlerDoesNotNeedIsUsedByAnotherAtOnce() {
+    start("A", "a");
+    start(
+        "S",
+        builder ->
+            builder.handlers("web", firing -> fired("S", firing), 2, HandlerSlots.atMost(2), null));
+    share("A");
+    data.notifications(false); // so that one sweep finds both handlers
+    for (String handler : List.of("web:1", "web:2")) {
+      client.schedule(TimerSpec.of("ns", handler).handler(handler).after(Duration.ofSeconds(1)));
+    }
+    kit.advanceBy(Duration.ofSeconds(3));
+    assertThat(late).containsOnlyKeys("web:1", "web:2");
+    assertThat(late.get("web:1")).as("found by the same sweep").isEqualTo(late.get("web:2"));
+  }
+
+  @Test
+  void aTimerThatBecomesReadyDuringALeaseIsLeasedAtOnce() {
+    start("A", "a");
+    InMemoryTimerStore session = data.join();
+    List<StoreListener> engine = new ArrayList<>();
+    boolean[] tooEarly = {true};
+    kit.start(
+        new ForwardingTimerStore(session) {
+          @Override
+          public void start(StoreListener listener) {
+            engine.add(listener);
+            super.start(listener);
+          }
+
+          @Override
+          public List<TimerRecord> leaseForHandlers(
+              Map<String, Integer> slots, long until, long now, Supplier<ClaimToken> tokens) {
+            if (tooEarly[0]) {
+              tooEarly[0] = false;
+              engine.get(0).ready("b");
+              return List.of();
+            }
+            return super.leaseForHandlers(slots, until, now, tokens);
+          }
+        },
+        builder -> builder.handler("b", firing -> fired("B", firing)));
+    share("A");
+    client.schedule(spec("t"));
+    kit.advanceBy(Duration.ofSeconds(3));
+    assertThat(late).containsExactly(Map.entry("t", Duration.ZERO));
   }
 
   private static TimerRecord unclaimed(TimerRecord record) {

@@ -188,7 +188,7 @@ public final class HandlerQueue {
     granted++;
   }
 
-  /** Uses the granted slots for claims, here or for a lease. */
+  /** Uses the granted slots for claims, and offers the others for leases. */
   void useGranted() {
     claimMore();
     context.onFreed().accept(config.name());

@@ -71,6 +71,9 @@ public final class HandlerLeases {
   /** True if a step is queued or running. */
   private boolean scheduled;
 
+  /** True if timers or slots became ready during the present step, which may not have seen them. */
+  private boolean changed;
+
   private boolean closed;
 
   /**
@@ -118,6 +121,7 @@ public final class HandlerLeases {
 
   private void schedule() {
     synchronized (this) {
+      changed = true;
       if (closed || scheduled || (pending.isEmpty() && !sweepPending)) {
         return;
       }
@@ -132,6 +136,9 @@ public final class HandlerLeases {
 
   private void step() {
     boolean more = false;
+    synchronized (this) {
+      changed = false;
+    }
     try {
       findReady();
       Map<String, Integer> wanted = reserve();
@@ -145,7 +152,7 @@ public final class HandlerLeases {
     } finally {
       synchronized (this) {
         scheduled = false;
-        more |= sweepPending;
+        more |= changed;
       }
     }
     if (more) {
