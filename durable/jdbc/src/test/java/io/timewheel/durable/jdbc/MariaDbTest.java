@@ -1040,6 +1040,21 @@ class MariaDbTest {
       assertThat(fixture.number("SELECT sum(delta) FROM timewheel_count")).isEqualTo(50_000);
     }
 
+    @Test
+    void compactsCountersBehindManyDifferentOnes() throws SQLException {
+      fixture.execute(
+          "INSERT INTO timewheel_count (namespace, state, delta)"
+              + " SELECT seq, 1, 1 FROM seq_1_to_20000");
+      fixture.execute(
+          "INSERT INTO timewheel_count (namespace, state, delta)"
+              + " SELECT 'x', 1, 1 FROM seq_1_to_1000");
+      for (int pass = 0; pass < 3; pass++) {
+        node.store.purge(NOW, 10, 10);
+      }
+      assertThat(fixture.number("SELECT count(*) FROM timewheel_count")).isEqualTo(20_001);
+      assertThat(fixture.number("SELECT sum(delta) FROM timewheel_count")).isEqualTo(21_000);
+    }
+
     /** On MariaDB, the history has only one part. */
     @Override
     void emptiesAPartWithoutRetainedTimers() {}

@@ -160,7 +160,8 @@ public final class MariaDbQueries extends Queries {
       }
     }
     int different = sums.values().stream().mapToInt(Map::size).sum();
-    if (different < numbers.size()) {
+    // A full page without equal counters moves to the end, so that the next pass reads other rows.
+    if (different < numbers.size() || numbers.size() == MAX_COUNTS) {
       MariaDbRows.deleteLocked(
           connection, "timewheel_count WHERE number = ?", numbers, Parameters::number);
       sums.values().forEach(states -> states.values().removeIf(sum -> sum == 0));
@@ -168,7 +169,7 @@ public final class MariaDbQueries extends Queries {
     } else if (commits == 0) {
       connection.rollback(); // nothing to commit
     }
-    return numbers.size() == MAX_COUNTS && 2 * different <= MAX_COUNTS;
+    return numbers.size() == MAX_COUNTS && 4 * different <= 3 * MAX_COUNTS;
   }
 
   /** A commit row. */
