@@ -79,6 +79,9 @@ final class LossySource extends BareDataSource {
 
   private final Thread test = Thread.currentThread();
 
+  /** The number of connections that the thread of the test has and must close. */
+  int open;
+
   int refused;
 
   /** The thread whose commits are affected; null for all threads. */
@@ -114,11 +117,15 @@ final class LossySource extends BareDataSource {
       throw new SQLException("refused", "08001");
     }
     Connection real = source.getConnection();
+    open += ofTest();
     return (Connection)
         Proxy.newProxyInstance(
             LossySource.class.getClassLoader(),
             new Class<?>[] {Connection.class},
             (proxy, method, arguments) -> {
+              if (method.getName().equals("close")) {
+                open -= ofTest();
+              }
               if (method.getName().equals("commit")) {
                 commit(real);
                 return null;
@@ -169,6 +176,10 @@ final class LossySource extends BareDataSource {
                 throw e.getCause();
               }
             });
+  }
+
+  private int ofTest() {
+    return Thread.currentThread() == test ? 1 : 0;
   }
 
   /** Returns whether a statement is a direct write, which the server commits before it answers. */

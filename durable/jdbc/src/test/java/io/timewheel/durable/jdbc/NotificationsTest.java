@@ -21,6 +21,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -102,6 +103,27 @@ class NotificationsTest {
       boolean unused = owner.notified.tryAcquire(1, TimeUnit.SECONDS);
     }
     assertThat(owner.store.figures().notificationsReceived()).isPositive();
+  }
+
+  @Test
+  void listensAgainAfterAnErrorOfTheJvm() throws Exception {
+    LossySource source = new LossySource(fixture.pool);
+    AtomicBoolean fails = new AtomicBoolean(true);
+    source.onConnection =
+        () -> {
+          if (Thread.currentThread().getName().equals("timewheel-notifications")
+              && fails.getAndSet(false)) {
+            throw new OutOfMemoryError("on purpose");
+          }
+        };
+    Fixture.Node owner = fixture.open(source, 4);
+    owner.store.start(owner);
+    Fixture.Node other = fixture.open();
+    for (int i = 0; owner.notifications.isEmpty(); i++) {
+      other.commit(schedule("near-" + i, NOW + 50));
+      boolean unused = owner.notified.tryAcquire(1, TimeUnit.SECONDS);
+    }
+    assertThat(fails).isFalse();
   }
 
   @Test

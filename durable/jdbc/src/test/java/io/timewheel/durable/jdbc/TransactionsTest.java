@@ -16,6 +16,7 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.SQLException;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -65,6 +66,15 @@ class TransactionsTest {
     assertThat(outcome.answer()).isEqualTo(Answer.CREATED);
     assertThat(outcome.version()).isEqualTo(node.store.get(key("a")).version());
     assertThat(source.commits).isEqualTo(1);
+  }
+
+  @Test
+  void givesItsConnectionBackBeforeItLooksUpALostAnswer() {
+    List<Integer> open = new ArrayList<>();
+    source.fates.add(Fate.ANSWER_LOST);
+    source.onRollback = () -> source.onConnection = () -> open.add(source.open);
+    assertThat(node.commit(keyed("a")).answer()).isEqualTo(Answer.CREATED);
+    assertThat(open).as("connections in use when a lookup begins").isNotEmpty().containsOnly(0);
   }
 
   @Test

@@ -12,9 +12,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends and receives notifications, the notifications between nodes. A database whose notification
- * queue is full refuses the whole commit. The node then sends none for a minute, and other nodes
- * find near timers with their next lookup.
+ * Sends and receives the notifications between nodes. A database whose notification queue is full
+ * refuses the whole commit. The node then sends none for a minute, and other nodes find near timers
+ * with their next lookup.
  */
 public final class NotificationChannel {
   private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);

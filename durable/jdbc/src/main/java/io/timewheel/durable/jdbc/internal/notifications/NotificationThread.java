@@ -63,7 +63,7 @@ public final class NotificationThread implements AutoCloseable {
         complained = false;
         receive(connection);
         channel.unlisten(connection);
-      } catch (SQLException | RuntimeException e) {
+      } catch (SQLException | RuntimeException | Error e) {
         if (!complained && !closed) {
           complained = true;
           Log.LOG.log(

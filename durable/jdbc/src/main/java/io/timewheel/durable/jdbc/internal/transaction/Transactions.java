@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A transaction that fails before COMMIT is sent has changed nothing. It is repeated if it may
  * succeed the next time: a bounded number of times, with jitter. If the answer to COMMIT is lost,
- * its outcome is looked up on another connection. The transaction is repeated only if it was
- * certainly rolled back.
+ * its outcome is looked up on another connection, after this one was given back. The transaction is
+ * repeated only if it was certainly rolled back.
  */
 public final class Transactions {
   private static final int MAX_TRIES = 6;
@@ -115,7 +115,7 @@ public final class Transactions {
       } finally {
         giveBack(connection);
       }
-      if (done.failure == null) {
+      if (done.failure == null || (done.lostId != null && isCommitted(done.lostId, done.failure))) {
         return done.result;
       }
       if (tries == maxTries || !errors.mayGoWellNextTime(done.failure)) {
@@ -125,10 +125,15 @@ public final class Transactions {
     }
   }
 
-  /** The outcome of one try: a result, or the reason why nothing was changed. */
-  private record Try<T extends @Nullable Object>(T result, @Nullable SQLException failure) {}
+  /**
+   * One try.
+   *
+   * @param lostId the transaction whose COMMIT failed; null if COMMIT succeeded or was not sent
+   */
+  private record Try<T extends @Nullable Object>(
+      T result, @Nullable SQLException failure, @Nullable String lostId) {}
 
-  @SuppressWarnings("NullAway") // no result if there is a failure
+  @SuppressWarnings("NullAway") // no result if nothing was committed
   private <T extends @Nullable Object> Try<T> once(Connection connection, Work<T> work) {
     T result;
     String id;
@@ -144,17 +149,17 @@ public final class Transactions {
       id = work.transactionId(connection, commits);
     } catch (SQLException e) {
       rollback(connection, e);
-      return new Try<>(null, e);
+      return new Try<>(null, e, null);
     } catch (RuntimeException | Error e) {
       rollback(connection, e);
       throw e;
     }
     try {
       connection.commit();
-      return new Try<>(result, null);
+      return new Try<>(result, null, null);
     } catch (SQLException e) {
       rollback(connection, e);
-      return id == null || isCommitted(id, e) ? new Try<>(result, null) : new Try<>(null, e);
+      return new Try<>(result, id == null ? null : e, id);
     }
   }
 
