@@ -74,7 +74,7 @@ class GeneratedPagesTest {
                 properties that `TIMEWHEEL_CONFIG` names, the key is the option without its dashes. \
                 Precedence: command line, environment, file, default. `timewheel config` shows each \
                 value in use and its source. Durations are ISO 8601, such as PT30M, or short, such as \
-                30m.
+                30m. Several values of one key or variable are separated by commas.
 
                 An option without a variable is for the command line only. The environment variables \
                 `TIMEWHEEL_TOKEN` and `TIMEWHEEL_STORE_PASSWORD` contain the secrets themselves.

@@ -21,7 +21,7 @@ public final class SharedDatabase {
   static final int READS = 8;
 
   /** The number of connections that the store uses for its own work. */
-  private static final int OWN_CONNECTIONS = 6;
+  private static final int OWN_CONNECTIONS = 7;
 
   /** A silent connection is closed while there is time left to renew the node lease. */
   private static final Duration SILENCE = Duration.ofSeconds(8);

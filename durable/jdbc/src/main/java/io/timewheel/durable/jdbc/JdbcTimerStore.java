@@ -72,7 +72,7 @@ import org.jspecify.annotations.Nullable;
  *     .start();
  * }</pre>
  *
- * <p>The store takes connections from the user's pool: at most six at a time, plus one for each
+ * <p>The store takes connections from the user's pool: at most seven at a time, plus one for each
  * thread that reads or lists timers. The data source must lead to the primary server. The tables
  * are in its default schema, and are created if they are missing.
  */

@@ -39,9 +39,8 @@ import org.jspecify.annotations.Nullable;
  * From the call until its end, the transaction holds locks on the timer and on any key that it
  * inserts. Meanwhile the timer does not begin to fire, and a running attempt cannot record its
  * completion. Another transaction that needs the timer waits, up to its own lock timeout. A call of
- * {@link DurableTimer} waits for about 1 s, on MariaDB up to 2 s, and then fails with {@code
- * STORE_UNAVAILABLE}. Other timers are delayed no longer than that. So use timers last, and commit
- * soon.
+ * {@link DurableTimer} waits for 5 s and then fails with {@code BUSY}. Other timers do not wait for
+ * it. So use timers last, and commit soon.
  *
  * <h2>Deadlocks</h2>
  *

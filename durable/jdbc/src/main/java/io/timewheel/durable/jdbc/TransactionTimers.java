@@ -108,7 +108,7 @@ public final class TransactionTimers {
    *
    * @param handler the handler
    * @return the argument for the builder. The pool needs a connection for each concurrent attempt,
-   *     in addition to the six of the store
+   *     in addition to the seven of the store
    */
   public FinishingHandler handler(TransactionHandler handler) {
     return new SingleHandler(single(handler));

@@ -40,7 +40,6 @@ import org.postgresql.PGConnection;
  * variable length. So all columns of these statements have a fixed length.
  */
 final class PostgreSqlDirectInserts implements DirectInserts {
-  private static final String LOCK_LIMIT = "100ms";
   private static final String INSUFFICIENT_PRIVILEGE = "42501";
   private static final String UNIQUE_VIOLATION = "23505";
   private static final String INVALID_TEXT = "22P02"; // the history contains the timer
@@ -71,7 +70,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
           + READ_COMMITTED
           + ", set_config('timewheel.direct', 'on', true) <> ''"
           + ", set_config('lock_timeout', '"
-          + LOCK_LIMIT
+          + PostgreSqlTransactions.LOCK_LIMIT
           + "', true) <> ''";
 
   private static final String COLUMNS =

@@ -50,7 +50,8 @@ final class PostgreSqlTransactions implements TransactionSql {
 
   private static final int FORMAT = 9;
 
-  private static final String LOCK_LIMIT = "100ms";
+  /** The lock timeout of a write batch and of a direct write. */
+  static final String LOCK_LIMIT = "100ms";
 
   /** The shortest lock timeout; 0 would mean none. */
   private static final String LEAST_LOCK_LIMIT = "1ms";

@@ -55,8 +55,8 @@ import org.jspecify.annotations.Nullable;
  *   <li>There is no row, and the session that sent the write has ended: the write was not
  *       committed. The next statement reports the reason, such as a read-only database.
  *   <li>There is no row, and the session may still be alive: this session repeats the insert with
- *       the same token. Because of the unique key, the insert waits for a write in progress, and
- *       rejects a write that arrives later.
+ *       the same token. Because of the unique key, the insert fails while a write is in progress
+ *       (on PostgreSQL after a short wait), and rejects a write that arrives later.
  *   <li>Rows exist, but none has the token, and all have later versions: the write may have been
  *       committed and replaced. Or the history is purged up to the time of the write: the timers
  *       may have finished. In both cases, the outcome is unknown.
