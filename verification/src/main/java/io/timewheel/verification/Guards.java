@@ -83,7 +83,7 @@ public final class Guards {
   private void takeOut(List<Guard> guards) throws IOException, InterruptedException {
     Files.createDirectories(results);
     Files.deleteIfExists(table);
-    row("Guard", "Taken out by", "Test", "What it saw");
+    row("Guard", "Edit", "Test", "Forbidden outcomes");
     row("---", "---", "---", "---");
     for (Guard guard : guards) {
       takeOut(guard);

@@ -8,6 +8,7 @@ import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.ObjectWriter;
@@ -24,7 +25,8 @@ import tools.jackson.databind.json.JsonMapper;
  * @param machine the machine
  * @param jdk the measured JVM
  * @param flags the flags of every measured JVM
- * @param commit the commit of the sources, if they are a clone
+ * @param commit the commit of the sources, if they are a clone; if parts were measured again, all
+ *     commits, the newest first
  * @param subjects the measured subjects
  * @param runs the measurements, in the order in which they were taken
  */
@@ -97,7 +99,9 @@ public record Results(
         machine,
         jdk,
         Stream.concat(earlier.flags.stream(), flags.stream()).distinct().toList(),
-        commit + " (" + String.join("; ", measured) + "), the rest: " + earlier.commit,
+        Stream.of((commit + ", " + earlier.commit).split(", ", -1))
+            .distinct()
+            .collect(Collectors.joining(", ")),
         subjects,
         kept);
   }

@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -17,6 +18,14 @@ class ResultsTest {
   @TempDir Path directory;
 
   private static Results example(int format) {
+    return example(format, null);
+  }
+
+  private static Results of(String commit) {
+    return example(Results.FORMAT, commit);
+  }
+
+  private static Results example(int format, @Nullable String commit) {
     return new Results(
         format,
         "quick",
@@ -25,7 +34,7 @@ class ResultsTest {
         new Machine(2, "A model", 1L << 34, "An OS"),
         new Jdk("17.0.15+6", "A vendor", "A VM"),
         List.of("-Xmx1g"),
-        null,
+        commit,
         List.of(new SubjectInfo("timewheel", "Timewheel", "0.1", "1 ms")),
         List.of(
             new Run("churn", "1 thread", "timewheel", 0, 3, Map.of("bytesPerOp", 40.0), null, null),
@@ -63,8 +72,8 @@ class ResultsTest {
   void keepsEarlierResultsOfOtherVariants() {
     Run again =
         new Run("churn", "1 thread", "timewheel", 0, 0, Map.of("bytesPerOp", 41.0), null, null);
-    Results now = example(Results.FORMAT);
-    Results earlier = now.with(again, now.finished());
+    Results now = of("new");
+    Results earlier = of("old, older").with(again, now.finished());
 
     Results both = now.into(earlier, List.of("load, 10M"));
 
@@ -76,7 +85,7 @@ class ResultsTest {
             now.runs().get(0),
             now.runs().get(1),
             now.runs().get(2));
-    assertThat(both.commit()).isEqualTo("null (load, 10M), the rest: null");
+    assertThat(both.commit()).isEqualTo("new, old, older");
     assertThat(both.flags()).containsExactly("-Xmx1g");
   }
 
