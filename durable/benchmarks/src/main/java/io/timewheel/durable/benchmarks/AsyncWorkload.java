@@ -19,7 +19,10 @@ final class AsyncWorkload implements Workload.Body {
     AtomicLong acknowledged = new AtomicLong();
     AtomicReference<Throwable> failure = new AtomicReference<>();
     try (Subject subject = opener.open(id -> {})) {
-      call(subject, numbers, acknowledged, failure, parameters.get("warmupMillis"));
+      WarmUp warmUp = new WarmUp(parameters.get("warmupMillis"));
+      for (long millis = 0; !warmUp.isOver(millis); millis += warmUp.stepMillis()) {
+        call(subject, numbers, acknowledged, failure, warmUp.stepMillis());
+      }
       CpuMeter meter = new CpuMeter(place);
       long before = acknowledged.get();
       long startNanos = System.nanoTime();

@@ -32,8 +32,8 @@ final class RecurWorkload implements Workload.Body {
         }
         subject.recur(orders, Duration.ofMillis(everyMillis));
       }
-      long startMillis = firstMillis + parameters.get("warmupMillis");
-      TimeUnit.MILLISECONDS.sleep(startMillis - System.currentTimeMillis());
+      TimeUnit.MILLISECONDS.sleep(firstMillis - System.currentTimeMillis());
+      new WarmUp(parameters.get("warmupMillis")).await();
       CpuMeter meter = new CpuMeter(place);
       long before = fired.sum();
       long startNanos = System.nanoTime();

@@ -10,6 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * {@code callers} threads schedule timers for the next month in batches of {@code batch}. Each
@@ -27,9 +28,7 @@ final class ScheduleWorkload implements Workload.Body {
     try (Subject subject = opener.open(id -> {})) {
       int batch = parameters.getInt("batch");
       AtomicLong numbers = new AtomicLong();
-      long start =
-          System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(parameters.get("warmupMillis"));
-      long end = start + TimeUnit.MILLISECONDS.toNanos(parameters.get("millis"));
+      AtomicReference<@Nullable Period> measured = new AtomicReference<>();
       List<Histogram> histograms = new ArrayList<>();
       List<Thread> threads = new ArrayList<>();
       AtomicReference<Throwable> failure = new AtomicReference<>();
@@ -40,7 +39,7 @@ final class ScheduleWorkload implements Workload.Body {
             new Thread(
                 () -> {
                   try {
-                    call(subject, batch, numbers, histogram, start, end);
+                    call(subject, batch, numbers, histogram, measured);
                   } catch (Exception e) {
                     failure.compareAndSet(null, e);
                   }
@@ -48,9 +47,11 @@ final class ScheduleWorkload implements Workload.Body {
         threads.add(thread);
       }
       threads.forEach(Thread::start);
-      TimeUnit.NANOSECONDS.sleep(start - System.nanoTime());
+      new WarmUp(parameters.get("warmupMillis")).await();
       CpuMeter meter = new CpuMeter(place);
-      TimeUnit.NANOSECONDS.sleep(end - System.nanoTime());
+      Period period = Period.fromNow(parameters.get("millis"));
+      measured.set(period);
+      TimeUnit.NANOSECONDS.sleep(period.endNanos - System.nanoTime());
       meter.stop();
       for (Thread thread : threads) {
         thread.join();
@@ -60,7 +61,7 @@ final class ScheduleWorkload implements Workload.Body {
       }
       Histogram all = new Histogram(LONGEST_NANOS, 3);
       histograms.forEach(all::add);
-      double seconds = (end - start) / 1e9;
+      double seconds = (period.endNanos - period.startNanos) / 1e9;
       Map<String, Double> figures = new HashMap<>();
       figures.put("perSecond", all.getTotalCount() * batch / seconds);
       figures.put("p50Millis", all.getValueAtPercentile(50) / 1e6);
@@ -70,20 +71,34 @@ final class ScheduleWorkload implements Workload.Body {
     }
   }
 
-  /** Makes at least one call, and counts those that end within the measured time. */
+  /** The measured time. */
+  private record Period(long startNanos, long endNanos) {
+    static Period fromNow(long millis) {
+      long startNanos = System.nanoTime();
+      return new Period(startNanos, startNanos + TimeUnit.MILLISECONDS.toNanos(millis));
+    }
+  }
+
+  /** Makes calls until the end of the measured time, and counts those that end within it. */
   private static void call(
-      Subject subject, int batch, AtomicLong numbers, Histogram histogram, long start, long end)
+      Subject subject,
+      int batch,
+      AtomicLong numbers,
+      Histogram histogram,
+      AtomicReference<@Nullable Period> measured)
       throws Exception {
     long now;
+    Period period;
     do {
       List<Subject.Order> orders = orders(batch, numbers);
       long before = System.nanoTime();
       subject.schedule(orders);
       now = System.nanoTime();
-      if (now - start >= 0 && now - end < 0) {
+      period = measured.get();
+      if (period != null && now - period.startNanos >= 0 && now - period.endNanos < 0) {
         histogram.recordValue(now - before);
       }
-    } while (now - end < 0);
+    } while (period == null || now - period.endNanos < 0);
   }
 
   /** Returns orders for the next month. */
