@@ -33,7 +33,7 @@ public class ShopApplication {
     HikariDataSource pool =
         database.initializeDataSourceBuilder().type(HikariDataSource.class).build();
     pool.setPoolName("timers");
-    pool.setMaximumPoolSize(6);
+    pool.setMaximumPoolSize(7);
     pool.setConnectionTimeout(3_000);
     pool.addDataSourceProperty("socketTimeout", "8"); // seconds; MariaDB: 8000
     return pool;
