@@ -322,20 +322,30 @@ public final class RocksTimerStore implements TimerStore {
       }
       if (broken != null) {
         checkRoom(broken.database());
-        if (!broken.database().endLongWork()) {
-          throw failures.of(
-              Kind.UNAVAILABLE,
-              "a write has failed, and the database is opened again when an export, a verification,"
-                  + " a backup or a histogram has ended");
-        }
-        session = null;
-        broken.database().close();
       }
       lastRepairNanos = now;
-      session = newSession();
+      if (broken == null) {
+        session = newSession();
+      } else {
+        openAgain(broken.database());
+      }
     } finally {
       use.writeLock().unlock();
     }
+  }
+
+  private Session openAgain(Database database) {
+    if (!database.endLongWork()) {
+      throw failures.of(
+          Kind.UNAVAILABLE,
+          "a write has failed, and the database is opened again when an export, a verification,"
+              + " a backup or a histogram has ended");
+    }
+    session = null;
+    database.close();
+    Session next = newSession();
+    session = next;
+    return next;
   }
 
   /**
@@ -527,13 +537,15 @@ public final class RocksTimerStore implements TimerStore {
 
   /**
    * Verifies, and rebuilds the indexes and the counters from the records. Unreadable records and
-   * missing payloads remain. Call {@link #verify} afterwards to find the remaining problems. No
-   * other call can use the store during the repair.
+   * missing payloads remain; so does a damaged block of an index if records are unreadable too.
+   * Call {@link #verify} afterwards to find the remaining problems. No other call can use the store
+   * during the repair. If it fails or is interrupted, repeat it.
    *
    * @return the problems that were fixed
    * @throws IllegalStateException if a scheduler was started on this store
    */
   public VerifyReport repair() {
+    var unused = using(Session::database); // opens it again after a failed write
     use.writeLock().lock();
     try {
       if (listener != null) {
@@ -541,9 +553,16 @@ public final class RocksTimerStore implements TimerStore {
             "repair: a scheduler runs on the store (expected: a store that no scheduler uses)");
       }
       Session open = session();
-      VerifyReport fixed = open.maintenance().repair();
-      session = newSession(open.database()); // the old writer has outdated counters and bounds
-      return fixed;
+      try {
+        if (open.maintenance().dropDamagedIndexes()) {
+          open = openAgain(open.database()); // a compaction of the damage may have stopped writes
+        }
+        VerifyReport fixed = open.maintenance().repair();
+        session = newSession(open.database());
+        return fixed;
+      } finally {
+        open.writer().distrust(); // its counters and bounds are outdated, also after a failure
+      }
     } finally {
       use.writeLock().unlock();
     }

@@ -4,6 +4,8 @@ package io.timewheel.durable.rocksdb;
 import static io.timewheel.durable.rocksdb.Fixture.NOW;
 import static io.timewheel.durable.rocksdb.Fixture.key;
 import static io.timewheel.durable.rocksdb.Fixture.schedule;
+import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -12,16 +14,29 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.file.Opening;
 import io.timewheel.durable.rocksdb.internal.file.Settings;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
+import io.timewheel.durable.rocksdb.internal.store.Rows;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.IncompleteExportException;
+import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.TimerOrder;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -30,10 +45,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
 import java.util.logging.Filter;
 import java.util.logging.Level;
 import java.util.logging.Logger;
@@ -49,6 +67,12 @@ class DamagedTableTest {
 
   /** A block has 8 KiB, and each timer about 400 bytes. */
   private static final int TIMERS_A_BLOCK = 40;
+
+  private static final int SOUND_AT_LEAST = TIMERS - TIMERS_A_BLOCK;
+
+  private static final TimerQuery ALL =
+      new TimerQuery(
+          "shop", "", EnumSet.allOf(TimerState.class), Long.MIN_VALUE, NEVER, null, true);
 
   @TempDir Path directory;
 
@@ -326,6 +350,191 @@ class DamagedTableTest {
       assertThat(errors).hasSize(1);
     } finally {
       logger.setFilter(null);
+    }
+  }
+
+  /** Applies a change to every timer. */
+  private void change(Function<TimerRecord, Change> change) {
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      new Fixture(store);
+      store.commit(Fixture.all(store).stream().map(change).toList());
+    }
+  }
+
+  @Test
+  void purgesAllTimersExceptThoseInADamagedBlock() throws Exception {
+    fill(300);
+    change(timer -> new Change.Cancel(timer.key(), 0, NOW));
+    damage(tables(Family.TIMERS).get(1), 0.4);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      assertThat(store.purge(Long.MAX_VALUE, 0, 10_000)).isBetween(SOUND_AT_LEAST, TIMERS - 1);
+      assertThat(store.purge(Long.MAX_VALUE, 0, 10_000)).isZero();
+    }
+  }
+
+  @Test
+  void purgesTheTimersBehindADamagedBlockOfTheirIndex() throws Exception {
+    fill(300);
+    change(timer -> new Change.Cancel(timer.key(), 0, NOW + timer.dueAt() % TIMERS));
+    damage(tables(Family.FINISHED).get(0), 0);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      assertThat(store.purge(Long.MAX_VALUE, 0, 10_000)).isBetween(1, TIMERS - 1);
+    }
+  }
+
+  @Test
+  void releasesAllTimersExceptThoseInADamagedBlock() throws Exception {
+    fill(300);
+    change(
+        timer ->
+            new Change.Park(
+                timer.key(), timer.version(), timer.revision(), 2, "unknown handler", NOW));
+    damage(tables(Family.TIMERS).get(0), 0.4);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      HandlerNames handlers = new HandlerNames(Set.of("orders"), Set.of());
+      List<DueTimer> found = new ArrayList<>();
+      List<DueTimer> page;
+      do {
+        DueTimer after = found.isEmpty() ? null : found.get(found.size() - 1);
+        page = store.releasable(Rows.SHARD, handlers, Set.of(), after, 100);
+        found.addAll(page);
+      } while (!page.isEmpty());
+      assertThat(found).hasSizeBetween(SOUND_AT_LEAST, TIMERS - 1);
+    }
+  }
+
+  @Test
+  void findsDueTimersBehindADamagedBlock() throws Exception {
+    fill(300);
+    damage(tables(Family.DUE).get(0), 0);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      assertThat(store.due(Rows.SHARD, Long.MAX_VALUE, null, TIMERS))
+          .hasSizeBetween(1, TIMERS - 1)
+          .last()
+          .extracting(DueTimer::key)
+          .isEqualTo(key(id(TIMERS - 1)));
+      assertThat(store.figures().damagedReads()).isOne();
+    }
+  }
+
+  @Test
+  void claimsTimersOfAQueueBehindADamagedBlock() throws Exception {
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      Fixture fixture = new Fixture(store);
+      List<Change> changes = new ArrayList<>();
+      for (int i = 0; i < TIMERS; i++) {
+        changes.add(schedule(key(id(i)), NOW, Fixture.definition(true, 3)));
+      }
+      store.commit(changes);
+      changes.clear();
+      for (TimerRecord timer : fixture.all()) {
+        changes.add(
+            new Change.MakeReady(
+                timer.key(), timer.version(), timer.revision(), fixture.epoch, NONE, NOW));
+      }
+      store.commit(changes);
+    }
+    damage(tables(Family.READY).get(0), 0);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      List<LeaseRequest> requests =
+          List.of(new LeaseRequest("shop", "orders", TIMERS, NOW + 1_000));
+      assertThat(store.lease(requests, TIMERS, NOW, () -> new ClaimToken(7, 8)))
+          .hasSizeBetween(1, TIMERS - 1);
+    }
+  }
+
+  @Test
+  void refusesToReadADamagedTimerAmongOthers() throws Exception {
+    fill(300);
+    damage(tables(Family.TIMERS).get(0), 0.4);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      List<TimerKey> keys = List.of(key(id(0)), damagedIn(store));
+      assertThatThrownBy(() -> store.read(keys))
+          .isInstanceOfSatisfying(
+              StoreException.class,
+              e -> assertThat(e.kind()).isEqualTo(StoreException.Kind.REJECTED));
+    }
+  }
+
+  @Test
+  void listsAllTimersExceptThoseInADamagedBlock() throws Exception {
+    fill(300);
+    damage(tables(Family.TIMERS).get(0), 0.4);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      assertThat(Fixture.all(store)).hasSizeBetween(SOUND_AT_LEAST, TIMERS - 1);
+      assertThat(store.sorted(ALL, TimerOrder.DUE, null, TIMERS).records())
+          .hasSizeBetween(SOUND_AT_LEAST, TIMERS - 1);
+    }
+  }
+
+  @Test
+  void listsTheTimersBehindADamageAtTheBeginning() throws Exception {
+    fill(300);
+    damage(tables(Family.TIMERS).get(0), 0);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      assertThat(store.sorted(ALL, TimerOrder.DUE, null, TIMERS).records())
+          .hasSizeBetween(SOUND_AT_LEAST, TIMERS - 1);
+    }
+  }
+
+  @Test
+  void listsAllTimersExceptThoseWithADamagedPayload() throws Exception {
+    fill(2_000);
+    try (var files = Files.list(store())) {
+      Path blobs =
+          files.filter(file -> file.toString().endsWith(".blob")).findFirst().orElseThrow();
+      damage(blobs, 0.4);
+    }
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      assertThat(Fixture.all(store)).hasSize(TIMERS - 1);
+      List<TimerRecord> sorted = new ArrayList<>();
+      TimerPage page;
+      DuePosition after = null;
+      do {
+        page = store.sorted(ALL, TimerOrder.DUE, after, 300);
+        sorted.addAll(page.records());
+        after = TimerOrder.DUE.position(sorted.get(sorted.size() - 1));
+      } while (page.next() != null);
+      assertThat(sorted).hasSize(TIMERS - 1);
+    }
+  }
+
+  @Test
+  void aListContinuesAfterPagesThatCannotBeRead() throws Exception {
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      store.commit(List.of(timer(0, 2_000), timer(1, 2_000), timer(2, 2_000), timer(3, 9)));
+      store.inspect(
+          (database, bounds) -> {
+            try (Batch batch = new Batch(database)) {
+              for (int i = 0; i < 3; i++) {
+                batch.delete(Family.PAYLOADS, Keys.timer(key(id(i))));
+              }
+              batch.write(true);
+              return true;
+            } catch (RocksDBException e) {
+              throw new AssertionError(e);
+            }
+          });
+      TimerPage page = store.sorted(ALL, TimerOrder.DUE, null, 2);
+      assertThat(page.records()).extracting(TimerRecord::key).containsExactly(key(id(3)));
+    }
+  }
+
+  /** After every 1,000 deletions, a commit looks for the first entry of an index. */
+  @Test
+  void aCommitSucceedsAlthoughAnIndexIsDamaged() throws Exception {
+    fill(300);
+    change(timer -> new Change.Cancel(timer.key(), 0, NOW));
+    damage(tables(Family.FINISHED).get(0), 0);
+    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+      List<Change> again = new ArrayList<>();
+      for (int i = 1_000; i < TIMERS; i++) {
+        again.add(timer(i, 9));
+      }
+      assertThat(store.commit(again))
+          .hasSize(1_000)
+          .allMatch(outcome -> outcome.answer() == Outcome.Answer.CREATED);
+      assertThat(store.figures().damagedReads()).isOne();
     }
   }
 }

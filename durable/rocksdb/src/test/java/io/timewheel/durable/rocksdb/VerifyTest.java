@@ -4,6 +4,7 @@ package io.timewheel.durable.rocksdb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.timewheel.durable.DurableTimer;
@@ -33,6 +34,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.rocksdb.LiveFileMetaData;
 import org.rocksdb.RocksDBException;
 
@@ -318,15 +321,48 @@ class VerifyTest {
     return table;
   }
 
+  @ParameterizedTest
+  @EnumSource(names = {"DUE", "READY", "FINISHED"})
+  void rebuildsAnUnreadableIndex(Family family) throws RocksDBException, IOException {
+    Path table = damageTable(family);
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      assertThat(store.verify().texts())
+          .anySatisfy(
+              text ->
+                  assertThat(text)
+                      .startsWith("the family " + family + ": cannot be read further: ")
+                      .contains(table.getFileName().toString()));
+      assertThat(store.repair().isClean()).isFalse();
+      assertThat(store.verify().texts()).isEmpty();
+    }
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      assertThat(store.verify().texts()).isEmpty();
+      new Fixture(store).commit(Fixture.schedule("new", Fixture.NOW));
+    }
+  }
+
   @Test
-  void reportsAnUnreadableTable() throws RocksDBException, IOException {
-    Path table = damageTable(Family.DUE);
-    assertThat(verify(8).texts())
-        .anySatisfy(
-            text ->
-                assertThat(text)
-                    .startsWith("the family DUE: cannot be read further: ")
-                    .contains(table.getFileName().toString()));
+  void opensAfterARepairThatWasKilledWhileItReplacedAnIndex() throws RocksDBException {
+    Failures failures = new Failures(directory);
+    try (Database database = new Opening(directory, Settings.DEFAULT, failures).open()) {
+      database.db().dropColumnFamily(database.handle(Family.DUE));
+    }
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      assertThat(store.repair().isClean()).isFalse();
+      assertThat(store.verify().texts()).isEmpty();
+    }
+  }
+
+  /** An entry of the index may lead to a record that a scan cannot reach. */
+  @Test
+  void keepsADamagedIndexWhileRecordsAreDamaged() throws RocksDBException, IOException {
+    damageTable(Family.DUE);
+    damageTable(Family.TIMERS);
+    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+      var unused = catchThrowable(store::repair); // a compaction of the damage may stop writes
+      assertThat(store.verify().texts())
+          .anyMatch(text -> text.startsWith("the family DUE: cannot be read further: "));
+    }
   }
 
   @Test

@@ -4,12 +4,12 @@ package io.timewheel.durable.rocksdb.internal.file;
 import java.nio.file.Path;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Deque;
 import java.util.EnumMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.AbstractNativeReference;
 import org.rocksdb.BlockBasedTableConfig;
@@ -240,12 +240,9 @@ public final class Database implements AutoCloseable {
     return db.get(handle(family), options, key);
   }
 
-  /** {@return the values of many keys, in the same order; null for a key without a value} */
-  public List<byte @Nullable []> getAll(Family family, List<byte[]> keys) throws RocksDBException {
-    if (keys.isEmpty()) {
-      return List.of(); // RocksDB asserts that the list of keys is not empty
-    }
-    return db.multiGetAsList(Collections.nCopies(keys.size(), handle(family)), keys);
+  /** Deletes an index. The next opening creates an empty one. */
+  public void drop(Family index) throws RocksDBException {
+    db.dropColumnFamily(handle(index));
   }
 
   /** Returns the sum of a property over all families. */
@@ -318,6 +315,34 @@ public final class Database implements AutoCloseable {
         }
       }
       at.status();
+    }
+  }
+
+  /**
+   * Passes the entries of a range to a visitor, except those in damaged blocks. Another error than
+   * damage ends the scan.
+   *
+   * @param damage receives the reason for each part that cannot be read
+   */
+  public void scanReadable(
+      Family family,
+      byte @Nullable [] from,
+      byte @Nullable [] to,
+      @Nullable Snapshot snapshot,
+      Visitor visitor,
+      Consumer<RocksDBException> damage)
+      throws RocksDBException {
+    try (Range range = new Range(from, to, snapshot)) {
+      new PastDamage(this, family, range.options, () -> {})
+          .scan(
+              from == null ? new byte[0] : from,
+              visitor,
+              (behind, before, why) -> {
+                if (!Failures.isDamage(why)) {
+                  throw why;
+                }
+                damage.accept(why);
+              });
     }
   }
 

@@ -97,7 +97,7 @@ public final class Failures {
     return of(Kind.REJECTED, what, cause);
   }
 
-  private static boolean isDamage(RocksDBException cause) {
+  public static boolean isDamage(RocksDBException cause) {
     Status status = cause.getStatus();
     return status != null && status.getCode() == Status.Code.Corruption;
   }

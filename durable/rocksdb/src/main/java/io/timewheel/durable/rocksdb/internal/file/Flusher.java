@@ -20,11 +20,19 @@ public final class Flusher implements AutoCloseable {
   }
 
   private void run() {
+    boolean failing = false;
     while (awaitNext()) {
       try {
         flush.run();
+        if (failing) {
+          LOG.log(System.Logger.Level.INFO, "the log is forced to disk again");
+        }
+        failing = false;
       } catch (RuntimeException | Error e) { // the next sync may succeed
-        LOG.log(System.Logger.Level.ERROR, "the log could not be forced to disk", e);
+        if (!failing) {
+          LOG.log(System.Logger.Level.ERROR, "the log could not be forced to disk; tried again", e);
+        }
+        failing = true;
       }
     }
   }

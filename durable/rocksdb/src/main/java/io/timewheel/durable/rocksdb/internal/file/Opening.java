@@ -15,6 +15,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
@@ -33,6 +35,12 @@ public final class Opening {
   private static final Pattern HARMLESS =
       Pattern.compile(
           "LOG(\\.old\\..*)?|LOCK|IDENTITY|MANIFEST-.*|OPTIONS-.*|.*\\.dbtmp|.*\\.log|lost\\+found");
+
+  /** The families that a repair drops and rebuilds from the records. */
+  private static final Set<String> INDEXES =
+      Stream.of(Family.DUE, Family.READY, Family.FINISHED)
+          .map(family -> new String(family.bytes(), UTF_8))
+          .collect(Collectors.toUnmodifiableSet());
 
   private final Path directory;
   private final Settings settings;
@@ -131,6 +139,15 @@ public final class Opening {
       try (RocksDB db = RocksDB.openReadOnly(options, directory.toString())) {
         format = db.get(Meta.format());
         empty = isEmpty(db);
+      }
+      if (others.isEmpty() && INDEXES.containsAll(missing) && formatOf(format) == FORMAT) {
+        LOG.log(
+            System.Logger.Level.WARNING,
+            directory
+                + ": a repair has dropped "
+                + missing
+                + " and rebuilds it; if the repair was interrupted, repeat it");
+        return;
       }
       // An empty default family and no others: the process was killed during the creation.
       if (format != null || !empty || !others.isEmpty()) {

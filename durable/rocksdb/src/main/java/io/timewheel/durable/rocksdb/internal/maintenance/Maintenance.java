@@ -6,6 +6,7 @@ import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.file.OwnerOnly;
+import io.timewheel.durable.rocksdb.internal.file.PastDamage;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
@@ -23,6 +24,7 @@ import java.nio.file.DirectoryStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -35,6 +37,8 @@ import org.rocksdb.Snapshot;
 
 /** Backs up, exports, verifies and repairs an open database. */
 public final class Maintenance {
+  private static final List<Family> INDEXES = List.of(Family.DUE, Family.READY, Family.FINISHED);
+
   private final Database database;
   private final Failures failures;
 
@@ -95,6 +99,52 @@ public final class Maintenance {
     }
   }
 
+  /**
+   * Drops the indexes with damaged blocks, for a repair after the next opening. If records are
+   * damaged too, an index stays: only its entries lead to records that a scan cannot reach.
+   *
+   * @return true if it dropped an index
+   */
+  public boolean dropDamagedIndexes() {
+    try {
+      List<Family> damaged = new ArrayList<>();
+      for (Family index : INDEXES) {
+        if (!isReadable(index)) {
+          damaged.add(index);
+        }
+      }
+      if (damaged.isEmpty() || !isReadable(Family.TIMERS)) {
+        return false;
+      }
+      for (Family index : damaged) {
+        database.drop(index);
+      }
+      return true;
+    } catch (RocksDBException e) {
+      throw failures.reading("cannot be repaired", e);
+    }
+  }
+
+  private boolean isReadable(Family family) throws RocksDBException {
+    try {
+      database.scan(
+          family,
+          null,
+          null,
+          null,
+          at -> {
+            checkGoesOn();
+            return true;
+          });
+      return true;
+    } catch (RocksDBException e) {
+      if (!Failures.isDamage(e)) {
+        throw e;
+      }
+      return false;
+    }
+  }
+
   public void copyTo(TimerSink sink) {
     Snapshot snapshot = database.db().getSnapshot();
     try (ReadOptions options = new ReadOptions().setSnapshot(snapshot).setFillCache(false)) {
@@ -132,7 +182,7 @@ public final class Maintenance {
             },
             unread::gap);
     if (unread.hasGaps()) {
-      for (Family index : List.of(Family.DUE, Family.READY, Family.FINISHED)) {
+      for (Family index : INDEXES) {
         copyOneByOne(index, options, readable, unread);
       }
     }

@@ -3,6 +3,7 @@ package io.timewheel.durable.rocksdb.internal.store;
 
 import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,7 @@ public final class FrontBound {
   private static final int DELETIONS_PER_RANGE = 100_000;
 
   private final Database database;
+  private final Failures failures;
   private final Family family;
   private final byte[] first;
   private final byte[] end;
@@ -43,12 +45,14 @@ public final class FrontBound {
    */
   FrontBound(
       Database database,
+      Failures failures,
       Family family,
       byte[] first,
       byte[] end,
       byte @Nullable [] stored,
       byte @Nullable [] known) {
     this.database = database;
+    this.failures = failures;
     this.family = family;
     this.first = first;
     this.end = end;
@@ -82,18 +86,24 @@ public final class FrontBound {
     return deletions == DELETIONS_PER_RAISE;
   }
 
+  /** Raises the bound; keeps it if the first entry cannot be read. */
   void raise() throws RocksDBException {
     deletions = 0;
     byte[][] found = {end};
-    database.scan(
-        family,
-        from,
-        end,
-        null,
-        at -> {
-          found[0] = at.key();
-          return false;
-        });
+    try {
+      database.scan(
+          family,
+          from,
+          end,
+          null,
+          at -> {
+            found[0] = at.key();
+            return false;
+          });
+    } catch (RocksDBException e) {
+      var unused = failures.reading("cannot read the index " + family, e);
+      return;
+    }
     try (Batch batch = new Batch(database)) {
       store(found[0], batch);
       if (deletionsInRange >= DELETIONS_PER_RANGE) {

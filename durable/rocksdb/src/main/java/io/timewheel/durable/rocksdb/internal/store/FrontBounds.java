@@ -2,6 +2,7 @@
 package io.timewheel.durable.rocksdb.internal.store;
 
 import io.timewheel.durable.rocksdb.internal.file.Database;
+import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
@@ -25,16 +26,19 @@ public final class FrontBounds {
   private record Queue(String namespace, String name) {}
 
   private final Database database;
+  private final Failures failures;
   private final FrontBound due;
   private final FrontBound finished;
   private final Map<Queue, FrontBound> ready = new LinkedHashMap<>(16, 0.75f, true);
   private final List<FrontBound> toRaise = new ArrayList<>();
 
-  FrontBounds(Database database) throws RocksDBException {
+  FrontBounds(Database database, Failures failures) throws RocksDBException {
     this.database = database;
+    this.failures = failures;
     due =
         new FrontBound(
             database,
+            failures,
             Family.DUE,
             Keys.due(Rows.SHARD, Long.MIN_VALUE),
             Keys.due(Rows.SHARD + 1, Long.MIN_VALUE),
@@ -42,7 +46,7 @@ public final class FrontBounds {
             database.get(Family.META, Meta.dueFrom()));
     finished =
         new FrontBound(
-            database, Family.FINISHED, new byte[0], Keys.behindAllFinished(), null, null);
+            database, failures, Family.FINISHED, new byte[0], Keys.behindAllFinished(), null, null);
   }
 
   public FrontBound due() {
@@ -67,7 +71,9 @@ public final class FrontBounds {
     FrontBound bound = ready.get(queue);
     if (bound == null) {
       byte[] first = Keys.queue(namespace, name);
-      bound = new FrontBound(database, Family.READY, first, Keys.behindAllOf(first), null, null);
+      bound =
+          new FrontBound(
+              database, failures, Family.READY, first, Keys.behindAllOf(first), null, null);
       ready.put(queue, bound);
       if (ready.size() > MAX_QUEUES) {
         ready.remove(ready.keySet().iterator().next());

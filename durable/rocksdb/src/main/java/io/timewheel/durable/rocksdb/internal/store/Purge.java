@@ -82,7 +82,7 @@ public final class Purge {
     long surplus = writer.counts().finished() - keep;
     List<Entry> found = new ArrayList<>();
     try {
-      database.scan(
+      database.scanReadable(
           Family.FINISHED,
           from,
           writer.bounds().finished().end(),
@@ -98,7 +98,8 @@ public final class Purge {
               found.add(entry);
             }
             return found.size() < most;
-          });
+          },
+          why -> failures.damaged("cannot read the index " + Family.FINISHED, why));
     } catch (RocksDBException e) {
       throw failures.reading("cannot read the index " + Family.FINISHED, e);
     } catch (MalformedException e) {
@@ -112,7 +113,16 @@ public final class Purge {
    * purged.
    */
   private @Nullable Entry read(byte[] index, DuePosition end) throws RocksDBException {
-    byte[] row = database.get(Family.TIMERS, Keys.timer(end.key()));
+    byte[] row;
+    try {
+      row = database.get(Family.TIMERS, Keys.timer(end.key()));
+    } catch (RocksDBException e) {
+      if (!Failures.isDamage(e)) {
+        throw e;
+      }
+      failures.damaged("cannot read " + end.key(), e);
+      return null;
+    }
     if (row == null) {
       return new Entry(index, end.key(), null, null);
     }

@@ -71,27 +71,19 @@ public final class Reader {
   /** Reads records without payloads that are stored separately. */
   public Map<TimerKey, TimerRecord> read(List<TimerKey> keys) {
     Map<TimerKey, TimerRecord> found = new HashMap<>(2 * keys.size());
-    List<byte @Nullable []> values = values(keys);
-    for (int i = 0; i < keys.size(); i++) {
-      byte[] value = values.get(i);
-      if (value != null) {
-        TimerKey key = keys.get(i);
-        try {
+    for (TimerKey key : keys) {
+      try {
+        byte[] value = database.get(Family.TIMERS, Keys.timer(key));
+        if (value != null) {
           found.put(key, RecordCodec.decode(key, value, RecordCodec.LEFT_OUT).record());
-        } catch (MalformedException e) {
-          throw failures.lookup(key, e);
         }
+      } catch (MalformedException e) {
+        throw failures.lookup(key, e);
+      } catch (RocksDBException e) {
+        throw failures.lookup("cannot read " + key, e);
       }
     }
     return found;
-  }
-
-  private List<byte @Nullable []> values(List<TimerKey> keys) {
-    try {
-      return database.getAll(Family.TIMERS, keys.stream().map(Keys::timer).toList());
-    } catch (RocksDBException e) {
-      throw failures.lookup("cannot read " + keys.size() + " timers", e);
-    }
   }
 
   private byte[] payload(byte[] timer, Moment moment) {
@@ -102,7 +94,10 @@ public final class Reader {
       }
       return payload;
     } catch (RocksDBException e) {
-      throw failures.lookup("cannot read the payload of " + Keys.timer(timer), e);
+      if (Failures.isDamage(e)) {
+        throw new MalformedException("its payload cannot be read: " + Failures.reason(e));
+      }
+      throw failures.reading("cannot read the payload of " + Keys.timer(timer), e);
     }
   }
 
@@ -121,7 +116,7 @@ public final class Reader {
       do {
         found.clear();
         from = dueBound.from();
-        database.scan(
+        database.scanReadable(
             Family.DUE,
             Arrays.compareUnsigned(from, behind) > 0 ? from : behind,
             end,
@@ -129,12 +124,17 @@ public final class Reader {
             at -> {
               addDue(at, found);
               return found.size() < limit;
-            });
+            },
+            why -> failures.damaged("cannot read the due index", why));
       } while (Arrays.compareUnsigned(dueBound.from(), from) < 0);
     } catch (RocksDBException e) {
       throw failures.reading("cannot read the due index", e);
     }
     return found;
+  }
+
+  private void damagedTimers(RocksDBException why) {
+    failures.damaged("cannot read a part of the timers", why);
   }
 
   private void addDue(RocksIterator at, List<DueTimer> found) {
@@ -163,7 +163,13 @@ public final class Reader {
     }
     Paging paging = new Paging(query, limit);
     try (Moment moment = new Moment(database.db().getSnapshot())) {
-      database.scan(Family.TIMERS, from, to, moment.snapshot, at -> paging.visit(at, moment));
+      database.scanReadable(
+          Family.TIMERS,
+          from,
+          to,
+          moment.snapshot,
+          at -> paging.visit(at, moment),
+          this::damagedTimers);
     } catch (RocksDBException e) {
       throw failures.reading("cannot list timers", e);
     }
@@ -179,7 +185,7 @@ public final class Reader {
         Keys.timer(new TimerKey(requireNonNull(query.namespace(), "namespace"), query.prefix()));
     try (Moment moment = new Moment(database.db().getSnapshot())) {
       FirstPositions first = new FirstPositions(order, after, limit + 1);
-      database.scan(
+      database.scanReadable(
           Family.TIMERS,
           from,
           Keys.behindAll(from),
@@ -191,9 +197,11 @@ public final class Reader {
               first.add(order.position(record));
             }
             return true;
-          });
+          },
+          this::damagedTimers);
+      List<DuePosition> positions = first.inOrder();
       PageBuilder page = new PageBuilder(query, limit);
-      for (DuePosition position : first.inOrder()) {
+      for (DuePosition position : positions) {
         if (page.isFull()) {
           return page.build(false);
         }
@@ -206,7 +214,11 @@ public final class Reader {
           page.add(record);
         }
       }
-      return page.build(true);
+      boolean isLast = positions.size() <= limit;
+      if (isLast || page.left() < limit) {
+        return page.build(isLast);
+      }
+      return sorted(query, order, positions.get(limit), limit); // none of these can be read
     } catch (RocksDBException e) {
       throw failures.reading("cannot list timers", e);
     }
@@ -270,7 +282,7 @@ public final class Reader {
         if (after != null && namespace.equals(first)) {
           from = Keys.behind(Keys.timer(after.key()));
         }
-        database.scan(
+        database.scanReadable(
             Family.TIMERS,
             from,
             to,
@@ -281,7 +293,8 @@ public final class Reader {
                 addReleasable(at, handlers, namespaces, found);
               }
               return found.size() < limit;
-            });
+            },
+            this::damagedTimers);
       }
     } catch (RocksDBException e) {
       throw failures.reading("cannot find the timers to release", e);

@@ -54,6 +54,9 @@ import org.rocksdb.RocksDBException;
 public final class Writer implements Transitions.Context {
   private static final int MAX_CLAIMED = 8_192;
 
+  /** The maximum size of a cached record without its payload, to limit the memory of the cache. */
+  private static final int MAX_CLAIMED_BYTES = 2_048;
+
   private final Database database;
   private final Failures failures;
   private final boolean sync;
@@ -87,7 +90,7 @@ public final class Writer implements Transitions.Context {
     this.failures = failures;
     this.sync = sync;
     this.versions = versions;
-    bounds = new FrontBounds(database);
+    bounds = new FrontBounds(database, failures);
     rows = new Rows(bounds);
     storedVersion = number(Meta.lastVersion());
     lastVersion = Math.max(storedVersion, versions.reserved());
@@ -122,6 +125,11 @@ public final class Writer implements Transitions.Context {
   /** Returns whether a write has failed. After that, no write can succeed. */
   public boolean isBroken() {
     return broken;
+  }
+
+  /** Makes the next write open the database again. */
+  public void distrust() {
+    broken = true;
   }
 
   public StoreException failed(RocksDBException e) {
@@ -362,7 +370,9 @@ public final class Writer implements Transitions.Context {
       return;
     }
     Stored stored = rows.put(cell.bytes, cell.before, after, batch);
-    if (after.state() == TimerState.RUNNING && !stored.payloadApart()) {
+    if (after.state() == TimerState.RUNNING
+        && !stored.payloadApart()
+        && PageBuilder.bytes(after, false) <= MAX_CLAIMED_BYTES) {
       opened.put(cell.key, stored);
     }
   }
@@ -566,7 +576,13 @@ public final class Writer implements Transitions.Context {
 
   private void scan(Family family, byte[] from, byte[] to, Predicate<byte[]> visitor) {
     try {
-      database.scan(family, from, to, null, at -> visitor.test(at.key()));
+      database.scanReadable(
+          family,
+          from,
+          to,
+          null,
+          at -> visitor.test(at.key()),
+          why -> failures.damaged("cannot read the index " + family, why));
     } catch (RocksDBException e) {
       throw failures.reading("cannot read the index " + family, e);
     } catch (MalformedException e) {
@@ -576,9 +592,13 @@ public final class Writer implements Transitions.Context {
 
   // Import
 
-  /** Ensures that every later version is at least the given one. */
+  /** Ensures that every later version is above the given one, also after a crash. */
   public synchronized void raiseVersion(long version) {
-    lastVersion = Math.max(lastVersion, version);
+    if (version > lastVersion) {
+      change(batch -> batch.put(Family.META, Meta.lastVersion(), Meta.number(version)));
+      lastVersion = version;
+      storedVersion = version;
+    }
   }
 
   /**
@@ -598,7 +618,7 @@ public final class Writer implements Transitions.Context {
         if (timer.isNewerThan(cell.after)) {
           TimerRecord record = ofOneOwner(timer.record());
           replace(cell, record);
-          raiseVersion(record.version());
+          lastVersion = Math.max(lastVersion, record.version());
           taken.add(record);
         }
       }

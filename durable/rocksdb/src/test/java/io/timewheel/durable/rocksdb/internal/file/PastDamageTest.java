@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.rocksdb.internal.maintenance;
+package io.timewheel.durable.rocksdb.internal.file;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.rocksdb.internal.file.Database;
-import io.timewheel.durable.rocksdb.internal.file.Family;
-import io.timewheel.durable.rocksdb.internal.file.Settings;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

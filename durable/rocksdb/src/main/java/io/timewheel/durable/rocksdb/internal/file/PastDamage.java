@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.rocksdb.internal.maintenance;
+package io.timewheel.durable.rocksdb.internal.file;
 
-import io.timewheel.durable.rocksdb.internal.file.Database;
-import io.timewheel.durable.rocksdb.internal.file.Family;
 import java.math.BigInteger;
 import java.util.Arrays;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.LiveFileMetaData;
 import org.rocksdb.ReadOptions;
@@ -12,7 +11,7 @@ import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 
 /**
- * Scans a whole family, and continues after damage.
+ * Scans a family, or the range that its options limit, and continues after damage.
  *
  * <p>RocksDB ends a scan at an unreadable block, and does not report where the next one begins. A
  * seek to a key after the damage succeeds, so this class searches for such a key. It doubles its
@@ -23,7 +22,7 @@ import org.rocksdb.RocksIterator;
  * <p>No scan passes a position where one table is damaged and another has an older value. So an
  * outdated value is never returned as the current one.
  */
-class PastDamage {
+public class PastDamage {
   /** The maximum length of a key. No key begins with a byte of 255. */
   private static final int KEY_BYTES = 1_450;
 
@@ -42,7 +41,7 @@ class PastDamage {
    *
    * @param check called repeatedly; may throw to end the scan early
    */
-  PastDamage(Database database, Family family, ReadOptions options, Runnable check) {
+  public PastDamage(Database database, Family family, ReadOptions options, Runnable check) {
     this.database = database;
     this.family = family;
     this.options = options;
@@ -50,22 +49,28 @@ class PastDamage {
   }
 
   /** Receives the ranges that cannot be read, in the order of the keys. */
-  interface Gaps {
+  public interface Gaps {
     /**
      * Reports that entries between two keys cannot be read, if there are any.
      *
      * @param behind the last key before the range; null if there is none
      * @param before the first key after the range; null if there is none
      */
-    void add(byte @Nullable [] behind, byte @Nullable [] before, RocksDBException why);
+    void add(byte @Nullable [] behind, byte @Nullable [] before, RocksDBException why)
+        throws RocksDBException;
+  }
+
+  /** Scans the family. */
+  public void scan(Database.Visitor visitor, Gaps gaps) throws RocksDBException {
+    scan(NONE, visitor, gaps);
   }
 
   /**
-   * Scans. Each pass begins after the previous one, even if that has read nothing. A disk may
-   * answer a seek and then fail the scan from there.
+   * Scans a range that begins at a key. Each pass begins after the previous one, even if that has
+   * read nothing. A disk may answer a seek and then fail the scan from there.
    */
-  void scan(Database.Visitor visitor, Gaps gaps) throws RocksDBException {
-    byte[] from = NONE;
+  void scan(byte[] start, Database.Visitor visitor, Gaps gaps) throws RocksDBException {
+    byte[] from = start;
     byte[] last = null;
     RocksDBException gap = null;
     while (from != null) {
@@ -114,20 +119,27 @@ class PastDamage {
 
   /** Returns the smallest key in the table files. */
   private byte[] first() {
-    byte[] first = null;
-    for (LiveFileMetaData file : database.db().getLiveFilesMetaData()) {
-      boolean ours = Arrays.equals(file.columnFamilyName(), family.bytes());
-      if (ours && (first == null || Arrays.compareUnsigned(file.smallestKey(), first) < 0)) {
-        first = file.smallestKey();
-      }
-    }
-    return first == null ? new byte[0] : first;
+    return files().map(LiveFileMetaData::smallestKey).min(Arrays::compareUnsigned).orElse(NONE);
+  }
+
+  /** Returns the greatest length of the keys that begin and end the table files. */
+  private int length() {
+    return files()
+        .mapToInt(file -> Math.max(file.smallestKey().length, file.largestKey().length))
+        .max()
+        .orElse(0);
+  }
+
+  private Stream<LiveFileMetaData> files() {
+    return database.db().getLiveFilesMetaData().stream()
+        .filter(file -> Arrays.equals(file.columnFamilyName(), family.bytes()));
   }
 
   /** Returns the first key after the damage that begins at a key; null if there is none. */
   private byte @Nullable [] behindDamage(byte[] key) {
     BigInteger bad = new BigInteger(1, Arrays.copyOf(key, KEY_BYTES));
-    BigInteger step = leastStep(key.length);
+    int length = Math.max(key.length, length()); // the bound of a range is shorter than its keys
+    BigInteger step = leastStep(length);
     BigInteger good = bad.add(step);
     byte[] found = null;
     while (good.compareTo(END) < 0 && (found = find(good)) == null) {
@@ -139,7 +151,7 @@ class PastDamage {
       good = END;
       found = NONE;
     }
-    while (good.subtract(bad).compareTo(leastStep(Math.max(key.length, found.length))) > 0) {
+    while (good.subtract(bad).compareTo(leastStep(Math.max(length, found.length))) > 0) {
       BigInteger middle = bad.add(good).shiftRight(1);
       byte[] at = find(middle);
       if (at == null) {
