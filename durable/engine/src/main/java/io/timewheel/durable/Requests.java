@@ -419,10 +419,11 @@ final class Requests {
             () -> {
               try {
                 done.complete(work.get());
-              } catch (RuntimeException e) {
+              } catch (RuntimeException | Error e) {
                 done.completeExceptionally(e);
               }
-            });
+            },
+            () -> done.completeExceptionally(Committer.closed()));
     if (!accepted) {
       done.completeExceptionally(Committer.closed());
     }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.FaultyStore;
 import java.time.Duration;
@@ -14,6 +15,8 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -131,6 +134,40 @@ class AsynchronousTest {
     kit.settle();
     assertThat(batch.join())
         .allSatisfy(result -> assertThat(result.error()).isInstanceOf(DurableTimerException.class));
+  }
+
+  @Test
+  void failsTheStageAfterAnErrorOfTheJvm() {
+    ForwardingTimerStore failing =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public int pause(String scope) {
+            throw new NoClassDefFoundError("on purpose");
+          }
+        };
+    var paused = kit.start(failing, builder -> {}).pauseAsync("ns").toCompletableFuture();
+    kit.settle();
+    assertThat(paused).isCompletedExceptionally();
+    assertThatThrownBy(paused::join).hasRootCauseInstanceOf(NoClassDefFoundError.class);
+  }
+
+  @Test
+  void aCloseFailsTheStageOfACallThatTheExecutorRejects() {
+    AtomicBoolean isFull = new AtomicBoolean();
+    DurableTimer closing =
+        DurableTimer.builder(InMemoryTimerStore.create())
+            .storeExecutor(
+                task -> {
+                  if (isFull.get()) {
+                    throw new RejectedExecutionException("on purpose");
+                  }
+                  new Thread(task).start();
+                })
+            .start();
+    isFull.set(true);
+    var paused = closing.pauseAsync("ns").toCompletableFuture();
+    closing.close(Duration.ZERO);
+    assertThat(paused).isCompletedExceptionally();
   }
 
   @Test

@@ -62,6 +62,18 @@ class ClaimAheadTest {
   }
 
   @Test
+  void runsNoHandlerBeforeItsTimeAfterTheClockHasStopped() {
+    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    kit.advanceBy(Duration.ofMillis(950));
+    assertThat(timer.get("ns", "a").orElseThrow().attempt()).isEqualTo(1);
+    kit.skew(timer, Duration.ofSeconds(-3));
+    kit.advanceBy(Duration.ofMillis(2_900));
+    assertThat(fired).isEmpty();
+    kit.advanceBy(Duration.ofMillis(500));
+    assertThat(fired).hasSize(1);
+  }
+
+  @Test
   void claimsAndEndsWaitForEachOther() {
     for (int i = 0; i < 5; i++) {
       timer.scheduleAsync(

@@ -7,9 +7,13 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.FaultyStore;
 import io.timewheel.durable.testkit.ManualExecutor;
@@ -266,6 +270,55 @@ class ClockJumpTest {
     scene.advance(60_000);
     assertThat(scene.timer.get("ns", "first").orElseThrow().dueAt()).isEqualTo(first);
     assertThat(scene.timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(moved);
+  }
+
+  @Test
+  void aMoveAfterTheClockHasGoneBackStays() {
+    every(Duration.ofMinutes(10));
+    scene.advance(21 * 60_000);
+    goBack(Duration.ofHours(1));
+    Instant moved = scene.timer.get("ns", "a").orElseThrow().dueAt().plus(Duration.ofHours(1));
+    scene.timer.move("ns", "a", moved);
+    scene.advance(1_000);
+    assertThat(scene.timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(moved);
+  }
+
+  @Test
+  @Tag("promise-43")
+  void anUnreadableTimerKeepsNoOtherFromItsCorrection() {
+    DurableTestkit kit = DurableTestkit.create();
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public TimerRecord get(TimerKey key) {
+            if (key.id().equals("bad")) {
+              throw new StoreException(StoreException.Kind.REJECTED, "on purpose", null);
+            }
+            return super.get(key);
+          }
+        };
+    List<Integer> attempts = new ArrayList<>();
+    DurableTimer timer =
+        kit.start(
+            store,
+            builder ->
+                builder.handler(
+                    "h",
+                    firing -> {
+                      attempts.add(firing.attempt());
+                      throw new IllegalStateException("on purpose");
+                    }));
+    timer.schedule(TimerSpec.of("ns", "bad").handler("h").every(Duration.ofMinutes(1)));
+    timer.schedule(
+        TimerSpec.of("ns", "z")
+            .handler("h")
+            .after(Duration.ZERO)
+            .retry(new RetryPolicy(2, Duration.ofMinutes(2), Duration.ofMinutes(2))));
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(attempts).containsExactly(1);
+    kit.skew(timer, Duration.ofHours(-1));
+    kit.advanceBy(Duration.ofMinutes(3));
+    assertThat(attempts).containsExactly(1, 2);
   }
 
   @Test

@@ -6,13 +6,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.logging.Level;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -69,6 +75,42 @@ class HandlerFamilyTest {
                   .handlers("host:", remote, 1, slots, null)
                   .handlers("host:two:", remote, 2, HandlerSlots.atMost(4), null)
                   .handler("host:own", firing -> {}));
+
+  /** The names of a family may together have more overdue timers than the window holds. */
+  @Test
+  void aFullWindowOfAFamilyIsReadAFewTimes() {
+    DurableTestkit kit = DurableTestkit.create();
+    InMemoryTimerStore data = InMemoryTimerStore.create();
+    DurableTimer before = kit.start(data, builder -> {});
+    for (int name = 0; name < 40; name++) {
+      for (int i = 0; i < 3; i++) {
+        before.schedule(
+            Scene.spec(name + "-" + i)
+                .handler("many:" + name)
+                .after(Duration.ofMillis(1_000 + name)));
+      }
+    }
+    kit.kill(before);
+    kit.advanceBy(Duration.ofSeconds(10));
+    AtomicInteger reads = new AtomicInteger();
+    ForwardingTimerStore counting =
+        new ForwardingTimerStore(data.reopen()) {
+          @Override
+          public List<DueTimer> due(int shard, long until, DuePosition after, int limit) {
+            if (reads.incrementAndGet() > 1_000) {
+              throw new StoreException(StoreException.Kind.UNAVAILABLE, "read endlessly", null);
+            }
+            return super.due(shard, until, after, limit);
+          }
+        };
+    AsyncHandler neverEnds = firing -> new CompletableFuture<>();
+    kit.start(
+        counting,
+        builder ->
+            builder.maxWindow(64).handlers("many:", neverEnds, 1, HandlerSlots.atMost(1), null));
+    kit.advanceBy(Duration.ofSeconds(1));
+    assertThat(reads).hasValueLessThan(100);
+  }
 
   private void start(String id, String handler) {
     scene.timer.schedule(Scene.spec(id).handler(handler).after(Duration.ZERO));

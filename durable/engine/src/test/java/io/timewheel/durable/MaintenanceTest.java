@@ -62,6 +62,28 @@ class MaintenanceTest {
   }
 
   @Test
+  void purgesAnswersAlthoughTimersCannotBePurged() {
+    DurableTestkit kit = DurableTestkit.create();
+    AtomicInteger purges = new AtomicInteger();
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public int purge(long finishedBefore, long keep, int limit) {
+            throw new StoreException(StoreException.Kind.UNAVAILABLE, "a damaged block", null);
+          }
+
+          @Override
+          public int purgeAnswers(long answeredBefore, int limit) {
+            purges.incrementAndGet();
+            return super.purgeAnswers(answeredBefore, limit);
+          }
+        };
+    kit.start(store, builder -> {});
+    kit.advanceBy(Duration.ofMinutes(5));
+    assertThat(purges).hasPositiveValue();
+  }
+
+  @Test
   void aSlowReadDelaysNoOtherWork() throws InterruptedException {
     InMemoryTimerStore data = InMemoryTimerStore.create();
     DurableTestkit kit = DurableTestkit.create();

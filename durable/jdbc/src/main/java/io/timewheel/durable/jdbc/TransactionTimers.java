@@ -82,8 +82,8 @@ public final class TransactionTimers {
    * Returns the timers in a transaction. When it commits, it notifies other nodes of timers that
    * are due within 1 s, unless the store was opened without notifications. If the time of a timer
    * has passed by the commit, the timer fires at most 30 s after the commit. If the transaction
-   * took less than a minute, the timer fires within 0.5 s of the commit. A transaction with
-   * notifications cannot be prepared for two-phase commit.
+   * took less than 5 s, the timer fires within 0.5 s of the commit; if less than a minute, within 5
+   * s. A transaction with notifications cannot be prepared for two-phase commit.
    *
    * @param connection a connection to the database and the schema of the store, not in auto-commit
    *     mode, with isolation READ COMMITTED

@@ -323,7 +323,7 @@ public final class HandlerQueue {
     } else if (earlyMillis > context.claimAheadMillis() + MAX_EARLY_MILLIS) { // clock was set back
       run.giveBack(atMillis);
     } else if (earlyMillis > 0) { // it was claimed ahead, here or by a former owner
-      readyLater(run, earlyMillis);
+      readyLater(run, record, atMillis, earlyMillis);
     } else {
       ready(run);
     }
@@ -331,12 +331,14 @@ public final class HandlerQueue {
 
   // Runs
 
-  private void readyLater(AttemptRun run, long waitMillis) {
+  private void readyLater(AttemptRun run, TimerRecord record, long atMillis, long waitMillis) {
     synchronized (this) {
       early.add(run);
     }
     try {
-      context.delays().start(() -> readyUnlessGivenBack(run), Duration.ofMillis(waitMillis));
+      context
+          .delays()
+          .start(() -> beginUnlessGivenBack(run, record, atMillis), Duration.ofMillis(waitMillis));
     } catch (IllegalStateException e) { // the wheel was stopped
       if (removeEarly(run)) {
         throw e;
@@ -344,9 +346,10 @@ public final class HandlerQueue {
     }
   }
 
-  private void readyUnlessGivenBack(AttemptRun run) {
+  /** Begins an attempt after its wait, unless the clock has gone back meanwhile. */
+  private void beginUnlessGivenBack(AttemptRun run, TimerRecord record, long atMillis) {
     if (removeEarly(run)) {
-      ready(run);
+      begin(run, record, atMillis);
     }
   }
 

@@ -3,10 +3,12 @@ package io.timewheel.durable.internal.commit;
 
 import io.timewheel.durable.internal.health.GuardedLog;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the work that may block on the store, on three executors: reads of due timers, maintenance,
@@ -28,6 +30,9 @@ public final class StoreTasks {
   /** The submitted tasks that no thread has begun. */
   private final Set<Task> handedOver = ConcurrentHashMap.newKeySet();
 
+  /** The runnables that a close runs instead of rejected tasks. */
+  private final Set<Runnable> toDrop = ConcurrentHashMap.newKeySet();
+
   /** The executors of each kind of work; they may be the same. */
   public record Executors(Executor reads, Executor maintenance, Executor claims) {}
 
@@ -43,35 +48,69 @@ public final class StoreTasks {
    * @return false if it will not run, because the engine is closed or its wheel was stopped
    */
   public boolean read(Runnable work) {
-    return executeOrWait(executors.reads, work);
+    return executeOrWait(executors.reads, work, null);
   }
 
   /** Runs work that may take long, as {@link #read} does. */
   public boolean maintain(Runnable work) {
-    return executeOrWait(executors.maintenance, work);
+    return executeOrWait(executors.maintenance, work, null);
+  }
+
+  /**
+   * Runs work that may take long.
+   *
+   * @param dropped runs instead if this returned true, and the engine closes while the executor
+   *     still rejects the work
+   */
+  public boolean maintain(Runnable work, Runnable dropped) {
+    return executeOrWait(executors.maintenance, work, dropped);
   }
 
   /** Runs claims of consumers, as {@link #read} does. */
   public boolean claim(Runnable work) {
-    return executeOrWait(executors.claims, work);
+    return executeOrWait(executors.claims, work, null);
   }
 
-  private boolean executeOrWait(Executor executor, Runnable work) {
+  private boolean executeOrWait(Executor executor, Runnable work, @Nullable Runnable dropped) {
     try {
       execute(executor, work);
       return true;
     } catch (RuntimeException | Error e) {
-      return !closed && executeLater(executor, work, e);
+      return !closed && executeLater(executor, work, dropped, e);
     }
   }
 
-  private boolean executeLater(Executor executor, Runnable work, Throwable refusal) {
+  private boolean executeLater(
+      Executor executor, Runnable work, @Nullable Runnable dropped, Throwable refusal) {
     LOG.log(System.Logger.Level.WARNING, "the store's executor refuses work", refusal);
+    if (dropped != null) {
+      toDrop.add(dropped);
+    }
     try {
-      delays.start(() -> executeOrWait(executor, work), REFUSED_WAIT);
-      return true;
+      delays.start(() -> executeAgain(executor, work, dropped), REFUSED_WAIT);
     } catch (IllegalStateException e) {
-      return false;
+      return dropped != null && !toDrop.remove(dropped);
+    }
+    if (closed) {
+      dropAll();
+    }
+    return true;
+  }
+
+  private void executeAgain(Executor executor, Runnable work, @Nullable Runnable dropped) {
+    if (dropped != null && !toDrop.remove(dropped)) {
+      return;
+    }
+    if (!executeOrWait(executor, work, dropped) && dropped != null) {
+      dropped.run();
+    }
+  }
+
+  private void dropAll() {
+    for (Runnable dropped : List.copyOf(toDrop)) {
+      if (toDrop.remove(dropped)) {
+        dropped.run();
+      }
     }
   }
 
@@ -91,6 +130,7 @@ public final class StoreTasks {
   /** Drops rejected work, because the engine closes. */
   public void close() {
     closed = true;
+    dropAll();
   }
 
   public boolean isClosed() {

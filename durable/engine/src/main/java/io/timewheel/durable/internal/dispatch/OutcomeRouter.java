@@ -98,6 +98,9 @@ public final class OutcomeRouter implements Committer.Listener {
     TimerRecord record = outcome.record();
     if (record != null) {
       observe(record);
+      if (change instanceof Change.Finish || change instanceof Change.Skip) {
+        parts().clockSteps.ended(record);
+      }
       if (record.state() == TimerState.READY) {
         ready(record.key().namespace(), record.definition());
       }
@@ -118,7 +121,12 @@ public final class OutcomeRouter implements Committer.Listener {
       giveBack(record);
     }
     parts().shards.observe(record);
-    parts().clockSteps.observe(record);
+  }
+
+  /** Passes on the record of a timer of another node, after its attempt has ended here. */
+  public void ended(TimerRecord record) {
+    observe(record); // this node may now own its shard
+    parts().clockSteps.ended(record);
   }
 
   /** Reports that the handler of this name has a free concurrency slot. */

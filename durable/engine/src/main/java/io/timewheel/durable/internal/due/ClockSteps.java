@@ -11,6 +11,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
@@ -28,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * the store has answered all changes of the previous one.
  *
  * <p>A run that begins before the step and ends after it sets the time of the next run by the old
- * clock. So once the clock was set back, each record of a recurring timer is checked when it is
- * committed.
+ * clock. So once the clock was set back, each record of a recurring timer is checked when its run
+ * ends.
  */
 public final class ClockSteps {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -64,8 +65,8 @@ public final class ClockSteps {
     new Pass(backMillis, nowMillis - NOTICED_WITHIN_MILLIS).next();
   }
 
-  /** Checks a record after a commit. */
-  public void observe(TimerRecord record) {
+  /** Checks a record after the end of a run, which sets the time of the next one. */
+  public void ended(TimerRecord record) {
     if (!wentBack || record.state() != TimerState.SCHEDULED) {
       return;
     }
@@ -124,7 +125,8 @@ public final class ClockSteps {
       List<Change.Retime> changes;
       try {
         page = shard.isClosed() ? List.of() : store.due(shard.number, Long.MAX_VALUE, after, PAGE);
-        changes = page.stream().map(due -> change(due, shard)).filter(Objects::nonNull).toList();
+        changes =
+            page.stream().map(due -> changeIfSound(due, shard)).filter(Objects::nonNull).toList();
       } catch (RuntimeException | Error e) {
         LOG.log(System.Logger.Level.DEBUG, "waits are corrected later: the clock went back", e);
         delays.start(this::next, RETRY_WAIT);
@@ -137,6 +139,21 @@ public final class ClockSteps {
         left.remove();
       }
       submit(changes);
+    }
+
+    /** Returns the change of a timer; null also if its record or recurrence cannot be read. */
+    private Change.@Nullable Retime changeIfSound(DueTimer due, Shard shard) {
+      try {
+        return change(due, shard);
+      } catch (IllegalArgumentException e) {
+        LOG.log(System.Logger.Level.DEBUG, "the wait of " + due.key() + " is not corrected", e);
+        return null;
+      } catch (StoreException e) {
+        if (e.kind() != StoreException.Kind.REJECTED) {
+          throw e;
+        }
+        return null;
+      }
     }
 
     private Change.@Nullable Retime change(DueTimer due, Shard shard) {

@@ -100,6 +100,13 @@ final class Window {
    */
   private boolean cameBack;
 
+  /**
+   * True from the time that the window was too full until it has room again, or until the next
+   * maintenance tick. Until then, a passed-over handler does not make the window read further: the
+   * window would drop the new entries again.
+   */
+  private boolean shrunk;
+
   private boolean closed;
 
   Window(DueContext context, Shard shard, int cap, int share) {
@@ -259,6 +266,7 @@ final class Window {
   private void remove(DueEntry entry) {
     if (entries.remove(entry.due.key(), entry)) {
       shares.removed(shareOf(entry.due));
+      shrunk &= entries.size() > roomBelow();
     }
   }
 
@@ -298,6 +306,7 @@ final class Window {
       remove(far);
     }
     loaded = byTime.get(kept - 1).due.position();
+    shrunk = true;
   }
 
   // The part, under the lock of the shard
@@ -378,10 +387,12 @@ final class Window {
 
   /**
    * Makes the next load start at the beginning if a timer could not be read or put on the wheel.
+   * Lets a window that was too full read on once, for handlers that are not stalled.
    */
   void tick() {
     fromStart |= again;
     again = false;
+    shrunk = false;
   }
 
   // Loading
@@ -419,7 +430,8 @@ final class Window {
                 || EpochMillis.saturatedSubtract(loaded.fireAt(), context.nowMillis())
                     > spanMillis / 2);
     boolean room =
-        entries.size() <= roomBelow() || (shares.anyPassedOver() && entries.size() < cap);
+        entries.size() <= roomBelow()
+            || (!shrunk && shares.anyPassedOver() && entries.size() < cap);
     return !reached && room;
   }
 

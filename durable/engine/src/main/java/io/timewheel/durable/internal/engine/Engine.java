@@ -121,7 +121,7 @@ public final class Engine {
     clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());
     consumers = new QueueConsumers(attempts, tasks, router::observe, settings.queueLimits());
     handOver = new HandOver(attempts.pauseGate());
-    leases = new HandlerLeases(attempts, tasks, handlers, router::observe);
+    leases = new HandlerLeases(attempts, tasks, handlers, router::ended);
     releases = new ResumedTimerReleaser(due, shards, known, committer);
     router.connect(
         committer, new OutcomeRouter.Parts(shards, handlers, consumers, leases, clockSteps));

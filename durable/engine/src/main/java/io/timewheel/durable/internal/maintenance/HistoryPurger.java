@@ -41,22 +41,32 @@ public final class HistoryPurger {
 
   private void run() {
     try {
-      purge();
-    } catch (RuntimeException | Error e) {
-      if (!tasks.isClosed()) {
-        LOG.log(System.Logger.Level.WARNING, "cannot purge finished timers; tried again", e);
-      }
+      attempt(this::purgeTimers, "finished timers");
+      attempt(this::purgeAnswers, "the answers of requests");
     } finally {
       running.set(false);
     }
   }
 
-  private void purge() {
+  private void attempt(Runnable purge, String what) {
+    try {
+      purge.run();
+    } catch (RuntimeException | Error e) {
+      if (!tasks.isClosed()) {
+        LOG.log(System.Logger.Level.WARNING, "cannot purge " + what + "; tried again", e);
+      }
+    }
+  }
+
+  private void purgeTimers() {
     long finishedBefore =
         EpochMillis.saturatedSubtract(clock.nowMillis(), EpochMillis.ceil(retain));
     while (!tasks.isClosed() && store.purge(finishedBefore, retainAtMost, PAGE) == PAGE) {
       // There may be more.
     }
+  }
+
+  private void purgeAnswers() {
     long answeredBefore =
         EpochMillis.saturatedSubtract(
             clock.nowMillis(), TimeUnit.HOURS.toMillis(RequestId.KEPT_HOURS));

@@ -319,7 +319,7 @@ public final class HandlerLeases {
     public void answered(TimerKey key, @Nullable Outcome outcome) {
       leases.remove(this);
       if (outcome != null && outcome.record() != null) {
-        observer.accept(outcome.record()); // this node may now own its shard
+        observer.accept(outcome.record());
       }
     }
   }
