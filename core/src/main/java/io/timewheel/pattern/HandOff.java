@@ -5,6 +5,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
 import java.util.function.Consumer;
 
 /**
@@ -17,7 +18,7 @@ import java.util.function.Consumer;
  *
  * <p>An executor may silently drop a run. So a run that has not begun is offered again with the
  * second, third, fifth and ninth element, and so on. The element of the first offer counts as the
- * first one.
+ * first one. An executor that is shut down may have dropped the run, too, and begins no other.
  *
  * @param <E> the type of the elements
  */
@@ -114,14 +115,14 @@ final class HandOff<E> implements Runnable {
   }
 
   /**
-   * Offers a run to the executor. A rejection has an effect only for the first offer: afterwards,
-   * the run that was offered before may still begin.
+   * Offers a run to the executor. A rejection has an effect only for the first offer, or if the
+   * executor is shut down: otherwise the run that was offered before may still begin.
    */
   private void offer(boolean first) {
     try {
       executor.execute(this);
     } catch (Throwable e) {
-      if (first) {
+      if (first || (executor instanceof ExecutorService service && service.isShutdown())) {
         errors.handle(null, e);
         drain(overflow);
       }

@@ -19,6 +19,8 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -404,6 +406,21 @@ class ExpirationsTest {
     blocked.expireOne("third");
     Await.until("all notifications", () -> blocked.toldOn.size() == 3);
     assertThat(blocked.overflow).isEmpty();
+  }
+
+  /** A shutdown drops the run that waits, and the executor rejects all later ones. */
+  @Test
+  @Tag("promise-All")
+  void theTimerNotifiesOfAllAfterAShutdownHasDroppedARun() {
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    var unused = executor.submit(() -> new CountDownLatch(1).await(1, TimeUnit.DAYS));
+    Expirations<String, Integer> entries = make(rig).executor(executor).build();
+    entries.add("a", 1, ofMillis(10));
+    rig.advanceMillis(10);
+    executor.shutdownNow();
+    entries.add("b", 2, ofMillis(10));
+    rig.advanceMillis(10);
+    assertThat(expired).containsExactly("a1", "b2");
   }
 
   @Test
