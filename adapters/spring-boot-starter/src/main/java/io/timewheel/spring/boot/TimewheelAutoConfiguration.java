@@ -8,6 +8,7 @@ import io.timewheel.Timer;
 import io.timewheel.TimerListener;
 import io.timewheel.concurrent.WheelScheduledExecutor;
 import java.util.concurrent.ScheduledExecutorService;
+import org.springframework.beans.factory.BeanFactory;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
@@ -31,7 +32,7 @@ import org.springframework.scheduling.concurrent.ConcurrentTaskScheduler;
  * <tr><th>Bean<th>Description<th>Not created if there is
  * <tr><td>{@code timewheelTimer}<td>a {@link HierarchicalWheelTimer}, with the {@link TimerListener}, {@link TaskErrorHandler} and {@link TimeSource} that are beans
  * <td>a {@link Timer}
- * <tr><td>{@code taskScheduler}<td>the scheduler of {@code @Scheduled}, on the {@link Timer} bean<td>a {@link TaskScheduler} or {@link ScheduledExecutorService}
+ * <tr><td>{@code taskScheduler}<td>the scheduler of {@code @Scheduled}, on the {@link Timer} bean, or on a timer of its own if that has a limit<td>a {@link TaskScheduler} or {@link ScheduledExecutorService}
  * </table>
  *
  * <p>The tasks of both beans run on separate threads, never on the timer thread. These are virtual
@@ -70,7 +71,11 @@ public final class TimewheelAutoConfiguration {
       ObjectProvider<TimerListener> listener,
       ObjectProvider<TaskErrorHandler> onError,
       ObjectProvider<TimeSource> timeSource) {
-    HierarchicalWheelTimer.Builder settings = properties.timer().executor(workers::execute);
+    HierarchicalWheelTimer.Builder settings =
+        properties
+            .timer()
+            .maxPendingTimeouts(properties.maxPendingTimeouts())
+            .executor(workers::execute);
     listener.ifAvailable(settings::listener);
     onError.ifAvailable(settings::onError);
     timeSource.ifAvailable(settings::timeSource);
@@ -79,14 +84,32 @@ public final class TimewheelAutoConfiguration {
     return timer;
   }
 
+  /**
+   * Returns the scheduler. It has a timer of its own if {@code timewheelTimer} has a limit: a cron
+   * method whose next run is refused would never run again.
+   */
   @Bean
   @ConditionalOnSingleCandidate(Timer.class)
   @ConditionalOnMissingBean({TaskScheduler.class, ScheduledExecutorService.class})
   @ConditionalOnProperty(name = "timewheel.scheduler.enabled", matchIfMissing = true)
-  TaskScheduler taskScheduler(Timer timer, Workers workers) {
+  TaskScheduler taskScheduler(
+      Timer timer,
+      TimewheelProperties properties,
+      Workers workers,
+      ObjectProvider<TimeSource> timeSource,
+      BeanFactory beans) {
+    Timer unlimited = timer;
+    if (properties.maxPendingTimeouts() > 0 && beans.containsBean(TIMER)) {
+      HierarchicalWheelTimer.Builder settings =
+          properties.timer().name(properties.name() + "-scheduled").executor(workers::execute);
+      timeSource.ifAvailable(settings::timeSource);
+      HierarchicalWheelTimer own = settings.build();
+      workers.stopFirst(own::stop);
+      unlimited = own;
+    }
     WheelScheduledExecutor executor =
         WheelScheduledExecutor.builder()
-            .timer(timer)
+            .timer(unlimited)
             .executor(workers::execute)
             .executeExistingDelayedTasksAfterShutdown(false)
             .build();

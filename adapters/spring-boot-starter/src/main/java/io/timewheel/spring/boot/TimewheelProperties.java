@@ -23,10 +23,9 @@ record TimewheelProperties(
     @DefaultValue("10s") Duration shutdownTimeout) {
   static final String PREFIX = "timewheel";
 
-  /** Returns the settings of the timer. */
+  /** Returns the settings of a timer without a limit. */
   HierarchicalWheelTimer.Builder timer() {
-    HierarchicalWheelTimer.Builder timer =
-        HierarchicalWheelTimer.builder().name(name).maxPendingTimeouts(maxPendingTimeouts);
+    HierarchicalWheelTimer.Builder timer = HierarchicalWheelTimer.builder().name(name);
     set("tick", tick, timer::tick);
     if (stripes != null) {
       set("stripes", stripes, timer::stripes);
