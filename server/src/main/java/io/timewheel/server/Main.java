@@ -14,6 +14,7 @@ import picocli.CommandLine;
 
 /** The entry point of the command {@code timewheel}. */
 public final class Main {
+  private static final int OUTPUT_FAILED = 1;
   private static final int WRONG_USAGE = 2;
   private static final int MOST_THREADS = 200;
   private static final long TIMEOUT_MILLIS = 100;
@@ -53,7 +54,15 @@ public final class Main {
 
   private static int run(Map<String, String> environment, String[] args) {
     try {
-      return commandLine(Settings.read(environment)).execute(args);
+      CommandLine line = commandLine(Settings.read(environment));
+      int exitCode = line.execute(args);
+      // Neither stream throws: a full disk would look like success.
+      boolean isWritten = !line.getOut().checkError() && !System.out.checkError();
+      if (!isWritten && exitCode == 0) {
+        System.err.println("timewheel: the output could not be written");
+        return OUTPUT_FAILED;
+      }
+      return exitCode;
     } catch (IOException e) {
       System.err.println("timewheel: " + Settings.FILE + ": " + Timewheel.reason(e));
       return WRONG_USAGE;

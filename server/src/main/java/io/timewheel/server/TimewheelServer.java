@@ -133,7 +133,7 @@ public final class TimewheelServer implements AutoCloseable {
     new BatchResource(reads, webhookSecrets).addTo(router);
     new BulkResource(reads).addTo(router);
     queues.addTo(router);
-    new LeaseResource(reads::timer).addTo(router);
+    new LeaseResource(reads).addTo(router);
     new QueueListResource(reads).addTo(router);
     new PreviewResource(reads).addTo(router);
     WheelView wheel = new WheelView(node, counter, System::nanoTime);
@@ -219,7 +219,7 @@ public final class TimewheelServer implements AutoCloseable {
 
   /** Lets administrators copy the store while it is in use. */
   void backups(Path data, RocksTimerStore store) {
-    backups.serve(data, store);
+    backups.serve(data, store::backup);
   }
 
   /**

@@ -197,6 +197,24 @@ class BackupTest {
     schedule.run();
     assertThat(tries).hasValue(2);
     assertThat(failures.sum()).isEqualTo(2);
+    now.set(now.get().minus(Duration.ofDays(1))); // the clock was ahead
+    schedule.run();
+    assertThat(tries).hasValue(3);
+  }
+
+  @Test
+  void aClockThatWasAheadStopsNoBackup() throws Exception {
+    AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2027-01-01T00:00:00Z"));
+    BackupSchedule schedule = schedule(now::get);
+    schedule.run();
+    now.set(Instant.parse("2026-01-01T00:00:00Z"));
+    for (int hour = 0; hour <= 18; hour++) {
+      schedule.run();
+      now.set(now.get().plus(Duration.ofHours(1)));
+    }
+    assertThat(data.resolve("backups").toFile().list())
+        .containsExactlyInAnyOrder(
+            "auto-2026-01-01T06-00-00Z", "auto-2026-01-01T12-00-00Z", "auto-2026-01-01T18-00-00Z");
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.security.Tokens;
 import java.io.BufferedReader;
+import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
@@ -17,6 +18,8 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the command line as processes of a shell: their output, errors and exit codes. */
@@ -94,6 +97,32 @@ class CommandProcessTest {
     assertThat(unreachable.exitCode()).isEqualTo(5);
     assertThat(unreachable.out()).isEmpty();
     assertThat(unreachable.err()).contains(address).hasLineCount(1);
+  }
+
+  /** A backup script must not keep a truncated export. */
+  @Test
+  @EnabledOnOs(OS.LINUX)
+  void failsIfItsOutputCannotBeWritten() throws Exception {
+    String data = directory.resolve("data").toString();
+    Process server = serve();
+    String address = Programs.address(server, "127.0.0.1");
+    assertThat(run(address, "timers create shop a --after PT1H --queue q").exitCode()).isZero();
+    for (String command : List.of("timers list shop --server " + address, "store export -")) {
+      List<String> line = new ArrayList<>(List.of(command.split(" ", -1)));
+      if (command.startsWith("store")) {
+        server.destroyForcibly().waitFor();
+        line.addAll(List.of("--data", data));
+      }
+      Process full =
+          programs.run(
+              Map.of(),
+              Redirect.PIPE,
+              Redirect.to(new File("/dev/full")),
+              line.toArray(String[]::new));
+      String err = new String(full.getErrorStream().readAllBytes(), UTF_8);
+      assertThat(full.waitFor()).as(command).isEqualTo(1);
+      assertThat(err).contains("timewheel: the output could not be written");
+    }
   }
 
   @Test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.standardwebhooks.Webhook;
@@ -29,10 +30,12 @@ import java.util.Set;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /** Tests events about failed timers. */
+@Timeout(120)
 class FailedWebhookTest {
   private static final RetryPolicy ONCE =
       new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));
@@ -128,6 +131,25 @@ class FailedWebhookTest {
       assertThat(timer.get("attempt").asInt()).isEqualTo(1);
       assertThat(timer.get("error").asString()).isEqualTo("no luck");
       assertThat(receiver.calls).isEmpty();
+    }
+  }
+
+  /** A newer release may have written the event. */
+  @Test
+  void anUnreadableEventStopsNoOther() throws Exception {
+    try (DurableTimer other = DurableTimer.builder(store).start()) {
+      other.schedule(
+          TimerSpec.of(FailureEvents.NAMESPACE, "odd")
+              .queue("events")
+              .payload("{\"x\":1}".getBytes(UTF_8))
+              .retry(ONCE)
+              .after(Duration.ZERO));
+    }
+    store = store.reopen();
+    try (Program program = new Program(true)) {
+      program.await(FailureEvents.NAMESPACE, TimerState.FAILED, 1);
+      program.fail("a");
+      assertThat(ids(receiver.calls.take())).containsExactly("a");
     }
   }
 

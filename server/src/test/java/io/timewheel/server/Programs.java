@@ -23,6 +23,11 @@ final class Programs implements AutoCloseable {
 
   /** Runs the command with its errors where they cannot fill an unread pipe. */
   Process run(Map<String, String> environment, Redirect errors, String... args) throws IOException {
+    return run(environment, errors, Redirect.PIPE, args);
+  }
+
+  Process run(Map<String, String> environment, Redirect errors, Redirect output, String... args)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     // Most of these run briefly: the second compiler would cost more than it saves.
@@ -33,7 +38,7 @@ final class Programs implements AutoCloseable {
     command.addAll(List.of(args));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);
-    Process process = builder.redirectError(errors).start();
+    Process process = builder.redirectError(errors).redirectOutput(output).start();
     processes.add(process);
     return process;
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.ForwardingTimerStore;
@@ -39,6 +40,9 @@ class StoreReadsTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";
   private static final String SPEC = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
   private static final String ITEM = "{\"id\":\"a\",\"ifMatch\":\"*\"," + SPEC.substring(1);
+  private static final String FIRING =
+      "/v1/namespaces/shop/firings/" + new FireId(new TimerKey("shop", "a"), 1, 1);
+  private static final String LEASE_OF_NOBODY = "{\"leaseToken\":\"%032d\"}".formatted(0);
   private static final int AT_A_TIME = 2;
   private static final Duration LEASE = Duration.ofMinutes(1);
   private static final InstantSource YESTERDAY =
@@ -137,6 +141,8 @@ class StoreReadsTest {
             send("POST", TIMERS + ":batch", "{\"timers\":[" + ITEM + "]}"),
             send("POST", TIMERS + ":pause", "{\"filter\":{\"prefix\":\"a\"},\"force\":true}"),
             send("POST", TIMERS + "/a:pause", null),
+            send("POST", FIRING + ":ack", LEASE_OF_NOBODY),
+            send("POST", FIRING + ":nack", LEASE_OF_NOBODY),
             send("DELETE", TIMERS + "/none", null));
 
     awaitReads(AT_A_TIME, others.size());

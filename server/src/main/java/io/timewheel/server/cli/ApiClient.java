@@ -6,10 +6,12 @@ import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpConnectTimeoutException;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.net.http.HttpTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import javax.net.ssl.SSLContext;
@@ -38,6 +40,7 @@ final class ApiClient {
 
   private final URI server;
   private final @Nullable String token;
+  private final Duration answerTimeout;
   private final HttpClient http;
 
   /** A request of a command. Its body is a record or a map. */
@@ -69,8 +72,14 @@ final class ApiClient {
   }
 
   ApiClient(URI server, @Nullable String token, @Nullable SSLContext trust) {
+    this(server, token, trust, ANSWER_TIMEOUT);
+  }
+
+  ApiClient(
+      URI server, @Nullable String token, @Nullable SSLContext trust, Duration answerTimeout) {
     this.server = server;
     this.token = token;
+    this.answerTimeout = answerTimeout;
     HttpClient.Builder builder =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
@@ -94,6 +103,13 @@ final class ApiClient {
     HttpResponse<byte[]> answer;
     try {
       answer = http.send(request(call), BodyHandlers.ofByteArray());
+    } catch (HttpConnectTimeoutException e) {
+      throw unreachable(e);
+    } catch (HttpTimeoutException e) {
+      throw new CommandException(
+          ExitCode.FAILED,
+          "%s has not answered within %s; it may still do the work"
+              .formatted(server, answerTimeout));
     } catch (IOException e) {
       throw unreachable(e);
     } catch (InterruptedException e) {
@@ -118,7 +134,7 @@ final class ApiClient {
 
   private HttpRequest request(Call call) {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(url(call.path()))).timeout(ANSWER_TIMEOUT);
+        HttpRequest.newBuilder(URI.create(url(call.path()))).timeout(answerTimeout);
     if (token != null) {
       request.header("Authorization", "Bearer " + token);
     }

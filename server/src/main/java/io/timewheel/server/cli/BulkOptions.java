@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /**
- * The options of a bulk command: the filter, and the expected number of timers or {@code --yes}.
+ * The options of a bulk command: the filter, and the expected number of timers or {@code --force}.
  */
 final class BulkOptions {
   @Option(names = "--state", paramLabel = "STATE", description = "Without ID: only this state.")

@@ -87,7 +87,7 @@ public final class FailureEvents implements AutoCloseable {
 
   private final WebhookTarget target;
   private final InstantSource clock;
-  private final Queue<Noticed> noticed = new ArrayBlockingQueue<>(MAX_NOTICED);
+  private final Queue<Noticed> noticed;
   private final ScheduledExecutorService thread =
       Executors.newSingleThreadScheduledExecutor(
           work -> {
@@ -102,8 +102,13 @@ public final class FailureEvents implements AutoCloseable {
   private record Noticed(TimerKey key, long version, long failedAtMillis, int attempt) {}
 
   public FailureEvents(WebhookTarget target, InstantSource clock) {
+    this(target, clock, MAX_NOTICED);
+  }
+
+  FailureEvents(WebhookTarget target, InstantSource clock, int maxNoticed) {
     this.target = target;
     this.clock = clock;
+    noticed = new ArrayBlockingQueue<>(maxNoticed);
   }
 
   /** {@return the store to build the timer with, which reports failures} */
@@ -167,7 +172,9 @@ public final class FailureEvents implements AutoCloseable {
       }
       schedule(timer, specs);
     } catch (RuntimeException e) {
-      scanPending |= !noticed.addAll(taken);
+      for (Noticed each : taken) {
+        scanPending |= !noticed.offer(each);
+      }
       throw e;
     }
     if (scanPending) {
@@ -264,10 +271,13 @@ public final class FailureEvents implements AutoCloseable {
               .claim(NAMESPACE, QUEUE, MAX_BATCH, LEASE, WAIT)
               .whenComplete(
                   (firings, failure) -> {
-                    if (failure == null && !firings.isEmpty()) {
-                      post(timer, client, firings);
+                    try {
+                      if (failure == null) {
+                        post(timer, client, firings);
+                      }
+                    } finally {
+                      later(() -> claim(timer, client));
                     }
-                    later(() -> claim(timer, client));
                   });
     } catch (RuntimeException e) { // the store does not answer, or the timer is closed
       later(() -> claim(timer, client));
@@ -282,11 +292,22 @@ public final class FailureEvents implements AutoCloseable {
 
   private void post(DurableTimer timer, WebhookClient client, List<QueueFiring> firings) {
     List<FailedTimers.Timer> failures = new ArrayList<>();
+    List<QueueFiring> readable = new ArrayList<>();
     StringBuilder ids = new StringBuilder();
     for (QueueFiring each : firings) {
-      failures.add(
-          JsonReader.read(new String(each.firing().payload(), UTF_8), FailedTimers.Timer.class));
-      ids.append(each.firing().fireId());
+      try {
+        failures.add(
+            JsonReader.read(new String(each.firing().payload(), UTF_8), FailedTimers.Timer.class));
+        readable.add(each);
+        ids.append(each.firing().fireId());
+      } catch (RuntimeException e) { // written by another program, or by a newer release
+        String error = "not an event of --failed-webhook: " + e.getMessage();
+        LOG.warn("{}: {}", each.firing().fireId(), error);
+        var unused = timer.nack(each.firing().fireId(), each.leaseToken(), error, null);
+      }
+    }
+    if (readable.isEmpty()) {
+      return;
     }
     FailedTimers event =
         new FailedTimers(FailedTimers.TYPE, clock.instant(), new FailedTimers.Data(failures));
@@ -295,7 +316,7 @@ public final class FailureEvents implements AutoCloseable {
     var unused =
         client
             .post(target, message)
-            .whenComplete((answer, failure) -> posted(timer, firings, answer, failure));
+            .whenComplete((answer, failure) -> posted(timer, readable, answer, failure));
   }
 
   private void posted(

@@ -6,7 +6,6 @@ import static java.time.temporal.ChronoUnit.SECONDS;
 import io.timewheel.api.BackupAnswer;
 import io.timewheel.api.BackupRequest;
 import io.timewheel.api.BackupsAnswer;
-import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Route;
@@ -18,6 +17,7 @@ import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreCopies;
+import io.timewheel.server.store.TemporaryFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
@@ -25,6 +25,7 @@ import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -49,7 +50,7 @@ public final class BackupResource {
   private final InstantSource clock;
   private volatile @Nullable Embedded embedded;
 
-  private record Embedded(Path data, RocksTimerStore store) {}
+  private record Embedded(Path data, Consumer<Path> backup) {}
 
   public BackupResource(InstantSource clock) {
     this.clock = clock;
@@ -60,14 +61,18 @@ public final class BackupResource {
     router.add(Route.of("POST", "/v1/backups", Role.ADMIN).with(Work.BULK), this::backup);
   }
 
-  /** Sets the store to copy from. */
-  public void serve(Path data, RocksTimerStore store) {
+  /**
+   * Sets the store to copy from.
+   *
+   * @param backup copies the store into a new directory
+   */
+  public void serve(Path data, Consumer<Path> backup) {
     try {
       StoreCopies.deleteLeftovers(data);
     } catch (IOException e) {
       LOG.warn("copies of killed processes remain in {}, and use disk space", data, e);
     }
-    embedded = new Embedded(data, store);
+    embedded = new Embedded(data, backup);
   }
 
   private Embedded embedded() {
@@ -130,19 +135,37 @@ public final class BackupResource {
     Path target =
         present.data.toAbsolutePath().normalize().resolve(StoreCopies.FOLDER).resolve(name);
     if (!StoreCopies.isAwaited(target)) {
-      throw Problem.invalid(
-              "name",
-              "name: " + name + " is reserved for a command, which uses the data of another server")
-          .failure();
+      throw notAwaited(name);
     }
     if (Files.exists(target)) {
       throw Problem.of(409, "exists", "there is a backup with this name").failure();
     }
     try {
-      present.store.backup(target);
+      present.backup.accept(target);
     } catch (StoreException e) {
       throw Problem.unavailable(String.valueOf(e.getMessage())).failure();
     }
+    if (!StoreCopies.isAwaited(target)) { // its command has ended meanwhile
+      delete(target);
+      throw notAwaited(name);
+    }
     return target;
+  }
+
+  private static void delete(Path copy) {
+    try {
+      TemporaryFiles.delete(copy);
+    } catch (IOException e) {
+      LOG.warn("the copy of a command that has ended remains in {}, and uses disk space", copy, e);
+    }
+  }
+
+  private static Problem.Failure notAwaited(String name) {
+    return Problem.invalid(
+            "name",
+            "name: "
+                + name
+                + " is reserved for a command, which has ended or uses the data of another server")
+        .failure();
   }
 }

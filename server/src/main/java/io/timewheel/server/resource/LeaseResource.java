@@ -24,13 +24,13 @@ import io.timewheel.server.json.Parsed;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
+import io.timewheel.server.store.StoreReads;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.annotation.JsonDeserialize;
@@ -47,10 +47,10 @@ public final class LeaseResource {
 
   private static final Pattern LEASE_TOKEN = Pattern.compile("[0-9a-f]{32}");
 
-  private final Supplier<DurableTimer> timers;
+  private final StoreReads reads;
 
-  public LeaseResource(Supplier<DurableTimer> timers) {
-    this.timers = timers;
+  public LeaseResource(StoreReads reads) {
+    this.reads = reads;
   }
 
   public void addTo(Router router) {
@@ -91,7 +91,7 @@ public final class LeaseResource {
   }
 
   private <T extends LeaseRequest> void end(Exchange exchange, Class<T> type, LeaseCall<T> call) {
-    DurableTimer timer = timers.get();
+    DurableTimer timer = reads.timer();
     IdempotencyKey key = IdempotencyKey.of(exchange);
     FireId fireId = fireId(exchange.namespace(), exchange.path("fireId"));
     exchange.note("id", fireId.key().id());
@@ -102,7 +102,8 @@ public final class LeaseResource {
           if (change == null) {
             ended(exchange, LeaseResult.LOST);
           } else {
-            exchange.on(timer.changeLease(change), result -> ended(exchange, result));
+            exchange.on(
+                reads.ask(asked -> asked.changeLease(change)), result -> ended(exchange, result));
           }
         });
   }
@@ -237,7 +238,7 @@ public final class LeaseResource {
     router.add(
         Route.of("POST", FIRINGS + ":" + verb, Role.CONSUME),
         exchange -> {
-          DurableTimer timer = timers.get();
+          DurableTimer timer = reads.timer();
           IdempotencyKey key = IdempotencyKey.of(exchange);
           exchange.body(
               MAX_BATCH_BODY,
@@ -252,9 +253,10 @@ public final class LeaseResource {
                                 item(timer, exchange.namespace(), each, key, request, call, ids))
                         .toList();
                 exchange.note("ids", ids);
+                List<LeaseChange> changes =
+                    items.stream().map(Item::change).filter(Objects::nonNull).toList();
                 exchange.on(
-                    timer.changeLeases(
-                        items.stream().map(Item::change).filter(Objects::nonNull).toList()),
+                    reads.ask(asked -> asked.changeLeases(changes)),
                     results -> exchange.json(200, answer(exchange, items, results.iterator())));
               });
         });

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.format.DateTimeParseException;
 import java.time.temporal.ChronoUnit;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
@@ -81,15 +82,15 @@ public final class BackupSchedule {
   /** Makes a backup if it is due, and deletes the oldest ones above the limit. */
   public void run() {
     Instant now = clock.instant();
-    if (now.isBefore(notBefore)) {
+    if (now.isBefore(notBefore) && !notBefore.isAfter(now.plus(RETRY))) {
       return;
     }
     try {
-      List<String> made = automatic();
+      List<String> made = automatic(now);
       Instant last = made.isEmpty() ? null : timeOf(made.get(made.size() - 1));
-      if (last == null || !now.isBefore(last.plus(plan.every))) {
+      if (last == null || last.isAfter(now) || !now.isBefore(last.plus(plan.every))) {
         copy.make(name(now));
-        made = automatic();
+        made = automatic(now);
       }
       for (String old : made.subList(0, Math.max(0, made.size() - plan.keep))) {
         TemporaryFiles.delete(data.resolve(StoreCopies.FOLDER).resolve(old));
@@ -101,7 +102,16 @@ public final class BackupSchedule {
     }
   }
 
-  private List<String> automatic() throws IOException {
-    return StoreCopies.backups(data).stream().filter(BackupSchedule::isAutomatic).sorted().toList();
+  /**
+   * Returns the backups of a schedule, oldest first. Backups with a time in the future come first:
+   * the clock was ahead when they were made.
+   */
+  private List<String> automatic(Instant now) throws IOException {
+    return StoreCopies.backups(data).stream()
+        .filter(BackupSchedule::isAutomatic)
+        .sorted(
+            Comparator.comparing((String name) -> name.compareTo(name(now)) <= 0)
+                .thenComparing(Comparator.naturalOrder()))
+        .toList();
   }
 }

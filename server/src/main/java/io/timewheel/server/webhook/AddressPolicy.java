@@ -3,6 +3,7 @@ package io.timewheel.server.webhook;
 
 import io.timewheel.server.settings.Cidr;
 import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.util.List;
 import java.util.stream.Stream;
 
@@ -15,8 +16,7 @@ import java.util.stream.Stream;
 public final class AddressPolicy {
   /**
    * The addresses outside the public internet, by the IANA registries of special addresses. Blocks
-   * that embed an IPv4 address are refused completely. (The JDK unwraps mapped addresses itself;
-   * this list contains their block in case a JDK does not.)
+   * that embed an IPv4 address are refused completely; a mapped address counts as its IPv4 address.
    */
   private static final List<Cidr> REFUSED =
       Stream.of(
@@ -74,7 +74,20 @@ public final class AddressPolicy {
    * @return true if it may
    */
   public boolean admits(InetAddress address) {
-    return admitted.stream().anyMatch(block -> block.contains(address))
-        || REFUSED.stream().noneMatch(block -> block.contains(address));
+    InetAddress plain = unmapped(address);
+    return admitted.stream().anyMatch(block -> block.contains(plain))
+        || REFUSED.stream().noneMatch(block -> block.contains(plain));
+  }
+
+  /**
+   * Returns the IPv4 address of a mapped address, to which the system connects. A lookup by name
+   * may return a mapped address.
+   */
+  private static InetAddress unmapped(InetAddress address) {
+    try {
+      return InetAddress.getByAddress(address.getAddress());
+    } catch (UnknownHostException e) {
+      throw new IllegalStateException("an address has 4 or 16 bytes", e);
+    }
   }
 }

@@ -7,7 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * A webhook target, stored as headers of its timer. {@link WebhookHandler#nameFor} returns the name
+ * A webhook target, stored as headers of its timer. {@link DeliveryName#handler} returns the name
  * of its handler. The names of these headers begin with a colon, which is not allowed in headers of
  * users.
  */

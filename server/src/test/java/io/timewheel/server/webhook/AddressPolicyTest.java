@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.server.settings.Cidr;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.util.List;
@@ -51,6 +52,28 @@ final class AddressPolicyTest {
       })
   void refusesAddressesOutsideThePublicInternet(String address) throws UnknownHostException {
     assertThat(PUBLIC.admits(InetAddress.getByName(address))).isFalse();
+  }
+
+  /** A lookup by name returns a mapped address as it is, unlike a parser of literals. */
+  @Test
+  void aMappedAddressCountsAsItsIpv4Address() throws UnknownHostException {
+    assertThat(PUBLIC.admits(mapped(169, 254, 169, 254))).isFalse();
+    assertThat(PUBLIC.admits(mapped(1, 1, 1, 1))).isTrue();
+    assertThat(
+            AddressPolicy.admitting(List.of(Cidr.parse("10.1.0.0/16"))).admits(mapped(10, 1, 2, 3)))
+        .isTrue();
+  }
+
+  private static InetAddress mapped(int... ipv4) throws UnknownHostException {
+    byte[] bytes = new byte[16];
+    bytes[10] = -1;
+    bytes[11] = -1;
+    for (int i = 0; i < 4; i++) {
+      bytes[12 + i] = (byte) ipv4[i];
+    }
+    InetAddress address = Inet6Address.getByAddress("name", bytes, -1);
+    assertThat(address.getAddress()).hasSize(16);
+    return address;
   }
 
   @ParameterizedTest

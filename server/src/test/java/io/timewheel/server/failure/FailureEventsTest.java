@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.failure;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.server.webhook.WebhookTarget;
+import java.net.URI;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tests the queue between commits and the thread that stores their failures. */
+@Timeout(120)
+class FailureEventsTest {
+  private static final RetryPolicy ONCE =
+      new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));
+
+  private final CountDownLatch scanned = new CountDownLatch(1);
+  private final CountDownLatch reads = new CountDownLatch(1);
+  private final CountDownLatch goOn = new CountDownLatch(1);
+  private final AtomicBoolean fails = new AtomicBoolean(true);
+
+  /** Holds the first read of a timer, and then fails it. */
+  private final class OneFailure extends ForwardingTimerStore {
+    OneFailure() {
+      super(InMemoryTimerStore.create());
+    }
+
+    @Override
+    public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+      TimerPage page = super.page(query, after, limit);
+      scanned.countDown();
+      return page;
+    }
+
+    @Override
+    public @Nullable TimerRecord get(TimerKey key) {
+      if (fails.getAndSet(false)) {
+        reads.countDown();
+        try {
+          goOn.await();
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+        throw new StoreException(StoreException.Kind.UNAVAILABLE, "on purpose", null);
+      }
+      return super.get(key);
+    }
+  }
+
+  @Test
+  void failuresThatDoNotFitBackIntoTheQueueAreFoundByAScan() throws Exception {
+    WebhookTarget target =
+        new WebhookTarget(
+            URI.create("http://127.0.0.1:1/"), "ops", Map.of(), Duration.ofSeconds(1));
+    try (FailureEvents events = new FailureEvents(target, InstantSource.system(), 1);
+        DurableTimer timer =
+            DurableTimer.builder(events.watch(new OneFailure()))
+                .handler(
+                    "h",
+                    firing -> {
+                      throw new IllegalStateException("no luck");
+                    })
+                .start()) {
+      events.start(timer, null, false);
+      scanned.await();
+      fail(timer, "a");
+      reads.await();
+      fail(timer, "b");
+      await(timer, "ns", TimerState.FAILED);
+      goOn.countDown();
+      await(timer, FailureEvents.NAMESPACE, TimerState.READY);
+    }
+  }
+
+  private static void fail(DurableTimer timer, String id) {
+    timer.schedule(TimerSpec.of("ns", id).handler("h").retry(ONCE).after(Duration.ZERO));
+  }
+
+  private static void await(DurableTimer timer, String namespace, TimerState state) {
+    while (timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) < 2) {
+      Thread.onSpinWait();
+    }
+    assertThat(timer.counts().get(namespace)).containsEntry(state, 2L);
+  }
+}
