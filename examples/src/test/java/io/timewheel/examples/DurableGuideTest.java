@@ -210,7 +210,7 @@ class DurableGuideTest {
   // begin
   @Test
   void anOrderThatIsNotPaidIsCancelled() {
-    DurableTestkit kit = DurableTestkit.create(); // no threads, and a clock that stands still
+    DurableTestkit kit = DurableTestkit.create(); // no threads; only the test advances the clock
     DurableTimer timer =
         kit.start(
             InMemoryTimerStore.create(),

@@ -76,7 +76,7 @@ class DurableMigratingTest {
             .handler("orders.cancel")); // on disk when this returns
 
     if (timer.cancel("shop", order.id()).outcome() == CANCELLED) {
-      orders.markPaid(order); // in time: the handler never runs; the same if asked again
+      orders.markPaid(order); // in time: no further attempt begins; the same if asked again
     }
     // end
     timer.close();

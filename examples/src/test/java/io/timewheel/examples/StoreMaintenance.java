@@ -13,7 +13,7 @@ import java.nio.file.Path;
 final class StoreMaintenance {
   private StoreMaintenance() {}
 
-  /** Writes a backup while the timer runs. The backup is verified by reading all of it. */
+  /** Writes a backup while the scheduler runs. The backup is verified by reading all of it. */
   static void backUp(RocksTimerStore store, Path backup) {
     store.backup(backup); // must not exist; links on the same file system, so copy it elsewhere
     try (RocksTimerStore copy = RocksTimerStore.open(backup)) {
@@ -28,7 +28,7 @@ final class StoreMaintenance {
     }
   }
 
-  /** Exports all timers as lines of JSON while the timer runs. */
+  /** Exports all timers as lines of JSON while the scheduler runs. */
   static long exportTo(Path file, RocksTimerStore store) throws IOException {
     try (OutputStream out = Files.newOutputStream(file)) {
       return store.exportTo(out);
