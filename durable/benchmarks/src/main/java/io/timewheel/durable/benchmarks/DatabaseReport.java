@@ -11,11 +11,17 @@ import static io.timewheel.durable.benchmarks.DatabaseSection.SCHEDULE;
 import static io.timewheel.durable.benchmarks.DatabaseSection.SNAPSHOT;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.BARE;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.BARE_BATCH;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.DBOS;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.DBOS_BEST;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.DB_SCHEDULER;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.DB_SCHEDULER_BEST;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.EFFECTS_BATCH;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.EFFECTS_JDBC_BATCH;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.JOBRUNR;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.JOBRUNR_BEST;
 import static io.timewheel.durable.benchmarks.DatabaseSubject.OURS;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.QUARTZ;
+import static io.timewheel.durable.benchmarks.DatabaseSubject.QUARTZ_BEST;
 import static io.timewheel.durable.benchmarks.ServerPlace.Server.MARIADB;
 import static io.timewheel.durable.benchmarks.ServerPlace.Server.POSTGRESQL;
 
@@ -47,8 +53,9 @@ final class DatabaseReport {
       ## How
 
       * Each measurement has its own JVM and its own server. Every second round runs in reverse order. Figures are medians (least–greatest) if there is more than one round. `×` is the ratio by which our first row is better; below 1 it is worse. CPU is server + client, per timer or in cores.
+      * A warm-up lasts at least six seconds, and up to thirty while the JVM's compiler uses more than a tenth of a processor.
       * PostgreSQL and MariaDB have their default durability; `shared_buffers` and InnoDB's pool 512 MB, `max_wal_size` 8 GB, InnoDB's log 2 GB, so that no checkpoint runs during a measurement.
-      * A timer has an ID of 16 characters and a payload of 64 bytes. *Schedule*: due within the next month. *Fire*: all due at one moment, with an empty handler, until the last completion is recorded (JobRunr retains finished jobs, ours for a day, the others delete them). The same number fires before as a warm-up, repeated for six seconds. The results contain the number where 50,000 would take too long. *Recur*: at a fixed rate. *Effects*: each handler inserts a row in the transaction that completes its timer. *Lag*: from due to the first line of the handler, by the client's clock, at random times. Ours fires by the database's clock, so some timers are early by the client's clock. *Bytes*: tables and indexes. *Snapshot*: a REPEATABLE READ transaction with a snapshot from before the first timer was stored. *Nodes*: schedulers with their own pools, in one JVM.
+      * A timer has an ID of 16 characters and a payload of 64 bytes. *Schedule*: due within the next month. *Fire*: all due at one moment, with an empty handler, until the last completion is recorded (JobRunr retains finished jobs, ours for a day, the others delete them). The same number fires before as a warm-up. The figure is the median of three such bursts (of one for *Nodes*). The results contain the number where 50,000 would take too long. *Recur*: at a fixed rate. *Effects*: each handler inserts a row in the transaction that completes its timer. *Lag*: from due to the first line of the handler, by the client's clock, at random times. Ours fires by the database's clock, so some timers are early by the client's clock. *Bytes*: tables and indexes. *Snapshot*: a REPEATABLE READ transaction with a snapshot from before the first timer was stored. *Nodes*: schedulers with their own pools, in one JVM.
       * **Ours**: the defaults, with 8 connections per node and those of its handlers.
       * **db-scheduler**: the defaults (10 threads, every 10 s) and `reWriteBatchedInserts` on PostgreSQL; tuned, the fastest of several settings: 20 threads and `pollUsingLockAndFetch(4.0, 20.0)` (on MariaDB 50 and `pollUsingFetch(3.0, 6.0)`), every 100 ms, immediate execution.
       * **Quartz**: `JobStoreTX`, clustered, triggers of one durable job, its own script; tuned: 50 threads, triggers acquired in batches of 50 within the lock.
@@ -59,6 +66,21 @@ final class DatabaseReport {
       """;
 
   private static final String AT_ONCE = "due at once";
+
+  private static final Figure LATENESS =
+      new Figure(POSTGRESQL, LAG, "200 a second", OURS, List.of("p99Millis"));
+  private static final Figure STORED_BYTES =
+      new Figure(POSTGRESQL, BYTES, "stored", OURS, List.of("bytesPerTimer"));
+
+  /** A peer of the comparison. Some workloads were measured without tuning only. */
+  private record Peer(String name, DatabaseSubject tuned, DatabaseSubject untuned) {}
+
+  private static final List<Peer> PEERS =
+      List.of(
+          new Peer("db-scheduler", DB_SCHEDULER_BEST, DB_SCHEDULER),
+          new Peer("Quartz", QUARTZ_BEST, QUARTZ),
+          new Peer("JobRunr", JOBRUNR_BEST, JOBRUNR),
+          new Peer("DBOS Transact", DBOS_BEST, DBOS));
 
   private final Tables tables;
 
@@ -77,6 +99,11 @@ final class DatabaseReport {
 
   static String text(Results results) {
     return new DatabaseReport(results).text();
+  }
+
+  /** Returns the table of the README and of the page that compares schedulers. */
+  static String comparison(Results results) {
+    return new DatabaseReport(results).comparison();
   }
 
   /** A figure of one subject: the median of its rounds. */
@@ -116,6 +143,39 @@ final class DatabaseReport {
     return text.toString();
   }
 
+  private String comparison() {
+    StringBuilder text = new StringBuilder("| PostgreSQL, one node, peers tuned | Timewheel |");
+    PEERS.forEach(peer -> text.append(" ").append(peer.name()).append(" |"));
+    text.append("\n|---|--:|").append("--:|".repeat(PEERS.size())).append("\n");
+    for (String callers : List.of("1 caller", "8 callers", "64 callers")) {
+      compare(text, "schedules/s, " + callers, rate(POSTGRESQL, SCHEDULE, callers));
+    }
+    compare(text, "fires/s, all due at once", rate(POSTGRESQL, FIRE, AT_ONCE));
+    compare(text, "p99 lateness at 200 timers/s, ms", LATENESS);
+    compare(text, "bytes a timer", STORED_BYTES);
+    return text.toString();
+  }
+
+  private void compare(StringBuilder rows, String title, Figure ours) {
+    boolean higherIsBetter = ours.section().form(ours.server()).higherIsBetter();
+    double our = value(ours).orElseThrow();
+    boolean lost = false;
+    StringBuilder others = new StringBuilder();
+    for (Peer peer : PEERS) {
+      OptionalDouble tuned = value(ours.of(peer.tuned()));
+      OptionalDouble other = tuned.isPresent() ? tuned : value(ours.of(peer.untuned()));
+      if (other.isEmpty()) { // too slow for the measurement
+        others.append(" – |");
+        continue;
+      }
+      others.append(" ").append(Tables.number(other.getAsDouble())).append(" |");
+      lost |= higherIsBetter == other.getAsDouble() > our;
+    }
+    rows.append(
+        "| %s | %s%s |%s\n"
+            .formatted(title, Tables.number(our), lost ? ", **we lose**" : "", others));
+  }
+
   private void targets(StringBuilder rows) {
     String than = ", of db-scheduler tuned";
     schedule(rows, POSTGRESQL, "1 caller", 1.1);
@@ -152,13 +212,12 @@ final class DatabaseReport {
         effects.of(EFFECTS_JDBC_BATCH),
         fires);
 
-    Figure lag = new Figure(POSTGRESQL, LAG, "200 a second", OURS, List.of("p99Millis"));
-    atMost(rows, "lag at 200 a second, p99" + than, 0.1, lag, lag.of(DB_SCHEDULER_BEST));
+    atMost(rows, "lag at 200 a second, p99" + than, 0.1, LATENESS, LATENESS.of(DB_SCHEDULER_BEST));
     Figure cores =
         new Figure(POSTGRESQL, LAG, "200 a second", OURS, List.of("serverCores", "clientCores"));
     atMost(rows, "cores at 200 a second" + than, 1, cores, cores.of(DB_SCHEDULER_BEST));
-    Figure bytes = new Figure(POSTGRESQL, BYTES, "stored", OURS, List.of("bytesPerTimer"));
-    atMost(rows, "bytes a timer, of db-scheduler", 1.35, bytes, bytes.of(DB_SCHEDULER));
+    atMost(
+        rows, "bytes a timer, of db-scheduler", 1.35, STORED_BYTES, STORED_BYTES.of(DB_SCHEDULER));
     Figure snapshotLag = new Figure(POSTGRESQL, SNAPSHOT, "held open", OURS, List.of("p99Millis"));
     atMost(
         rows,

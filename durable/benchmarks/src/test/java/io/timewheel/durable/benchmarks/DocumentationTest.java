@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 final class DocumentationTest {
@@ -32,6 +33,15 @@ final class DocumentationTest {
           .hasContent(DatabaseReport.page(Results.read(recording)));
     } else {
       assertThat(page).doesNotExist();
+    }
+  }
+
+  @Test
+  void theReadmeAndTheComparisonShowTheFiguresOfTheSharedDatabase() throws Exception {
+    String table = DatabaseReport.comparison(Results.read(MODULE.resolve("results/database.json")));
+
+    for (String page : List.of("README.md", "docs/migrate/comparison.md")) {
+      assertThat(MODULE.resolve("../../" + page).normalize()).content().contains(table);
     }
   }
 }
