@@ -90,9 +90,9 @@ final class Requests {
 
   private static ScheduleResult scheduled(Change.Schedule change, Outcome outcome) {
     return switch (outcome.answer()) {
-      case CREATED -> new ScheduleResult(ScheduleResult.Outcome.CREATED, outcome.version());
-      case REPLACED -> new ScheduleResult(ScheduleResult.Outcome.REPLACED, outcome.version());
-      case UNCHANGED -> new ScheduleResult(ScheduleResult.Outcome.UNCHANGED, outcome.version());
+      case CREATED -> result(ScheduleResult.Outcome.CREATED, change, outcome);
+      case REPLACED -> result(ScheduleResult.Outcome.REPLACED, change, outcome);
+      case UNCHANGED -> result(ScheduleResult.Outcome.UNCHANGED, change, outcome);
       case EXISTS ->
           throw refused(Reason.EXISTS, outcome, change.key() + " exists (expected: absent)");
       case VERSION_DIFFERS -> throw versionDiffers(change.key(), change.version(), outcome);
@@ -117,6 +117,12 @@ final class Requests {
       case REQUEST_DIFFERS -> throw requestDiffers(change, outcome);
       default -> throw new AssertionError(outcome);
     };
+  }
+
+  private static ScheduleResult result(
+      ScheduleResult.Outcome effect, Change.Schedule change, Outcome outcome) {
+    TimerRecord record = TimerRecord.scheduled(change, outcome.version(), null);
+    return new ScheduleResult(effect, new TimerInfo(record));
   }
 
   CompletableFuture<CancelResult> cancel(TimerKey key, long version, @Nullable RequestId request) {

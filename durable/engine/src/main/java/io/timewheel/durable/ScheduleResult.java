@@ -7,9 +7,10 @@ import static java.util.Objects.requireNonNull;
  * The result of scheduling a timer.
  *
  * @param outcome the effect of the call
- * @param version the version of the timer after the call
+ * @param timer the timer as this call schedules it, before its first run. The stored timer may
+ *     differ if the call changed nothing, or repeats an earlier one by its request ID
  */
-public record ScheduleResult(Outcome outcome, long version) {
+public record ScheduleResult(Outcome outcome, TimerInfo timer) {
   /** The effects of the call. */
   public enum Outcome {
     /** The timer is new. */
@@ -21,12 +22,19 @@ public record ScheduleResult(Outcome outcome, long version) {
   }
 
   /**
-   * Checks that there is an outcome.
+   * Checks that all components are present.
    *
    * @param outcome the effect of the call
-   * @param version the version of the timer after the call
+   * @param timer the timer as this call schedules it, before its first run. The stored timer may
+   *     differ if the call changed nothing, or repeats an earlier one by its request ID
    */
   public ScheduleResult {
     requireNonNull(outcome, "outcome");
+    requireNonNull(timer, "timer");
+  }
+
+  /** {@return the version of the timer after the call} */
+  public long version() {
+    return timer.version();
   }
 }

@@ -63,6 +63,20 @@ class AsynchronousTest {
   }
 
   @Test
+  void aResultContainsTheTimerAsItIsStored() {
+    TimerSpec every =
+        TimerSpec.of("ns", "a").handler("h").every(Duration.ofHours(1)).payload(new byte[] {1});
+    done(() -> timer.scheduleAsync(spec(A)));
+
+    ScheduleResult replaced = done(() -> timer.scheduleAsync(every));
+
+    assertThat(replaced.outcome()).isEqualTo(ScheduleResult.Outcome.REPLACED);
+    assertThat(replaced.timer())
+        .usingRecursiveComparison()
+        .isEqualTo(timer.get("ns", "a").orElseThrow());
+  }
+
+  @Test
   void appliesCommandsOfOperators() {
     done(() -> timer.scheduleAsync(spec(A)));
     assertThat(done(() -> timer.pauseAsync("ns", "a"))).isEqualTo(VerbResult.DONE);

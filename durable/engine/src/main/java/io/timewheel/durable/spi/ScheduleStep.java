@@ -3,14 +3,11 @@ package io.timewheel.durable.spi;
 
 import static io.timewheel.durable.model.TimerState.COMPLETED;
 import static io.timewheel.durable.model.TimerState.FAILED;
-import static io.timewheel.durable.model.TimerState.SCHEDULED;
-import static io.timewheel.durable.spi.TimerRecord.NONE;
 import static io.timewheel.durable.spi.Transitions.answer;
 
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Transitions.Context;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Applies a {@link Change.Schedule} to an existing or absent timer. */
@@ -61,23 +58,6 @@ final class ScheduleStep {
               ? current.claim().ended(Attempt.End.SUPERSEDED)
               : current.former();
     }
-    return new TimerRecord(
-        change.key(),
-        version,
-        0,
-        SCHEDULED,
-        change.definition(),
-        change.dueAt(),
-        Math.max(change.dueAt(), change.now()),
-        NONE,
-        0,
-        null,
-        former,
-        false,
-        false,
-        change.now(),
-        change.now(),
-        null,
-        List.of());
+    return TimerRecord.scheduled(change, version, former);
   }
 }

@@ -111,6 +111,36 @@ public record TimerRecord(
     };
   }
 
+  /**
+   * Returns a timer as it is scheduled, before anything else happens to it.
+   *
+   * @param change the definition and the due time
+   * @param version the version
+   * @param former the last claim of the version before; null if there is none
+   * @return the first record of this version
+   */
+  public static TimerRecord scheduled(
+      Change.Schedule change, long version, @Nullable Claim former) {
+    return new TimerRecord(
+        change.key(),
+        version,
+        0,
+        TimerState.SCHEDULED,
+        change.definition(),
+        change.dueAt(),
+        Math.max(change.dueAt(), change.now()),
+        NONE,
+        0,
+        null,
+        former,
+        false,
+        false,
+        change.now(),
+        change.now(),
+        null,
+        List.of());
+  }
+
   /** {@return whether the due index contains this record} */
   public boolean isIndexed() {
     return fireAt != NEVER;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.write;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
 import io.timewheel.durable.jdbc.internal.notifications.Notifications;
 import io.timewheel.durable.jdbc.internal.server.CommitProof;
@@ -17,9 +15,7 @@ import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.TimerRecord;
-import io.timewheel.durable.spi.Transitions;
 import java.security.SecureRandom;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -70,6 +66,9 @@ final class DirectWrites {
 
   /** The maximum number of calls that skip the direct write after a timer that was not new. */
   private static final int MAX_PASSED_OVER = 64;
+
+  /** Stands for the version, which the server assigns. */
+  private static final long UNASSIGNED = 1;
 
   private final DirectInserts inserts;
   private final ServerErrors errors;
@@ -142,7 +141,8 @@ final class DirectWrites {
     }
     List<New> timers = new ArrayList<>(changes.size());
     for (int i = 0; i < changes.size(); i++) {
-      timers.add(new New(i, made((Change.Schedule) changes.get(i))));
+      Change.Schedule change = (Change.Schedule) changes.get(i);
+      timers.add(new New(i, TimerRecord.scheduled(change, UNASSIGNED, null)));
     }
     timers.sort(Comparator.comparing(New::key));
     for (int i = 1; i < timers.size(); i++) {
@@ -188,11 +188,6 @@ final class DirectWrites {
     }
   }
 
-  private static TimerRecord made(Change.Schedule change) {
-    Outcome outcome = Transitions.apply(null, change, new NewTimer());
-    return requireNonNull(outcome.record());
-  }
-
   /**
    * A timer that is assumed to be new.
    *
@@ -201,30 +196,6 @@ final class DirectWrites {
   private record New(int changeIndex, TimerRecord record) {
     TimerKey key() {
       return record.key();
-    }
-  }
-
-  /** The context of a timer that is assumed to be new. */
-  private static final class NewTimer implements Transitions.Context {
-    /** Returns a placeholder; the server assigns the version. */
-    @Override
-    public long nextVersion(long above) {
-      return 1;
-    }
-
-    @Override
-    public long pending(String namespace) {
-      return 0;
-    }
-
-    @Override
-    public boolean paused(String namespace) {
-      return false;
-    }
-
-    @Override
-    public @Nullable RequestAnswer answer(TimerKey key, String id) {
-      return null;
     }
   }
 
