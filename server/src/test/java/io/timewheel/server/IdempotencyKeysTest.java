@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.server.Running.Answer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -123,6 +124,49 @@ class IdempotencyKeysTest {
     running.put(path("if"), AFTER);
     assertThat(delete("if", "k", "If-Match", "*").text("outcome")).isEqualTo("cancelled");
     assertThat(state("if")).isEqualTo(TimerState.SCHEDULED);
+  }
+
+  @Test
+  void aRepeatedPutAnswersAsTheFirstAfterTheTimerWasPurged() {
+    String body = "{\"at\":\"2020-01-01T00:00:00Z\",\"target\":{\"queue\":\"purged\"}}";
+    Answer first = running.put(path("purged"), body, "Idempotency-Key", "k");
+    QueueFiring firing = claim("purged");
+    running.timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
+    running.store.purge(TimerRecord.NEVER, 0, 1_000);
+    assertThat(running.get(path("purged")).status()).isEqualTo(404);
+
+    Answer retry = running.put(path("purged"), body, "Idempotency-Key", "k");
+
+    assertThat(retry.status()).isEqualTo(201);
+    assertThat(retry.header("ETag")).isEqualTo(first.header("ETag"));
+    assertThat(retry.json().get("version")).isEqualTo(first.json().get("version"));
+    assertThat(retry.text("dueAt")).isEqualTo(first.text("dueAt"));
+  }
+
+  @Test
+  void aRepeatedPutAnswersAsTheFirstAfterTheTimerWasReplaced() {
+    Answer first = running.put(path("replaced"), AFTER, "Idempotency-Key", "k");
+    running.put(path("replaced"), AFTER.replace("1H", "2H"));
+
+    Answer retry = running.put(path("replaced"), AFTER, "Idempotency-Key", "k");
+
+    assertThat(retry.status()).isEqualTo(201);
+    assertThat(retry.header("ETag")).isEqualTo(first.header("ETag"));
+    assertThat(retry.json().get("version")).isEqualTo(first.json().get("version"));
+  }
+
+  @Test
+  void severalTagsAreNotComparedAgain() {
+    String version = running.put(path("tags"), AFTER).header("ETag");
+    String tags = "\"1234567\", " + version;
+    Answer first = running.put(path("tags"), AFTER, "Idempotency-Key", "k", "If-Match", tags);
+    assertThat(first.status()).isEqualTo(200);
+
+    Answer retry = running.put(path("tags"), AFTER, "Idempotency-Key", "k", "If-Match", tags);
+
+    assertThat(retry.status()).isEqualTo(200);
+    assertThat(retry.header("ETag")).isEqualTo(first.header("ETag"));
+    assertThat(running.put(path("tags"), AFTER, "If-Match", tags).status()).isEqualTo(412);
   }
 
   private static QueueFiring claim(String queue) {

@@ -98,11 +98,17 @@ class StoreReadsTest {
   }
 
   private CompletableFuture<Integer> send(String method, String path, @Nullable String body) {
-    HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
-            .header("Content-Type", "application/json")
-            .header("If-Match", "*") // makes verbs read the timer first
-            .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+    // The header makes verbs read the timer first.
+    return send(request(method, path, body).header("If-Match", "*"));
+  }
+
+  private HttpRequest.Builder request(String method, String path, @Nullable String body) {
+    return HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + path))
+        .header("Content-Type", "application/json")
+        .method(method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body));
+  }
+
+  private CompletableFuture<Integer> send(HttpRequest.Builder request) {
     return client
         .sendAsync(request.build(), BodyHandlers.discarding())
         .thenApply(HttpResponse::statusCode);
@@ -151,6 +157,15 @@ class StoreReadsTest {
     goOn.countDown();
     assertThat(slow).allSatisfy(read -> assertThat(read.join()).isEqualTo(404));
     assertThat(others).allSatisfy(read -> assertThat(read.join()).isBetween(200, 412));
+  }
+
+  @Test
+  void aPutOfANewTimerReadsNothing() {
+    timer.start();
+
+    assertThat(send(request("PUT", TIMERS + "/slow", SPEC)).join()).isEqualTo(201);
+
+    assertThat(reading).hasValue(0);
   }
 
   @Test

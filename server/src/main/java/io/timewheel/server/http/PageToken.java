@@ -17,7 +17,7 @@ public final class PageToken {
    * @param last the last name of the previous page
    */
   public static String of(String list, String last) {
-    String text = list + ":" + last;
+    String text = list + "\n" + last; // names contain no control characters
     return Base64.getUrlEncoder().withoutPadding().encodeToString(text.getBytes(UTF_8));
   }
 
@@ -32,13 +32,13 @@ public final class PageToken {
     }
     try {
       String text = new String(Base64.getUrlDecoder().decode(token), UTF_8);
-      String last = text.substring(text.indexOf(':') + 1);
+      String last = text.substring(text.lastIndexOf('\n') + 1);
       if (of(list, last).equals(token)) {
         return last;
       }
     } catch (IllegalArgumentException e) {
       // refused below
     }
-    throw Query.wrong("pageToken", token, "one of this list");
+    throw Query.wrong("pageToken", token, "the nextPageToken of this list");
   }
 }

@@ -110,15 +110,20 @@ public final class Preconditions {
   }
 
   private long wanted(Supplier<Optional<TimerInfo>> current) {
+    if (versions.isEmpty()) {
+      Optional<TimerInfo> present = any ? current.get() : Optional.empty();
+      return present.map(TimerInfo::version).orElseThrow(Preconditions::failed);
+    }
+    long first = versions.iterator().next();
     if (versions.size() == 1) {
-      return versions.iterator().next();
+      return first;
     }
-    long version =
-        any || !versions.isEmpty() ? current.get().map(TimerInfo::version).orElse(0L) : 0;
-    if (version == 0 || !(any || versions.contains(version))) {
-      throw Problem.of(412, "precondition_failed", "the timer has another version, or is absent")
-          .failure();
-    }
-    return version;
+    // If none matches, the engine refuses the first one too. But it answers a repeated request.
+    return current.get().map(TimerInfo::version).filter(versions::contains).orElse(first);
+  }
+
+  private static Problem.Failure failed() {
+    return Problem.of(412, "precondition_failed", "the timer has another version, or is absent")
+        .failure();
   }
 }

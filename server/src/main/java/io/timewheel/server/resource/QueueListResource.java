@@ -8,6 +8,7 @@ import io.timewheel.durable.QueueInfo;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.PageToken;
 import io.timewheel.server.http.Query;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -15,8 +16,6 @@ import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
-import java.nio.charset.StandardCharsets;
-import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionStage;
@@ -85,8 +84,9 @@ public final class QueueListResource {
     String namespace = exchange.namespace();
     Query query = exchange.query("pageSize", "pageToken");
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
-    String token = query.text("pageToken");
-    TimerKey after = token == null ? null : parse(namespace, token);
+    String list = "queues\n" + namespace;
+    String last = PageToken.parse(list, query.text("pageToken"));
+    TimerKey after = last.isEmpty() ? null : new TimerKey(namespace, last);
     List<QueueInfo> queues =
         reads.ask(timer -> timer.queues(namespace, after, pageSize + 1)); // one more, if any
     boolean isLast = queues.size() <= pageSize;
@@ -95,7 +95,7 @@ public final class QueueListResource {
         200,
         new QueuesAnswer(
             page.stream().map(QueueListResource::view).toList(),
-            isLast ? null : token(namespace, page.get(pageSize - 1).name())));
+            isLast ? null : PageToken.of(list, page.get(pageSize - 1).name())));
   }
 
   private static QueuesAnswer.Queue view(QueueInfo queue) {
@@ -106,24 +106,6 @@ public final class QueueListResource {
         queue.running(),
         queue.waitingClaims(),
         queue.paused());
-  }
-
-  private static String token(String namespace, String name) {
-    byte[] text = ("queues\n" + namespace + "\n" + name).getBytes(StandardCharsets.UTF_8);
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(text);
-  }
-
-  private static TimerKey parse(String namespace, String token) {
-    try {
-      String text = new String(Base64.getUrlDecoder().decode(token), StandardCharsets.UTF_8);
-      String name = text.substring(text.lastIndexOf('\n') + 1);
-      if (token.equals(token(namespace, name))) {
-        return new TimerKey(namespace, name);
-      }
-    } catch (IllegalArgumentException e) {
-      // refused below, like a number out of range
-    }
-    throw Query.wrong("pageToken", token, "the nextPageToken of this list");
   }
 
   /** Pauses or resumes, and answers with the number of attempts that still run. */

@@ -28,6 +28,7 @@ import io.timewheel.server.trace.Tracing;
 import io.timewheel.server.webhook.SecretSource;
 import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Creates, changes, shows and cancels one timer. */
 public final class TimerResource {
@@ -89,7 +90,8 @@ public final class TimerResource {
           if (idempotency != null) {
             spec.requestId(idempotency.request(Json.text(sent)));
           }
-          exchange.on(span.over(timer.scheduleAsync(spec)), result -> made(exchange, key, result));
+          exchange.on(
+              span.over(timer.scheduleAsync(spec)), result -> made(exchange, result, idempotency));
         });
   }
 
@@ -100,11 +102,20 @@ public final class TimerResource {
             Map.of("timewheel.namespace", key.namespace(), "timewheel.id", key.id()));
   }
 
-  private void made(Exchange exchange, TimerKey key, ScheduleResult result) {
+  private void made(
+      Exchange exchange, ScheduleResult result, @Nullable IdempotencyKey idempotency) {
     int status = result.outcome() == ScheduleResult.Outcome.CREATED ? 201 : 200;
-    TimerInfo info = reads.get(key).orElseThrow(() -> Problem.notFound().failure());
+    boolean mayBeOld = result.outcome() == ScheduleResult.Outcome.UNCHANGED || idempotency != null;
     exchange.etag(result.version());
-    exchange.json(status, TimerView.whole(info));
+    exchange.json(status, TimerView.whole(mayBeOld ? stored(result) : result.timer()));
+  }
+
+  /** {@return the stored timer; as the request states it, if its version is no longer stored} */
+  private TimerInfo stored(ScheduleResult result) {
+    return reads
+        .get(result.timer().key())
+        .filter(timer -> timer.version() == result.version())
+        .orElse(result.timer());
   }
 
   private void patch(Exchange exchange) {
@@ -129,7 +140,7 @@ public final class TimerResource {
           }
           exchange.on(
               span(exchange, key).over(timer.scheduleAsync(spec)),
-              result -> made(exchange, key, result));
+              result -> made(exchange, result, idempotency));
         });
   }
 

@@ -48,6 +48,17 @@ enum DeliveryPhase {
     return has(failure, SSLException.class) ? TLS : other;
   }
 
+  /**
+   * Returns whether a delivery failed before its first phase. A delivery that failed otherwise than
+   * by a timeout had an address, so a lookup that has not begun is for another delivery.
+   *
+   * @param lookup whether the lookup of the host has begun; null if there is none
+   */
+  static boolean isBefore(Throwable failure, @Nullable Boolean lookup) {
+    return failure instanceof NoSlotException
+        || (failure instanceof TimeoutException && Boolean.FALSE.equals(lookup));
+  }
+
   /** {@return the error: host, phase and cause; a refused address has no phase} */
   String describe(String host, Throwable failure, Duration timeout) {
     RefusedAddressException refused = find(failure, RefusedAddressException.class);

@@ -258,7 +258,7 @@ public final class WebhookClient implements AutoCloseable {
           phase == DeliveryPhase.CONNECT
               ? resolver.hasBegun(namespace, target.url().getHost())
               : null;
-      if (failure instanceof NoSlotException || Boolean.FALSE.equals(lookup)) {
+      if (DeliveryPhase.isBefore(failure, lookup)) {
         answer.completeExceptionally(new NoSlotException());
         return;
       }

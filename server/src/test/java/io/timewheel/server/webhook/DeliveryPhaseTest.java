@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.UnknownHostException;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 class DeliveryPhaseTest {
@@ -22,5 +23,16 @@ class DeliveryPhaseTest {
         .isEqualTo(DeliveryPhase.DNS);
     assertThat(DeliveryPhase.of(new IOException("closed"), DeliveryPhase.SEND))
         .isEqualTo(DeliveryPhase.SEND);
+  }
+
+  /** Another delivery to the same host may have queued a lookup since. */
+  @Test
+  void aRefusedConnectionIsAFailureWhileALookupOfTheHostWaits() {
+    assertThat(DeliveryPhase.isBefore(new ConnectException("refused"), false)).isFalse();
+    assertThat(DeliveryPhase.isBefore(new RefusedAddressException(), false)).isFalse();
+    assertThat(DeliveryPhase.isBefore(new TimeoutException(), false)).isTrue();
+    assertThat(DeliveryPhase.isBefore(new TimeoutException(), true)).isFalse();
+    assertThat(DeliveryPhase.isBefore(new TimeoutException(), null)).isFalse();
+    assertThat(DeliveryPhase.isBefore(new NoSlotException(), null)).isTrue();
   }
 }
