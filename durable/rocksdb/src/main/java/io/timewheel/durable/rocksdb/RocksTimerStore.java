@@ -338,8 +338,8 @@ public final class RocksTimerStore implements TimerStore {
     if (!database.endLongWork()) {
       throw failures.of(
           Kind.UNAVAILABLE,
-          "a write has failed, and the database is opened again when an export, a verification,"
-              + " a backup or a histogram has ended");
+          "the database is opened again when an export, a verification, a backup or a histogram"
+              + " has ended");
     }
     session = null;
     database.close();

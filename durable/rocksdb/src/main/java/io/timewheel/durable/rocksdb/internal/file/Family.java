@@ -2,6 +2,7 @@
 package io.timewheel.durable.rocksdb.internal.file;
 
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 
 /** The column families. */
 public enum Family {
@@ -21,6 +22,9 @@ public enum Family {
   FINISHED("finished"),
   /** The answers of requests, and their order by time. */
   ANSWERS("answers");
+
+  /** The families that can be rebuilt from the records. */
+  public static final List<Family> INDEXES = List.of(DUE, READY, FINISHED);
 
   private final String name;
 

@@ -16,7 +16,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
@@ -38,7 +37,7 @@ public final class Opening {
 
   /** The families that a repair drops and rebuilds from the records. */
   private static final Set<String> INDEXES =
-      Stream.of(Family.DUE, Family.READY, Family.FINISHED)
+      Family.INDEXES.stream()
           .map(family -> new String(family.bytes(), UTF_8))
           .collect(Collectors.toUnmodifiableSet());
 

@@ -113,9 +113,4 @@ public final class ByteReader {
     int start = take(left());
     return Text.read(bytes, start, at);
   }
-
-  byte[] rest() {
-    int start = take(left());
-    return Arrays.copyOfRange(bytes, start, at);
-  }
 }

@@ -37,8 +37,6 @@ import org.rocksdb.Snapshot;
 
 /** Backs up, exports, verifies and repairs an open database. */
 public final class Maintenance {
-  private static final List<Family> INDEXES = List.of(Family.DUE, Family.READY, Family.FINISHED);
-
   private final Database database;
   private final Failures failures;
 
@@ -108,7 +106,7 @@ public final class Maintenance {
   public boolean dropDamagedIndexes() {
     try {
       List<Family> damaged = new ArrayList<>();
-      for (Family index : INDEXES) {
+      for (Family index : Family.INDEXES) {
         if (!isReadable(index)) {
           damaged.add(index);
         }
@@ -182,7 +180,7 @@ public final class Maintenance {
             },
             unread::gap);
     if (unread.hasGaps()) {
-      for (Family index : INDEXES) {
+      for (Family index : Family.INDEXES) {
         copyOneByOne(index, options, readable, unread);
       }
     }
