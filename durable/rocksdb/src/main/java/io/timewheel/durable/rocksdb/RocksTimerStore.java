@@ -327,19 +327,20 @@ public final class RocksTimerStore implements TimerStore {
       if (broken == null) {
         session = newSession();
       } else {
-        openAgain(broken.database());
+        openAgain(broken.database(), "a write has failed");
       }
     } finally {
       use.writeLock().unlock();
     }
   }
 
-  private Session openAgain(Database database) {
+  private Session openAgain(Database database, String reason) {
     if (!database.endLongWork()) {
       throw failures.of(
           Kind.UNAVAILABLE,
-          "the database is opened again when an export, a verification, a backup or a histogram"
-              + " has ended");
+          reason
+              + ", and the database is opened again when an export, a verification, a backup or a"
+              + " histogram has ended");
     }
     session = null;
     database.close();
@@ -555,7 +556,8 @@ public final class RocksTimerStore implements TimerStore {
       Session open = session();
       try {
         if (open.maintenance().dropDamagedIndexes()) {
-          open = openAgain(open.database()); // a compaction of the damage may have stopped writes
+          // A compaction of the damage may have stopped writes.
+          open = openAgain(open.database(), "a damaged index was dropped");
         }
         VerifyReport fixed = open.maintenance().repair();
         session = newSession(open.database());
