@@ -78,20 +78,17 @@ final class CheckedResolver implements SocketAddressResolver {
       return other.addresses;
     }
     mine.addresses.whenComplete((addresses, error) -> underWay.remove(name, mine));
-    try {
-      lookups.execute(
-          name.namespace,
-          () -> {
-            mine.begun = true;
-            try {
-              mine.addresses.complete(admitted(name.host));
-            } catch (Throwable e) {
-              mine.addresses.completeExceptionally(e);
-            }
-          });
-    } catch (RuntimeException | Error e) {
-      mine.addresses.completeExceptionally(new NoSlotException());
-    }
+    lookups.execute(
+        name.namespace,
+        () -> {
+          mine.begun = true;
+          try {
+            mine.addresses.complete(admitted(name.host));
+          } catch (Throwable e) {
+            mine.addresses.completeExceptionally(e);
+          }
+        },
+        () -> mine.addresses.completeExceptionally(new NoSlotException()));
     return mine.addresses;
   }
 

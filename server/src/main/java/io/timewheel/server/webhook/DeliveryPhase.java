@@ -3,7 +3,6 @@ package io.timewheel.server.webhook;
 
 import java.io.EOFException;
 import java.io.IOException;
-import java.net.ConnectException;
 import java.net.NoRouteToHostException;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -42,21 +41,16 @@ enum DeliveryPhase {
     if (has(failure, UnknownHostException.class)) {
       return DNS;
     }
-    if (has(failure, ConnectException.class) || has(failure, NoRouteToHostException.class)) {
-      return CONNECT; // the lookup may still wait in the resolver
-    }
     return has(failure, SSLException.class) ? TLS : other;
   }
 
   /**
-   * Returns whether a delivery failed before its first phase. A delivery that failed otherwise than
-   * by a timeout had an address, so a lookup that has not begun is for another delivery.
-   *
-   * @param lookup whether the lookup of the host has begun; null if there is none
+   * {@return whether a delivery that failed in this phase may have waited for the lookup of its
+   * host} Any failure except a timeout has another cause, even if another delivery to the host
+   * waits for a lookup.
    */
-  static boolean isBefore(Throwable failure, @Nullable Boolean lookup) {
-    return failure instanceof NoSlotException
-        || (failure instanceof TimeoutException && Boolean.FALSE.equals(lookup));
+  boolean mayWaitForLookup(Throwable failure) {
+    return this == CONNECT && failure instanceof TimeoutException;
   }
 
   /** {@return the error: host, phase and cause; a refused address has no phase} */

@@ -7,7 +7,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -26,15 +25,23 @@ final class Lookups implements AutoCloseable {
    */
   static final int MAX_WAITING = DeliverySlots.MAX;
 
+  /** Has no limit of its own: the thread of an ended lookup still ends when another one starts. */
   private final ThreadPoolExecutor threads =
       new ThreadPoolExecutor(
-          0, MAX, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), Lookups::daemon);
+          0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), Lookups::daemon);
 
   private final Map<String, Integer> running = new HashMap<>();
   private int allRunning;
 
   /** The waiting lookups by namespace, ordered by the start of each namespace's latest lookup. */
-  private final Map<String, Queue<Runnable>> waiting = new LinkedHashMap<>();
+  private final Map<String, Queue<Lookup>> waiting = new LinkedHashMap<>();
+
+  /**
+   * A lookup of a namespace.
+   *
+   * @param refusal runs instead of the query if no thread can run it
+   */
+  private record Lookup(String namespace, Runnable query, Runnable refusal) {}
 
   private static Thread daemon(Runnable task) {
     Thread thread = new Thread(task, "timewheel-webhook-lookup");
@@ -45,20 +52,28 @@ final class Lookups implements AutoCloseable {
   /**
    * Runs a lookup, at once or when a thread is free.
    *
-   * @throws RejectedExecutionException if too many lookups of the namespace wait
+   * @param refusal runs instead of the query if too many lookups of the namespace wait, if no
+   *     thread could be started, or after the close
    */
-  void execute(String namespace, Runnable lookup) {
+  void execute(String namespace, Runnable query, Runnable refusal) {
+    Lookup lookup = new Lookup(namespace, query, refusal);
+    boolean begun;
     synchronized (this) {
-      if (!begin(namespace)) {
-        Queue<Runnable> queue = waiting.computeIfAbsent(namespace, absent -> new ArrayDeque<>());
-        if (queue.size() >= MAX_WAITING) {
-          throw new RejectedExecutionException("too many lookups wait");
-        }
-        queue.add(lookup);
+      begun = begin(namespace);
+      if (!begun && isQueued(lookup)) {
         return;
       }
     }
-    start(namespace, lookup);
+    if (begun) {
+      start(new ArrayDeque<>(List.of(lookup)));
+    } else {
+      refusal.run();
+    }
+  }
+
+  private boolean isQueued(Lookup lookup) {
+    Queue<Lookup> queue = waiting.computeIfAbsent(lookup.namespace, absent -> new ArrayDeque<>());
+    return queue.size() < MAX_WAITING && queue.add(lookup);
   }
 
   private boolean begin(String namespace) {
@@ -71,46 +86,44 @@ final class Lookups implements AutoCloseable {
     return true;
   }
 
-  private void start(String namespace, Runnable lookup) {
-    try {
-      threads.execute(
-          () -> {
-            try {
-              lookup.run();
-            } finally {
-              ended(namespace);
-            }
-          });
-    } catch (RuntimeException | Error e) { // it was closed, or no thread could be started
-      ended(namespace);
-      throw e;
+  /** Starts lookups that have begun. A refused one makes room for others, which start then. */
+  private void start(Queue<Lookup> begun) {
+    Lookup lookup;
+    while ((lookup = begun.poll()) != null) {
+      Lookup each = lookup;
+      try {
+        threads.execute(() -> run(each));
+      } catch (RuntimeException | Error e) { // it was closed, or no thread could be started
+        each.refusal.run();
+        begun.addAll(ended(each));
+      }
     }
   }
 
-  private void ended(String namespace) {
-    Map<String, Runnable> next = new LinkedHashMap<>();
-    synchronized (this) {
-      running.computeIfPresent(namespace, (same, count) -> count == 1 ? null : count - 1);
-      allRunning--;
-      for (Map.Entry<String, Queue<Runnable>> each : List.copyOf(waiting.entrySet())) {
-        if (begin(each.getKey())) {
-          Queue<Runnable> queue = each.getValue();
-          next.put(each.getKey(), queue.remove());
-          waiting.remove(each.getKey());
-          if (!queue.isEmpty()) {
-            waiting.put(each.getKey(), queue); // moves to the end, behind the other namespaces
-          }
+  private void run(Lookup lookup) {
+    try {
+      lookup.query.run();
+    } finally {
+      start(ended(lookup));
+    }
+  }
+
+  /** {@return the waiting lookups that begin in its place} */
+  private synchronized Queue<Lookup> ended(Lookup lookup) {
+    running.computeIfPresent(lookup.namespace, (same, count) -> count == 1 ? null : count - 1);
+    allRunning--;
+    Queue<Lookup> next = new ArrayDeque<>();
+    for (Map.Entry<String, Queue<Lookup>> each : List.copyOf(waiting.entrySet())) {
+      if (begin(each.getKey())) {
+        Queue<Lookup> queue = each.getValue();
+        next.add(queue.remove());
+        waiting.remove(each.getKey());
+        if (!queue.isEmpty()) {
+          waiting.put(each.getKey(), queue); // moves to the end, behind the other namespaces
         }
       }
     }
-    next.forEach(
-        (each, lookup) -> {
-          try {
-            start(each, lookup);
-          } catch (RejectedExecutionException e) {
-            // This object was closed, so no caller waits for these addresses.
-          }
-        });
+    return next;
   }
 
   @Override

@@ -255,10 +255,10 @@ public final class WebhookClient implements AutoCloseable {
     private void fail(Throwable failure) {
       LOG.debug("a request to {} failed", target.host(), failure);
       Boolean lookup =
-          phase == DeliveryPhase.CONNECT
+          phase.mayWaitForLookup(failure)
               ? resolver.hasBegun(namespace, target.url().getHost())
               : null;
-      if (DeliveryPhase.isBefore(failure, lookup)) {
+      if (failure instanceof NoSlotException || Boolean.FALSE.equals(lookup)) {
         answer.completeExceptionally(new NoSlotException());
         return;
       }

@@ -5,19 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.ConnectException;
-import java.net.NoRouteToHostException;
+import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 class DeliveryPhaseTest {
-  /** The resolver removes a lookup only after the connection has been tried. */
   @Test
-  void aRefusedConnectionIsNoFailureOfTheLookup() {
-    assertThat(DeliveryPhase.of(new ConnectException("refused"), DeliveryPhase.DNS))
-        .isEqualTo(DeliveryPhase.CONNECT);
-    assertThat(DeliveryPhase.of(new NoRouteToHostException("none"), DeliveryPhase.DNS))
-        .isEqualTo(DeliveryPhase.CONNECT);
+  void anUnknownHostIsAFailureOfDns() {
     assertThat(
             DeliveryPhase.of(new IOException(new UnknownHostException("x")), DeliveryPhase.CONNECT))
         .isEqualTo(DeliveryPhase.DNS);
@@ -25,14 +20,14 @@ class DeliveryPhaseTest {
         .isEqualTo(DeliveryPhase.SEND);
   }
 
-  /** Another delivery to the same host may have queued a lookup since. */
+  /** Another delivery may wait for a lookup of the same host when this one fails. */
   @Test
-  void aRefusedConnectionIsAFailureWhileALookupOfTheHostWaits() {
-    assertThat(DeliveryPhase.isBefore(new ConnectException("refused"), false)).isFalse();
-    assertThat(DeliveryPhase.isBefore(new RefusedAddressException(), false)).isFalse();
-    assertThat(DeliveryPhase.isBefore(new TimeoutException(), false)).isTrue();
-    assertThat(DeliveryPhase.isBefore(new TimeoutException(), true)).isFalse();
-    assertThat(DeliveryPhase.isBefore(new TimeoutException(), null)).isFalse();
-    assertThat(DeliveryPhase.isBefore(new NoSlotException(), null)).isTrue();
+  void onlyATimeoutBeforeTheConnectionMayBeOneOfTheLookup() {
+    DeliveryPhase connect = DeliveryPhase.CONNECT;
+    assertThat(connect.mayWaitForLookup(new TimeoutException())).isTrue();
+    assertThat(connect.mayWaitForLookup(new ConnectException("refused"))).isFalse();
+    assertThat(connect.mayWaitForLookup(new SocketTimeoutException("connect"))).isFalse();
+    assertThat(connect.mayWaitForLookup(new RefusedAddressException())).isFalse();
+    assertThat(DeliveryPhase.SEND.mayWaitForLookup(new TimeoutException())).isFalse();
   }
 }
