@@ -156,6 +156,33 @@ class IdempotencyKeysTest {
   }
 
   @Test
+  void aRepeatedPatchShowsTheTimerAsItIsNow() {
+    String version = running.put(path("patched"), AFTER).header("ETag");
+    Answer first = patch(version);
+    assertThat(first.status()).isEqualTo(200);
+    Answer later = running.put(path("patched"), AFTER.replace("1H", "3H"));
+
+    Answer retry = patch(version);
+
+    assertThat(retry.status()).isEqualTo(200);
+    assertThat(retry.header("ETag")).isEqualTo(first.header("ETag"));
+    assertThat(retry.json()).isEqualTo(later.json());
+  }
+
+  private static Answer patch(String version) {
+    return running.send(
+        "PATCH",
+        path("patched"),
+        "{\"after\":\"PT2H\"}",
+        "Content-Type",
+        "application/merge-patch+json",
+        "If-Match",
+        version,
+        "Idempotency-Key",
+        "k");
+  }
+
+  @Test
   void severalTagsAreNotComparedAgain() {
     String version = running.put(path("tags"), AFTER).header("ETag");
     String tags = "\"1234567\", " + version;

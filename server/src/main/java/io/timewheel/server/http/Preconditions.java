@@ -4,7 +4,7 @@ package io.timewheel.server.http;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.problem.Problem;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Evaluates If-Match and If-None-Match. The engine compares one version atomically with the change.
  * If the header lists several versions, this class reads the timer first and passes its version to
- * the engine.
+ * the engine. If no listed version matches, the engine refuses one of them, unless it has answered
+ * the same request before.
  */
 public final class Preconditions {
   private static final Pattern TAGS = Pattern.compile("\\G\\s*+(W/)?\"([^\"]*+)\"\\s*+(,|$)");
@@ -56,7 +57,7 @@ public final class Preconditions {
     if (tags.length() > MAX_LENGTH) {
       throw wrong("If-Match", "at most " + MAX_LENGTH + " characters");
     }
-    Set<Long> versions = new HashSet<>();
+    Set<Long> versions = new LinkedHashSet<>();
     Matcher matcher = TAGS.matcher(tags);
     int end = 0;
     while (matcher.find()) {
@@ -92,7 +93,7 @@ public final class Preconditions {
     return this;
   }
 
-  /** Adds the precondition to a schedule request. */
+  /** Adds the precondition to a schedule request, which may be a repeated one. */
   public void apply(TimerSpec spec, Supplier<Optional<TimerInfo>> current) {
     if (absent) {
       spec.onlyIfAbsent();
@@ -118,7 +119,6 @@ public final class Preconditions {
     if (versions.size() == 1) {
       return first;
     }
-    // If none matches, the engine refuses the first one too. But it answers a repeated request.
     return current.get().map(TimerInfo::version).filter(versions::contains).orElse(first);
   }
 

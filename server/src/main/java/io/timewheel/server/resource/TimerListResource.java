@@ -190,7 +190,7 @@ public final class TimerListResource {
     try {
       return reads.ask(timer -> timer.list(filter, limit, token));
     } catch (InvalidArgumentException e) {
-      throw token == null ? e : Query.wrong("pageToken", token, "one of this list");
+      throw token == null ? e : Query.wrong("pageToken", token, "the nextPageToken of this list");
     }
   }
 

@@ -91,7 +91,13 @@ public final class TimerResource {
             spec.requestId(idempotency.request(Json.text(sent)));
           }
           exchange.on(
-              span.over(timer.scheduleAsync(spec)), result -> made(exchange, result, idempotency));
+              span.over(timer.scheduleAsync(spec)),
+              result ->
+                  made(
+                      exchange,
+                      result,
+                      stored(result, idempotency)
+                          .filter(present -> present.version() == result.version())));
         });
   }
 
@@ -102,20 +108,18 @@ public final class TimerResource {
             Map.of("timewheel.namespace", key.namespace(), "timewheel.id", key.id()));
   }
 
-  private void made(
-      Exchange exchange, ScheduleResult result, @Nullable IdempotencyKey idempotency) {
-    int status = result.outcome() == ScheduleResult.Outcome.CREATED ? 201 : 200;
-    boolean mayBeOld = result.outcome() == ScheduleResult.Outcome.UNCHANGED || idempotency != null;
-    exchange.etag(result.version());
-    exchange.json(status, TimerView.whole(mayBeOld ? stored(result) : result.timer()));
+  /** {@return the timer after a request; read only if it may be older than the request} */
+  private Optional<TimerInfo> stored(ScheduleResult result, @Nullable IdempotencyKey idempotency) {
+    boolean mayBeOlder =
+        result.outcome() == ScheduleResult.Outcome.UNCHANGED || idempotency != null;
+    return mayBeOlder ? reads.get(result.timer().key()) : Optional.of(result.timer());
   }
 
-  /** {@return the stored timer; as the request states it, if its version is no longer stored} */
-  private TimerInfo stored(ScheduleResult result) {
-    return reads
-        .get(result.timer().key())
-        .filter(timer -> timer.version() == result.version())
-        .orElse(result.timer());
+  /** Answers with the stored timer, or else as the request states it. */
+  private static void made(Exchange exchange, ScheduleResult result, Optional<TimerInfo> stored) {
+    int status = result.outcome() == ScheduleResult.Outcome.CREATED ? 201 : 200;
+    exchange.etag(result.version());
+    exchange.json(status, TimerView.whole(stored.orElse(result.timer())));
   }
 
   private void patch(Exchange exchange) {
@@ -140,7 +144,7 @@ public final class TimerResource {
           }
           exchange.on(
               span(exchange, key).over(timer.scheduleAsync(spec)),
-              result -> made(exchange, result, idempotency));
+              result -> made(exchange, result, stored(result, idempotency)));
         });
   }
 
