@@ -896,18 +896,14 @@ public final class DurableTimer implements AutoCloseable {
   }
 
   /**
-   * Gives a permit back.
+   * Gives a permit back. It also works while this scheduler closes, for attempts that end
+   * meanwhile.
    *
    * @param name the name of the limit
    * @param holder the name of the permit
    */
   public void release(String name, String holder) {
-    String unused =
-        requests.ask(
-            () -> {
-              store.release(name, holder);
-              return holder;
-            });
+    requests.release(name, holder);
   }
 
   // Close

@@ -399,6 +399,15 @@ final class Requests {
     }
   }
 
+  /** Gives a permit back, also during the close. */
+  void release(String limit, String holder) {
+    try {
+      store.release(limit, holder);
+    } catch (StoreException e) {
+      throw new DurableTimerException(e.reason(), 0, String.valueOf(e.getMessage()), e);
+    }
+  }
+
   int pause(String scope) {
     return ask(() -> store.pause(scope));
   }

@@ -12,6 +12,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.testkit.DurableTestkit;
@@ -75,6 +76,24 @@ class CloseTest {
             result ->
                 assertThat(result.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED));
     assertThat(data.reopen().counts().get("ns")).containsEntry(TimerState.SCHEDULED, 100L);
+  }
+
+  /** An attempt that ends during the close gives its permit back. */
+  @Test
+  void permitsAreGivenBackDuringTheClose() throws InterruptedException {
+    SharedLimit one = new SharedLimit(0, 1);
+    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    assertThat(timer.acquire("limit", one, "first", LONG)).isZero();
+    holdCommits();
+    var accepted = timer.scheduleAsync(spec("accepted"));
+    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+
+    timer.release("limit", "first");
+
+    assertThat(data.acquire("limit", one, "second", TimerRecord.NEVER, 0)).isZero();
+    gate.countDown();
+    closer.join();
+    assertThat(accepted.toCompletableFuture()).isCompleted();
   }
 
   @Test
