@@ -6,6 +6,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import io.timewheel.api.FailedTimers;
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerFilter;
@@ -316,7 +317,8 @@ public final class FailureEvents implements AutoCloseable {
     var unused =
         client
             .post(target, message)
-            .whenComplete((answer, failure) -> posted(timer, readable, answer, failure));
+            .whenCompleteAsync(
+                (answer, failure) -> posted(timer, readable, answer, failure), thread);
   }
 
   private void posted(
@@ -334,12 +336,14 @@ public final class FailureEvents implements AutoCloseable {
           "--failed-webhook: {} failed timers will be sent again later: {}", firings.size(), error);
     }
     Duration wait = answer == null ? null : answer.retryAfter();
+    List<LeaseChange> ends = new ArrayList<>();
     for (QueueFiring each : firings) {
-      var unused =
+      ends.add(
           done
-              ? timer.ack(each.firing().fireId(), each.leaseToken())
-              : timer.nack(each.firing().fireId(), each.leaseToken(), error, wait);
+              ? LeaseChange.ack(each.firing().fireId(), each.leaseToken())
+              : LeaseChange.nack(each.firing().fireId(), each.leaseToken(), error, wait));
     }
+    var unused = timer.changeLeases(ends);
   }
 
   /** Stops posting. Claimed failures are posted again after their claim lease. */

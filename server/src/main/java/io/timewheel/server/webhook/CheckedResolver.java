@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.webhook;
 
-import java.io.IOException;
+import io.timewheel.server.settings.Cidr;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -36,7 +37,11 @@ final class CheckedResolver implements SocketAddressResolver {
     InetAddress[] lookup(String host) throws UnknownHostException;
   }
 
-  private record Name(String namespace, String host) {}
+  private record Name(String namespace, String host) {
+    Name {
+      host = host.toLowerCase(Locale.ROOT); // as the client asks for it
+    }
+  }
 
   /** A lookup that waits for a thread or for a name server. */
   private static final class Lookup {
@@ -73,6 +78,11 @@ final class CheckedResolver implements SocketAddressResolver {
 
   private CompletableFuture<List<InetAddress>> lookup(Name name) {
     Lookup mine = new Lookup();
+    InetAddress literal = Cidr.address(name.host);
+    if (literal != null) { // needs no name server
+      complete(mine, name.host, host -> new InetAddress[] {literal});
+      return mine.addresses;
+    }
     Lookup other = underWay.putIfAbsent(name, mine);
     if (other != null) {
       return other.addresses;
@@ -82,11 +92,7 @@ final class CheckedResolver implements SocketAddressResolver {
         name.namespace,
         () -> {
           mine.begun = true;
-          try {
-            mine.addresses.complete(admitted(name.host));
-          } catch (Throwable e) {
-            mine.addresses.completeExceptionally(e);
-          }
+          complete(mine, name.host, names);
         },
         () -> mine.addresses.completeExceptionally(new NoSlotException()));
     return mine.addresses;
@@ -98,11 +104,15 @@ final class CheckedResolver implements SocketAddressResolver {
     return lookup == null ? null : lookup.begun;
   }
 
-  private List<InetAddress> admitted(String host) throws IOException {
-    List<InetAddress> admitted = Stream.of(names.lookup(host)).filter(policy::admits).toList();
-    if (admitted.isEmpty()) {
-      throw new RefusedAddressException();
+  private void complete(Lookup lookup, String host, NameService service) {
+    try {
+      List<InetAddress> admitted = Stream.of(service.lookup(host)).filter(policy::admits).toList();
+      if (admitted.isEmpty()) {
+        throw new RefusedAddressException();
+      }
+      lookup.addresses.complete(admitted);
+    } catch (Throwable e) {
+      lookup.addresses.completeExceptionally(e);
     }
-    return admitted;
   }
 }

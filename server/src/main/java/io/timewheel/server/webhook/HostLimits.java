@@ -6,6 +6,7 @@ import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.server.settings.Limits;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -64,16 +65,21 @@ public final class HostLimits {
     }
   }
 
-  /** Releases a permit. Does not wait for the store. */
-  void release(String host, Permit permit) {
+  /**
+   * Releases a permit. Does not wait for the store.
+   *
+   * @return completes when the permit is released. If the store fails, the permit expires later
+   */
+  CompletableFuture<Void> release(String host, Permit permit) {
     DurableTimer present = timer;
     String holder = permit.holder;
-    if (present != null && holder != null) {
-      var unused = CompletableFuture.runAsync(() -> present.release(name(host), holder));
-    }
+    return present == null || holder == null
+        ? CompletableFuture.completedFuture(null)
+        : CompletableFuture.runAsync(() -> present.release(name(host), holder))
+            .exceptionally(failure -> null);
   }
 
   private static String name(String host) {
-    return "host " + host.toLowerCase(java.util.Locale.ROOT);
+    return "host " + host.toLowerCase(Locale.ROOT);
   }
 }

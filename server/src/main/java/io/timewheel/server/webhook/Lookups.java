@@ -20,9 +20,7 @@ final class Lookups implements AutoCloseable {
   /** The largest number of running lookups. */
   static final int MAX = 256;
 
-  /**
-   * The largest number of waiting lookups of a namespace. Each belongs to a delivery with a slot.
-   */
+  /** The largest number of waiting lookups of a namespace: one for each slot of a delivery. */
   static final int MAX_WAITING = DeliverySlots.MAX;
 
   /** Has no limit of its own: the thread of an ended lookup still ends when another one starts. */

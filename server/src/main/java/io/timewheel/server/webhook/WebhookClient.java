@@ -9,6 +9,7 @@ import java.net.InetAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +51,12 @@ public final class WebhookClient implements AutoCloseable {
 
   private static final int MAX_RESPONSE_HEADERS = 16 * 1_024;
   private static final int THREADS = 8;
+
+  /** Replaces a secret in an answer. */
+  private static final String HIDDEN = "***";
+
+  /** The least length of a word that is hidden. */
+  private static final int MIN_HIDDEN = 4;
 
   /** The beginning of the error for an answer with too many bytes. */
   static final String TOO_LARGE = "the answer has more than ";
@@ -131,15 +138,20 @@ public final class WebhookClient implements AutoCloseable {
    */
   public CompletableFuture<WebhookAnswer> post(WebhookTarget target, WebhookMessage message) {
     List<WebhookSecret> keys;
+    List<String> hidden = new ArrayList<>();
     Map<String, String> headers = new LinkedHashMap<>();
     try {
       keys = find(target.secret(), target, message).keys();
       for (Map.Entry<String, HeaderValue> header : target.headers().entrySet()) {
         String text = header.getValue().text();
         String name = header.getValue().secret();
-        headers.put(
-            header.getKey(),
-            name == null ? String.valueOf(text) : find(name, target, message).headerValue());
+        if (name == null) {
+          headers.put(header.getKey(), String.valueOf(text));
+        } else {
+          String value = find(name, target, message).headerValue();
+          headers.put(header.getKey(), value);
+          hidden.add(value);
+        }
       }
     } catch (IOException e) {
       return CompletableFuture.failedFuture(e);
@@ -153,7 +165,7 @@ public final class WebhookClient implements AutoCloseable {
         keys.stream()
             .map(key -> key.sign(message.id(), timestampSeconds, message.body()))
             .collect(Collectors.joining(" "));
-    Exchange exchange = new Exchange(target, message);
+    Exchange exchange = new Exchange(target, message, hidden);
     try {
       Request request =
           client
@@ -211,13 +223,15 @@ public final class WebhookClient implements AutoCloseable {
     private final CompletableFuture<WebhookAnswer> answer = new CompletableFuture<>();
     private final WebhookTarget target;
     private final String namespace;
+    private final List<String> hidden;
     private final boolean isTls;
     private final ByteBuffer kept = ByteBuffer.allocate(KEPT_BYTES);
     private long bodyBytes;
     private volatile DeliveryPhase phase = DeliveryPhase.CONNECT;
 
-    Exchange(WebhookTarget target, WebhookMessage message) {
+    Exchange(WebhookTarget target, WebhookMessage message, List<String> hidden) {
       this.target = target;
+      this.hidden = hidden;
       this.namespace = message.namespace();
       this.isTls = "https".equalsIgnoreCase(target.url().getScheme());
     }
@@ -247,6 +261,9 @@ public final class WebhookClient implements AutoCloseable {
         return;
       }
       String text = new String(kept.array(), 0, kept.position(), StandardCharsets.UTF_8);
+      for (String secret : hidden) {
+        text = hide(secret, text, bodyBytes > KEPT_BYTES);
+      }
       String retryAfter = response.getHeaders().get(HttpHeader.RETRY_AFTER);
       answer.complete(
           WebhookAnswer.of(response.getStatus(), retryAfter, printable(text), clock.instant()));
@@ -266,6 +283,29 @@ public final class WebhookClient implements AutoCloseable {
       answer.completeExceptionally(
           new IOException(failed.describe(target.host(), failure, target.timeout()), failure));
     }
+  }
+
+  /**
+   * {@return an answer without a header value that its target shows} Hides the words of the value,
+   * because a target may show it without its scheme, such as {@code Bearer}.
+   *
+   * @param isCut whether the text may end with a part of a word
+   */
+  static String hide(String value, String text, boolean isCut) {
+    String shown = text;
+    for (String word : value.split(" ", -1)) {
+      if (word.isEmpty() || (word.length() < MIN_HIDDEN && !word.equals(value))) {
+        continue;
+      }
+      shown = shown.replace(word, HIDDEN);
+      for (int part = word.length() - 1; isCut && part > 0; part--) {
+        if (shown.endsWith(word.substring(0, part))) {
+          shown = shown.substring(0, shown.length() - part) + HIDDEN;
+          break;
+        }
+      }
+    }
+    return shown;
   }
 
   private static String printable(String text) {

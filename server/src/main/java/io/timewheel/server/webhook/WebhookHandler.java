@@ -101,7 +101,10 @@ public final class WebhookHandler implements AsyncHandler {
         new WebhookMessage(firing.namespace(), firing.fireId().toString(), body, headers);
     long beganNanos = System.nanoTime();
     CompletableFuture<WebhookAnswer> posted = client.post(target, message);
-    var unused = posted.whenComplete((answer, failure) -> limits.release(target.host(), permit));
+    CompletableFuture<?> released =
+        posted
+            .exceptionally(failure -> null)
+            .thenCompose(answer -> limits.release(target.host(), permit));
     return posted
         .<CompletionStage<?>>handle(
             (answer, failure) -> {
@@ -116,7 +119,8 @@ public final class WebhookHandler implements AsyncHandler {
               endAttempt(answer, target, firing);
               return posted;
             })
-        .thenCompose(stage -> stage);
+        .thenCompose(stage -> stage)
+        .thenCombine(released, (end, same) -> end); // a close waits for both
   }
 
   private static Tracing.Span span(Firing firing, WebhookTarget target) {

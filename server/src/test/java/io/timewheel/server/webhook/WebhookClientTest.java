@@ -289,7 +289,7 @@ final class WebhookClientTest {
         };
     try (WebhookClient client =
         WebhookClient.start(LOOPBACK, WebhookClientTest::secrets, InstantSource.system(), names)) {
-      URI url = URI.create("http://slow.example/");
+      URI url = URI.create("http://Slow.Example/"); // the client asks for slow.example
       Duration soon = Duration.ofMillis(200);
       assertThatThrownBy(
               () -> client.post(new WebhookTarget(url, "shop", Map.of(), soon), message()).get())
@@ -326,6 +326,9 @@ final class WebhookClientTest {
             client.post(
                 new WebhookTarget(url, "shop", Map.of(), Duration.ofSeconds(1)), message()));
       }
+      assertThat(client.post(target("/"), message()).get().status())
+          .as("an address needs no lookup")
+          .isEqualTo(204);
       URI alive = URI.create("http://alive.example:" + port);
       WebhookMessage ofOther = new WebhookMessage("others", "f", "{}".getBytes(UTF_8), Map.of());
       assertThat(
@@ -339,6 +342,32 @@ final class WebhookClientTest {
       assertThat(begun).isEqualTo(Lookups.MAX / 2);
       stuck.countDown();
     }
+  }
+
+  @Test
+  void anAnswerHidesTheSecretsThatItShows() throws Exception {
+    ConfiguredSecret secret =
+        new ConfiguredSecret(
+            List.of(WebhookSecret.parse(SECRET)), "Bearer tk_12345", Set.of(), Set.of());
+    answering =
+        exchange -> answer(exchange, 500, exchange.getRequestHeaders().getFirst("Authorization"));
+    try (WebhookClient client =
+        WebhookClient.start(LOOPBACK, name -> secret, InstantSource.system())) {
+      Map<String, HeaderValue> headers = Map.of("Authorization", HeaderValue.secret("shop"));
+      WebhookTarget target = new WebhookTarget(url("/"), "shop", headers, LONG);
+
+      assertThat(client.post(target, message()).get().text()).isEqualTo("*** ***");
+    }
+    assertThat(received.take().headers().firstValue("Authorization")).hasValue("Bearer tk_12345");
+  }
+
+  @Test
+  void thePartOfASecretAtTheCutOfAnAnswerIsHidden() {
+    assertThat(WebhookClient.hide("Bearer tk_12345", "token=tk_12345, tk_1", true))
+        .isEqualTo("token=***, ***");
+    assertThat(WebhookClient.hide("Bearer tk_12345", "a plain text", false))
+        .isEqualTo("a plain text");
+    assertThat(WebhookClient.hide("", "signs only", false)).isEqualTo("signs only");
   }
 
   @Test
