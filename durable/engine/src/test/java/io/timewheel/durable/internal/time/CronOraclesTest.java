@@ -51,7 +51,7 @@ class CronOraclesTest {
 
   private static boolean isReadOtherwiseBySpring(String text) {
     String weekdays = text.substring(text.lastIndexOf(' '));
-    return text.matches(".*(L-(2[89]|30)|\\b(1|29|3[01])W).*")
+    return text.matches(".*(L-(2[89]|30)|\\b(1|2[89]|3[01])W).*")
         || weekdays.matches("(?i).*(\\*|0|SUN)/.*");
   }
 
@@ -102,6 +102,8 @@ class CronOraclesTest {
           # Days that not every month has, where Spring stands still or leaves months out.
           0 0 0 L-29 * *     | UTC | 2026-01-30T00:00Z | SPRING53 | 2026-03-02T00:00Z | 2026-01-30T00:00Z | 2026-03-02T00:00Z
           0 0 0 31W * *      | UTC | 2026-03-31T00:00Z | SPRING53 | 2026-05-29T00:00Z | 2026-07-31T00:00Z | refused
+          # The weekday nearest to a Sunday that ends its month is the Friday before. Spring leaves the month out, cron-utils runs on the Sunday.
+          0 0 0 28W 2 *      | UTC | 1992-12-31T00:00Z | SPRING53 | 1993-02-26T00:00Z | 1994-02-28T00:00Z | 1993-02-28T00:00Z
           # The weekday nearest to Saturday the 1st, searched from the 2nd.
           0 0 0 1W * *       | UTC | 2007-09-02T06:38Z | SPRING53 | 2007-09-03T00:00Z | 2007-10-01T00:00Z | 2007-09-03T00:00Z
           # L in lists.
