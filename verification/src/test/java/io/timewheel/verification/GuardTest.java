@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Checks that {@code guards.txt} matches the tests and the core, without running anything. Runs
- * only with {@code -Pguard-removal}: the list contains pieces of the sources of core, and must not
+ * only with {@code -Pproofs,guard-removal}: the list contains pieces of the sources of core, and must not
  * break the build of a change to core.
  */
 @Tag("guards")
