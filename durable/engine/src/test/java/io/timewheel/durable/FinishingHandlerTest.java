@@ -12,6 +12,7 @@ import io.timewheel.durable.spi.FinishingAttempt;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.Outcome;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -247,5 +248,21 @@ class FinishingHandlerTest {
     scene.kit.settle();
     assertThat(number(TimerState.COMPLETED)).isEqualTo(6);
     assertThat(scene.timer.stats().fired()).isEqualTo(6);
+  }
+
+  /** As {@code ScheduleTest.aRunThatIsPostponedAgainDropsNoRunUntilTheScheduleContinues}. */
+  @Test
+  void aRunThatIsPostponedAgainDropsNoRunUntilTheScheduleContinues() {
+    handler =
+        attempts -> {
+          FinishingAttempt attempt = attempts.get(0);
+          Instant later = scene.kit.now().plus(Duration.ofMinutes(155));
+          Change end = sizes.size() <= 2 ? attempt.rescheduled(later) : attempt.success();
+          attempt.recorded(store.commit(List.of(end)).get(0));
+        };
+    scene.timer.schedule(TimerSpec.of("shop", "a").handler("batch").every(Duration.ofHours(1)));
+    scene.kit.advanceBy(Duration.ofMinutes(375)); // fires at 60, 215, 370 and 370
+    assertThat(sizes).hasSize(4);
+    assertThat(scene.timer.stats().skipped()).isEqualTo(4); // at 120, 180, 240 and 300
   }
 }

@@ -251,9 +251,9 @@ public final class AttemptRun implements AttemptTask, Runnable {
     return end(succeeded(), context.policy().nextRun(record, claim), null);
   }
 
-  /** Accepts the outcome of a success that the handler has recorded itself. */
-  void recorded(AttemptEnd success, Outcome outcome) {
-    context.ends().recorded(success, outcome);
+  /** Accepts the outcome of an end that the handler has recorded itself. */
+  void recorded(AttemptEnd end, Outcome outcome) {
+    context.ends().recorded(end, outcome);
     holder.answered(record.key(), outcome);
   }
 
@@ -340,21 +340,21 @@ public final class AttemptRun implements AttemptTask, Runnable {
     } else if (decision == null) {
       record(succeeded(), context.policy().nextRun(record, claim), null);
     } else if (decision.again() != null) {
-      postpone(firing, decision.again());
+      context.ends().record(holder, postponed(firing, success(), decision.again()));
     } else {
       exhausted(decision.reason());
     }
   }
 
   /**
-   * Postpones the present run. The schedule does not change. Runs that are missed because of it are
-   * counted when the schedule drops them, not each time the run is postponed.
+   * {@return the end of an attempt that postpones its run} The schedule does not change. Runs that
+   * are missed because of it are counted when the schedule drops them, not each time the run is
+   * postponed.
    */
-  private void postpone(AttemptFiring firing, Instant again) {
-    NextRun next = context.policy().nextRun(record, claim);
-    Change.Finish end = firing.rescheduled(end(succeeded(), next, null).change(), again);
-    long dropped = record.isScheduledRun() ? next.dropped() : 0;
-    context.ends().record(holder, new AttemptEnd(end, dropped));
+  AttemptEnd postponed(AttemptFiring firing, AttemptEnd success, Instant again) {
+    return new AttemptEnd(
+        firing.rescheduled(success.change(), again),
+        record.isScheduledRun() ? success.dropped() : 0);
   }
 
   /** Logs a failure with its stack trace, which the history does not contain. */

@@ -20,6 +20,10 @@ final class FinishingRun implements FinishingAttempt {
   private final AttemptRun run;
   private final AttemptFiring firing;
   private @Nullable AttemptEnd success;
+
+  /** The end that the handler asked for last. */
+  private @Nullable AttemptEnd asked;
+
   private @Nullable Object event;
   private boolean ended;
 
@@ -72,12 +76,14 @@ final class FinishingRun implements FinishingAttempt {
 
   @Override
   public Change.Finish success() {
-    return requireNonNull(success).change();
+    asked = requireNonNull(success);
+    return asked.change();
   }
 
   @Override
   public Change.Finish rescheduled(Instant at) {
-    return firing.rescheduled(success(), at);
+    asked = run.postponed(firing, requireNonNull(success), at);
+    return asked.change();
   }
 
   @Override
@@ -88,7 +94,7 @@ final class FinishingRun implements FinishingAttempt {
               "the store refused the success of the attempt, and nothing was committed: "
                   + outcome.answer()));
     } else if (!ended) {
-      end(null, () -> run.recorded(requireNonNull(success), outcome));
+      end(null, () -> run.recorded(requireNonNull(asked), outcome));
     }
   }
 
