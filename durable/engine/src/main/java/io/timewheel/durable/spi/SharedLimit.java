@@ -12,6 +12,9 @@ package io.timewheel.durable.spi;
 public record SharedLimit(double perSecond, int maxRunning) {
   private static final long MILLIS = 1_000;
 
+  /** The clocks of nodes differ by less. */
+  private static final long CLOCK_STEP_MILLIS = 5_000;
+
   /**
    * Checks the ranges.
    *
@@ -31,7 +34,7 @@ public record SharedLimit(double perSecond, int maxRunning) {
   }
 
   /**
-   * Refills tokens.
+   * Refills tokens. After the clock was set back, the limit is as if it were unused.
    *
    * @param tokens the previous number of tokens
    * @param atMillis the time of that number
@@ -39,6 +42,9 @@ public record SharedLimit(double perSecond, int maxRunning) {
    * @return the present number of tokens; each allows one attempt to begin
    */
   public double refilled(double tokens, long atMillis, long nowMillis) {
+    if (atMillis - nowMillis > CLOCK_STEP_MILLIS) {
+      return burst();
+    }
     double gained = (double) Math.max(0, nowMillis - atMillis) * perSecond / MILLIS;
     return Math.min(burst(), tokens + gained);
   }

@@ -228,6 +228,10 @@ abstract class QueueContract extends AttemptContract {
     assertEquals(0, store.acquire("slow", rate, "a", NOW, NOW));
     assertEquals(1_000, store.acquire("slow", rate, "b", NOW, NOW), "the longest wait");
     assertEquals(0, store.acquire("slow", rate, "b", NOW, NOW + 2_000));
+    long earlier = NOW - 3_600_000;
+    assertEquals(0, store.acquire("slow", rate, "c", NOW, earlier), "the clock was set back");
+    assertEquals(1_000, store.acquire("slow", rate, "d", NOW, earlier));
+    assertEquals(0, store.acquire("slow", rate, "d", NOW, earlier + 2_000));
   }
 
   @Test
