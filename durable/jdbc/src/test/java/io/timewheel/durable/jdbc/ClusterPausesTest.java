@@ -87,6 +87,19 @@ class ClusterPausesTest {
   }
 
   @Test
+  void aNodeThatJoinsAgainConfirmsAPauseUnderItsNewNumber() throws SQLException {
+    Fixture.Node here = node();
+    Fixture.Node other = node();
+    here.onPause = other.store::confirmPauses;
+    here.store.pause("shop");
+    fixture.expireLeases();
+    other.ownership().renew();
+    other.store.confirmPauses();
+    assertThat(other.told).filteredOn("paused shop"::equals).hasSize(2);
+    close(here, other);
+  }
+
+  @Test
   void waitsForNoNodeThatHasLostItsLease() {
     Fixture.Node here = node();
     Fixture.Node dead = node();

@@ -52,6 +52,9 @@ public final class ClusterPauses {
   /** The numbers of the pauses that the engine has applied. Guarded by this. */
   private final Map<String, Long> seen = new HashMap<>();
 
+  /** The number of the node that has confirmed them; 0 before the first time. Guarded by this. */
+  private long confirmedAs;
+
   private volatile @Nullable StoreListener listener;
 
   /**
@@ -104,6 +107,12 @@ public final class ClusterPauses {
     long node = ownership.incarnation();
     if (engine == null || node == 0) {
       return;
+    }
+    if (node != confirmedAs) {
+      if (confirmedAs != 0) {
+        seen.clear(); // this node has joined again, and is awaited under its new number
+      }
+      confirmedAs = node;
     }
     Map<String, Long> present = numbers();
     seen.keySet().retainAll(present.keySet());
