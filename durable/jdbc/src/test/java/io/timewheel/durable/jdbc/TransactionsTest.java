@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
@@ -104,6 +105,16 @@ class TransactionsTest {
     assertThat(node.commit(keyed("a")).answer()).isEqualTo(Answer.CREATED);
     assertThat(source.commits).isEqualTo(2);
     assertThat(node.store.get(key("a"))).isNotNull();
+  }
+
+  @Test
+  void repeatsACommitOfAnAnswerWithoutAChange() {
+    Change cancel = new Change.Cancel(key("a"), 0, RequestId.of("request"), NOW);
+    source.fates.add(Fate.COMMIT_LOST);
+    assertThat(node.commit(cancel).answer()).isEqualTo(Answer.NOT_FOUND);
+    node.commit(schedule("a", NOW));
+    assertThat(node.commit(cancel).answer()).isEqualTo(Answer.NOT_FOUND);
+    assertThat(node.store.get(key("a")).state()).isEqualTo(TimerState.SCHEDULED);
   }
 
   @Test

@@ -300,6 +300,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       }
       throw e;
     }
+    if (transactionId.get().isEmpty()) {
+      transactionId = commits.transactionId(to); // the answers are all that it has written
+    }
   }
 
   /** Returns an exception that causes another try. That try finds the answer. */
