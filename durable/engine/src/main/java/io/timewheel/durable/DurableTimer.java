@@ -897,7 +897,7 @@ public final class DurableTimer implements AutoCloseable {
 
   /**
    * Gives a permit back. It also works while this scheduler closes, for attempts that end
-   * meanwhile.
+   * meanwhile. After the close, the permit expires with its lease.
    *
    * @param name the name of the limit
    * @param holder the name of the permit

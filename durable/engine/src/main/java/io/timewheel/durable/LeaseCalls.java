@@ -123,7 +123,7 @@ final class LeaseCalls {
       return found::get;
     } catch (StoreException e) {
       if (e.kind() != StoreException.Kind.REJECTED || keys.size() == 1) {
-        throw failed(e);
+        throw Requests.failed(e);
       }
       return this::readAlone; // one of them is damaged; the others can be read alone
     }
@@ -133,12 +133,8 @@ final class LeaseCalls {
     try {
       return store.read(List.of(key)).get(key);
     } catch (StoreException e) {
-      throw failed(e);
+      throw Requests.failed(e);
     }
-  }
-
-  private static DurableTimerException failed(StoreException e) {
-    return new DurableTimerException(e.reason(), 0, String.valueOf(e.getMessage()), e);
   }
 
   // Steps

@@ -395,7 +395,7 @@ final class Requests {
     try {
       return question.get();
     } catch (StoreException e) {
-      throw new DurableTimerException(e.reason(), 0, String.valueOf(e.getMessage()), e);
+      throw failed(e);
     }
   }
 
@@ -404,8 +404,12 @@ final class Requests {
     try {
       store.release(limit, holder);
     } catch (StoreException e) {
-      throw new DurableTimerException(e.reason(), 0, String.valueOf(e.getMessage()), e);
+      throw failed(e);
     }
+  }
+
+  static DurableTimerException failed(StoreException e) {
+    return new DurableTimerException(e.reason(), 0, String.valueOf(e.getMessage()), e);
   }
 
   int pause(String scope) {

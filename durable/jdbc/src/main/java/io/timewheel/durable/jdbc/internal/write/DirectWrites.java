@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
  * Instead, each write has a unique token. The rows of its timers, or their rows in the history,
  * contain the token until another version replaces it. The token takes 8 bytes, so only the first
  * eight rows of a list, in the order of the keys, contain it. On MariaDB, a commit row contains the
- * token instead, and is read after the timers: without it, they are of other writes and count as
- * known. A session that lost the answer looks up the timers by their keys:
+ * token instead, and is read after the timers: if it is missing, other writes inserted them, and
+ * they count as known. A session that lost the answer looks up the timers by their keys:
  *
  * <ol>
  *   <li>A row has the token: the write was committed.
