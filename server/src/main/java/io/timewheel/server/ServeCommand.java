@@ -114,16 +114,19 @@ final class ServeCommand implements Callable<Integer> {
                   config.port(),
                   reason(e.getCause() == null ? e : e.getCause()))); // Address already in use
     }
+    FailureEvents failures =
+        failedWebhook == null ? null : new FailureEvents(failedWebhook, InstantSource.system());
     DurableTimer timer;
     try {
-      timer = open(server, location, limits, secrets, failedWebhook);
+      timer = open(server, location, limits, secrets, failures);
     } catch (IOException
         | RuntimeException e) { // the process exits and closes the server, which is not an error
       return failed("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
     }
     server.serve(timer, location.readsAtATime());
     Runtime.getRuntime()
-        .addShutdownHook(new Thread(() -> drain(server, timer, drainDelay), "timewheel-stop"));
+        .addShutdownHook(
+            new Thread(() -> drain(server, timer, failures, drainDelay), "timewheel-stop"));
     System.out.println("Timewheel ready on " + config.url(server.port()));
     System.out.flush();
     new CountDownLatch(1).await(); // the shutdown hook ends the process
@@ -166,10 +169,9 @@ final class ServeCommand implements Callable<Integer> {
       StoreLocation location,
       Limits limits,
       @Nullable WebhookSecrets secrets,
-      @Nullable WebhookTarget failedWebhook)
+      @Nullable FailureEvents failures)
       throws IOException {
     InstantSource clock = InstantSource.system();
-    FailureEvents failures = failedWebhook == null ? null : new FailureEvents(failedWebhook, clock);
     TimerStore opened = location.open();
     if (opened instanceof RocksTimerStore embedded) {
       BackupSchedule.Plan plan = options.backups().plan();
@@ -206,7 +208,11 @@ final class ServeCommand implements Callable<Integer> {
    * Drains the server on SIGTERM. Without the halt, the JVM would exit with the number of the
    * signal.
    */
-  private static void drain(TimewheelServer server, DurableTimer timer, Duration delay) {
+  private static void drain(
+      TimewheelServer server,
+      DurableTimer timer,
+      @Nullable FailureEvents failures,
+      Duration delay) {
     server.announceDrain();
     try {
       Thread.sleep(delay.toMillis());
@@ -219,6 +225,9 @@ final class ServeCommand implements Callable<Integer> {
       server.close(HTTP_TIMEOUT);
     } catch (RuntimeException e) {
       status = failed("the server did not stop cleanly: " + reason(e));
+    }
+    if (failures != null) {
+      failures.close();
     }
     try {
       timer.close(TIMER_TIMEOUT);

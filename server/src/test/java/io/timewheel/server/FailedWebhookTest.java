@@ -9,7 +9,13 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.Receiver.Call;
 import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.settings.Cidr;
@@ -27,6 +33,8 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -67,6 +75,10 @@ class FailedWebhookTest {
     final DurableTimer timer;
 
     Program(boolean withEvents) {
+      this(withEvents, store);
+    }
+
+    Program(boolean withEvents, TimerStore store) {
       events =
           new FailureEvents(
               new WebhookTarget(
@@ -210,6 +222,75 @@ class FailedWebhookTest {
     List<String> posted = new ArrayList<>();
     receiver.calls.forEach(call -> posted.addAll(ids(call)));
     assertThat(posted).containsExactly("a", "b0", "b1");
+  }
+
+  @Test
+  void anEventThatWasPurgedIsNotPostedAgain() throws Exception {
+    try (Program program = new Program(true)) {
+      program.fail("a");
+      program.awaitPosted(1);
+    }
+    store = store.reopen();
+    store.purge(TimerRecord.NEVER, 0, 1_000);
+    try (Program program = new Program(true)) {
+      program.fail("b");
+      program.awaitPosted(1);
+    }
+    List<String> posted = new ArrayList<>();
+    receiver.calls.forEach(call -> posted.addAll(ids(call)));
+    assertThat(posted).containsExactly("a", "b");
+  }
+
+  @Test
+  void anEventEndsWhileAScanWaitsForTheStore() {
+    try (Program program = new Program(false)) {
+      program.fail("a");
+      program.fail("b");
+      program.await("ns", TimerState.FAILED, 2);
+    }
+    CountDownLatch goOn = new CountDownLatch(1);
+    TimerStore slow =
+        new ForwardingTimerStore(store.reopen()) {
+          @Override
+          public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+            if (after != null) {
+              try {
+                goOn.await();
+              } catch (InterruptedException e) {
+                throw new IllegalStateException(e);
+              }
+            }
+            return super.page(query, after, 1);
+          }
+        };
+    try (Program program = new Program(true, slow)) {
+      program.awaitPosted(1);
+      goOn.countDown();
+      program.awaitPosted(2);
+    }
+  }
+
+  @Test
+  void aCloseWaitsForTheAnswerToAnOpenPost() throws Exception {
+    CountDownLatch goOn = new CountDownLatch(1);
+    receiver.answering =
+        exchange -> {
+          goOn.await();
+          Receiver.status(204).answer(exchange);
+        };
+    try (Program program = new Program(true)) {
+      program.fail("a");
+      receiver.calls.take();
+      Thread close = new Thread(() -> program.events.close(Duration.ofMinutes(1)));
+      close.start();
+      while (close.getState() != Thread.State.TIMED_WAITING) {
+        Thread.onSpinWait();
+      }
+      goOn.countDown();
+      close.join();
+      assertThat(program.timer.counts().get(FailureEvents.NAMESPACE))
+          .containsEntry(TimerState.COMPLETED, 1L);
+    }
   }
 
   @Test

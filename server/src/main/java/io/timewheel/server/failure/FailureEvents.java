@@ -14,6 +14,7 @@ import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
@@ -39,9 +40,13 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -73,12 +78,14 @@ public final class FailureEvents implements AutoCloseable {
   private static final Duration PACE = Duration.ofSeconds(1);
 
   /**
-   * The maximum age of failures that a scan reports. It is shorter than the retention of timers, so
-   * no event is posted twice.
+   * The maximum age of failures that a scan reports. A scan schedules their events again, and the
+   * store recognises these requests for an hour longer, even after the events were purged.
    */
-  private static final Duration SCANNED = Duration.ofHours(23);
+  private static final Duration SCANNED = Duration.ofHours(RequestId.KEPT_HOURS - 1);
 
   private static final Duration SCAN_EVERY = Duration.ofMinutes(10);
+
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
 
   /**
    * Retries for about a month: up to 1,000 attempts, each at most an hour after the previous one.
@@ -89,13 +96,18 @@ public final class FailureEvents implements AutoCloseable {
   private final WebhookTarget target;
   private final InstantSource clock;
   private final Queue<Noticed> noticed;
-  private final ScheduledExecutorService thread =
-      Executors.newSingleThreadScheduledExecutor(
+
+  /** One thread scans, which may take long, while the other claims and ends events. */
+  private final ScheduledExecutorService threads =
+      Executors.newScheduledThreadPool(
+          2,
           work -> {
             Thread made = new Thread(work, "timewheel-failures");
             made.setDaemon(true);
             return made;
           });
+
+  private volatile CompletableFuture<?> posts = CompletableFuture.completedFuture(null);
   private volatile boolean scanPending = true;
   private volatile boolean closed;
 
@@ -134,10 +146,10 @@ public final class FailureEvents implements AutoCloseable {
    */
   public void start(DurableTimer timer, @Nullable WebhookClient client, boolean shared) {
     var unused =
-        thread.scheduleWithFixedDelay(() -> guarded(() -> keep(timer)), 0, 1, TimeUnit.SECONDS);
+        threads.scheduleWithFixedDelay(() -> guarded(() -> keep(timer)), 0, 1, TimeUnit.SECONDS);
     if (shared) {
       var unusedToo =
-          thread.scheduleWithFixedDelay(
+          threads.scheduleWithFixedDelay(
               () -> scanPending = true,
               SCAN_EVERY.toMillis(),
               SCAN_EVERY.toMillis(),
@@ -174,7 +186,9 @@ public final class FailureEvents implements AutoCloseable {
       schedule(timer, specs);
     } catch (RuntimeException e) {
       for (Noticed each : taken) {
-        scanPending |= !noticed.offer(each);
+        if (!noticed.offer(each)) {
+          scanPending = true;
+        }
       }
       throw e;
     }
@@ -229,7 +243,9 @@ public final class FailureEvents implements AutoCloseable {
                 failure.id(),
                 failure.version(),
                 failure.failedAt().toString()));
-    return TimerSpec.of(NAMESPACE, hash(name))
+    String id = hash(name);
+    return TimerSpec.of(NAMESPACE, id)
+        .requestId(RequestId.of(id))
         .queue(QUEUE)
         .payload(Json.bytes(failure))
         .retry(RETRY)
@@ -273,7 +289,7 @@ public final class FailureEvents implements AutoCloseable {
               .whenComplete(
                   (firings, failure) -> {
                     try {
-                      if (failure == null) {
+                      if (failure == null && !closed) {
                         post(timer, client, firings);
                       }
                     } finally {
@@ -287,7 +303,7 @@ public final class FailureEvents implements AutoCloseable {
 
   private void later(Runnable work) {
     if (!closed) {
-      var unused = thread.schedule(work, PACE.toMillis(), TimeUnit.MILLISECONDS);
+      var unused = threads.schedule(work, PACE.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
@@ -314,14 +330,15 @@ public final class FailureEvents implements AutoCloseable {
         new FailedTimers(FailedTimers.TYPE, clock.instant(), new FailedTimers.Data(failures));
     WebhookMessage message =
         new WebhookMessage(NAMESPACE, hash(ids.toString()), Json.bytes(event), Map.of());
-    var unused =
+    CompletableFuture<?> posted =
         client
             .post(target, message)
-            .whenCompleteAsync(
-                (answer, failure) -> posted(timer, readable, answer, failure), thread);
+            .handleAsync((answer, failure) -> end(timer, readable, answer, failure), threads)
+            .thenCompose(ended -> ended);
+    posts = CompletableFuture.allOf(posts, posted.exceptionally(failure -> null));
   }
 
-  private void posted(
+  private CompletionStage<?> end(
       DurableTimer timer,
       List<QueueFiring> firings,
       @Nullable WebhookAnswer answer,
@@ -343,13 +360,27 @@ public final class FailureEvents implements AutoCloseable {
               ? LeaseChange.ack(each.firing().fireId(), each.leaseToken())
               : LeaseChange.nack(each.firing().fireId(), each.leaseToken(), error, wait));
     }
-    var unused = timer.changeLeases(ends);
+    return timer.changeLeases(ends);
   }
 
-  /** Stops posting. Claimed failures are posted again after their claim lease. */
   @Override
   public void close() {
+    close(CLOSE_TIMEOUT);
+  }
+
+  /**
+   * Stops posting, and waits for the answers to open posts. Claimed failures without an answer are
+   * posted again after their claim lease.
+   */
+  public void close(Duration timeout) {
     closed = true;
-    thread.shutdownNow();
+    try {
+      posts.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException | TimeoutException e) {
+      LOG.debug("--failed-webhook: not all posts have ended", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    threads.shutdownNow();
   }
 }
