@@ -144,6 +144,25 @@ class IdempotencyKeysTest {
   }
 
   @Test
+  void aRepeatedReplacementAnswersAsTheFirstAfterTheTimerWasPurged() {
+    String body = "{\"at\":\"2020-01-01T00:00:00Z\",\"target\":{\"queue\":\"overwritten\"}}";
+    String[] headers = {"Idempotency-Key", "k", "If-Match", "*"};
+    assertThat(running.put(path("overwritten"), body, headers).status()).isEqualTo(412);
+    running.put(path("overwritten"), AFTER);
+    Answer first = running.put(path("overwritten"), body, headers);
+    assertThat(first.status()).isEqualTo(200);
+    QueueFiring firing = claim("overwritten");
+    running.timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
+    running.store.purge(TimerRecord.NEVER, 0, 1_000);
+
+    Answer retry = running.put(path("overwritten"), body, headers);
+
+    assertThat(retry.status()).isEqualTo(200);
+    assertThat(retry.header("ETag")).isEqualTo(first.header("ETag"));
+    assertThat(running.put(path("overwritten"), body, "If-Match", "*").status()).isEqualTo(412);
+  }
+
+  @Test
   void aRepeatedPutAnswersAsTheFirstAfterTheTimerWasReplaced() {
     Answer first = running.put(path("replaced"), AFTER, "Idempotency-Key", "k");
     running.put(path("replaced"), AFTER.replace("1H", "2H"));

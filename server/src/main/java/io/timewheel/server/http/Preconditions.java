@@ -15,15 +15,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Evaluates If-Match and If-None-Match. The engine compares one version atomically with the change.
- * If the header lists several versions, this class reads the timer first and passes its version to
- * the engine. If no listed version matches, the engine refuses one of them, unless it has answered
- * the same request before.
+ * If the header lists several versions or is {@code *}, this class reads the timer first, and
+ * passes its version to the engine. If no version matches, this class passes one that the engine
+ * refuses, unless it has answered the same request before.
  */
 public final class Preconditions {
   private static final Pattern TAGS = Pattern.compile("\\G\\s*+(W/)?\"([^\"]*+)\"\\s*+(,|$)");
 
   /** Longer than any header may be. The field of a batch has no other limit. */
   private static final int MAX_LENGTH = 16 * 1024;
+
+  /** No timer has this version. */
+  private static final long NO_VERSION = Long.MAX_VALUE;
 
   private final boolean absent;
   private final boolean any;
@@ -97,8 +100,10 @@ public final class Preconditions {
   public void apply(TimerSpec spec, Supplier<Optional<TimerInfo>> current) {
     if (absent) {
       spec.onlyIfAbsent();
+    } else if (any) {
+      spec.onlyIfVersion(current.get().map(TimerInfo::version).orElse(NO_VERSION));
     } else if (given) {
-      spec.onlyIfVersion(wanted(current));
+      spec.onlyIfVersion(listed(current));
     }
   }
 
@@ -107,13 +112,15 @@ public final class Preconditions {
     if (absent) {
       throw wrong("If-None-Match", "not here");
     }
-    return given && !(any && current.get().isEmpty()) ? wanted(current) : 0;
+    if (any) {
+      return current.get().map(TimerInfo::version).orElse(0L);
+    }
+    return given ? listed(current) : 0;
   }
 
-  private long wanted(Supplier<Optional<TimerInfo>> current) {
+  private long listed(Supplier<Optional<TimerInfo>> current) {
     if (versions.isEmpty()) {
-      Optional<TimerInfo> present = any ? current.get() : Optional.empty();
-      return present.map(TimerInfo::version).orElseThrow(Preconditions::failed);
+      throw failed();
     }
     long first = versions.iterator().next();
     if (versions.size() == 1) {
