@@ -78,7 +78,7 @@ final class CheckedResolver implements SocketAddressResolver {
 
   private CompletableFuture<List<InetAddress>> lookup(Name name) {
     Lookup mine = new Lookup();
-    InetAddress literal = Cidr.address(name.host);
+    InetAddress literal = Cidr.address(withoutBrackets(name.host));
     if (literal != null) { // needs no name server
       complete(mine, name.host, host -> new InetAddress[] {literal});
       return mine.addresses;
@@ -96,6 +96,11 @@ final class CheckedResolver implements SocketAddressResolver {
         },
         () -> mine.addresses.completeExceptionally(new NoSlotException()));
     return mine.addresses;
+  }
+
+  /** {@return the host; the client encloses IPv6 addresses in brackets} */
+  private static String withoutBrackets(String host) {
+    return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
   }
 
   /** {@return whether a lookup has started; null if there is none} */

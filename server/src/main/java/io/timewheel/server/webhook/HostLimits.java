@@ -19,6 +19,9 @@ public final class HostLimits {
   /** The expiry of a permit: longer than any request takes. */
   private static final Duration LEASE = Duration.ofSeconds(90);
 
+  /** The least wait after a refusal: each try costs the store two commits. */
+  private static final Duration LEAST_WAIT = Duration.ofMillis(100);
+
   private static final Duration NO_STORE = Duration.ofSeconds(1);
 
   private final Limits limits;
@@ -59,7 +62,10 @@ public final class HostLimits {
     String holder = UUID.randomUUID().toString();
     try {
       Duration wait = present.acquire(name(host), limit, holder, LEASE);
-      return new Permit(wait, wait.isZero() ? holder : null);
+      if (wait.isZero()) {
+        return new Permit(wait, holder);
+      }
+      return new Permit(wait.compareTo(LEAST_WAIT) < 0 ? LEAST_WAIT : wait, null);
     } catch (DurableTimerException e) {
       return new Permit(NO_STORE, null);
     }

@@ -23,7 +23,7 @@ final class Lookups implements AutoCloseable {
   /** The largest number of waiting lookups of a namespace: one for each slot of a delivery. */
   static final int MAX_WAITING = DeliverySlots.MAX;
 
-  /** Has no limit of its own: the thread of an ended lookup still ends when another one starts. */
+  /** Without a limit beside {@link #MAX}: a thread is briefly busy after its lookup has ended. */
   private final ThreadPoolExecutor threads =
       new ThreadPoolExecutor(
           0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), Lookups::daemon);

@@ -3,7 +3,7 @@ package io.timewheel.server.webhook;
 
 import java.io.IOException;
 
-/** Thrown if a delivery cannot start, because the lookups of its namespace have no thread left. */
+/** Thrown if a delivery cannot start: usually, its namespace has too many slow lookups. */
 final class NoSlotException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -10,12 +10,15 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.eclipse.jetty.client.BytesRequestContent;
 import org.eclipse.jetty.client.HttpClient;
 import org.eclipse.jetty.client.ProtocolHandlers;
@@ -54,6 +57,8 @@ public final class WebhookClient implements AutoCloseable {
 
   /** Replaces a secret in an answer. */
   private static final String HIDDEN = "***";
+
+  private static final Pattern SEPARATORS = Pattern.compile("[\\s=;,:\"]+");
 
   /** The least length of a word that is hidden. */
   private static final int MIN_HIDDEN = 4;
@@ -260,10 +265,11 @@ public final class WebhookClient implements AutoCloseable {
         fail(failure);
         return;
       }
-      String text = new String(kept.array(), 0, kept.position(), StandardCharsets.UTF_8);
-      for (String secret : hidden) {
-        text = hide(secret, text, bodyBytes > KEPT_BYTES);
-      }
+      String text =
+          hide(
+              hidden,
+              new String(kept.array(), 0, kept.position(), StandardCharsets.UTF_8),
+              bodyBytes > KEPT_BYTES);
       String retryAfter = response.getHeaders().get(HttpHeader.RETRY_AFTER);
       answer.complete(
           WebhookAnswer.of(response.getStatus(), retryAfter, printable(text), clock.instant()));
@@ -286,26 +292,38 @@ public final class WebhookClient implements AutoCloseable {
   }
 
   /**
-   * {@return an answer without a header value that its target shows} Hides the words of the value,
-   * because a target may show it without its scheme, such as {@code Bearer}.
+   * {@return an answer without the header values that its target shows} Hides the words of a value
+   * too, because a target may show a token without its scheme, such as {@code Bearer}, or one
+   * cookie of several.
    *
    * @param isCut whether the text may end with a part of a word
    */
-  static String hide(String value, String text, boolean isCut) {
+  static String hide(List<String> values, String text, boolean isCut) {
     String shown = text;
-    for (String word : value.split(" ", -1)) {
-      if (word.isEmpty() || (word.length() < MIN_HIDDEN && !word.equals(value))) {
-        continue;
-      }
-      shown = shown.replace(word, HIDDEN);
-      for (int part = word.length() - 1; isCut && part > 0; part--) {
-        if (shown.endsWith(word.substring(0, part))) {
+    for (String secret : longestFirst(values)) {
+      shown = shown.replace(secret, HIDDEN);
+      for (int part = secret.length() - 1; isCut && part > 0; part--) {
+        if (shown.endsWith(secret.substring(0, part))) {
           shown = shown.substring(0, shown.length() - part) + HIDDEN;
           break;
         }
       }
     }
     return shown;
+  }
+
+  /** {@return values and their words; a shorter one could be a part of a longer one} */
+  private static List<String> longestFirst(List<String> values) {
+    return values.stream()
+        .flatMap(
+            value ->
+                Stream.concat(
+                    Stream.of(value),
+                    SEPARATORS.splitAsStream(value).filter(word -> word.length() >= MIN_HIDDEN)))
+        .filter(secret -> !secret.isEmpty())
+        .distinct()
+        .sorted(Comparator.comparing(String::length).reversed())
+        .toList();
   }
 
   private static String printable(String text) {

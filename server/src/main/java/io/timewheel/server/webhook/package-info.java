@@ -6,10 +6,12 @@
  * io.timewheel.server.webhook.WebhookHandler}, the handler of all timers that have a URL.
  *
  * <p>A <em>target</em> receives a timer's firings; {@code StoredTarget} stores it in the headers of
- * the timer. A <em>call</em> is one such request, by {@code WebhookClient}. It is signed with the
- * <em>secret</em> that the target names, from {@code WebhookSecrets}. {@code DeliverySlots} shares
- * the slots of calls between namespaces and hosts. The <em>address policy</em> decides which
- * addresses a call may connect to.
+ * the timer. A <em>delivery</em> is one attempt. {@code WebhookClient} sends its request, signed
+ * with the <em>secret</em> that the target names, from {@code WebhookSecrets}. {@code
+ * DeliverySlots} shares the slots of deliveries between namespaces and hosts, and {@code
+ * HostLimits} limits the deliveries of all nodes to a host. {@code CheckedResolver} looks up hosts
+ * on the threads of {@code Lookups}. The <em>address policy</em> decides which addresses a request
+ * may connect to. {@code DeliveryPhase} names the part of a request that failed.
  *
  * <p>{@code WebhookAnswer} distinguishes success, failure, a target that no longer exists, and a
  * target that asks for a later retry. {@code WebhookHandler} ends the attempt accordingly. The
