@@ -359,7 +359,7 @@ class BoundedAnswersTest {
 
   @Test
   void aClientThatReadsNothingOfALargeAnswerLosesItsConnection() throws Exception {
-    try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofMillis(100)))) {
+    try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofSeconds(2)))) {
       scheduleLarge(running, Duration.ofHours(1));
       try (Socket socket = unread(running)) {
         while (running.server.connections().count() == 0) { // not accepted yet

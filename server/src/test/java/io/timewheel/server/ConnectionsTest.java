@@ -89,6 +89,7 @@ class ConnectionsTest {
   @Test
   void hundredsOfSlowRequestsAreCutOffAndOthersAreNot() throws Exception {
     running = new Running();
+    long nowNanos = System.nanoTime();
     Socket silent = connect();
     send(silent, HEALTH);
     assertThat(statusLine(silent)).contains("200");
@@ -100,7 +101,6 @@ class ConnectionsTest {
       send(socket, i % 2 == 0 ? GET : "");
       slow.add(socket);
     }
-    long nowNanos = System.nanoTime();
     Connections connections = running.server.connections();
     while (connections.count() != 102) { // accepted one by one
       Thread.onSpinWait();

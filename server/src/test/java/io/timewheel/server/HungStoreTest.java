@@ -98,6 +98,7 @@ class HungStoreTest {
 
   private void start(Duration storeTimeout, long maxBodyBytes) throws IOException {
     ServerConfig c = ServerConfig.loopback(0);
+    WorkLimits work = c.work();
     server =
         TimewheelServer.start(
             new ServerConfig(
@@ -110,7 +111,14 @@ class HungStoreTest {
                 c.maxStreams(),
                 maxBodyBytes,
                 c.maxBodyTime(),
-                c.work().withStoreTimeout(storeTimeout)));
+                new WorkLimits(
+                    work.longAtATime(),
+                    work.shortAtATime(),
+                    work.maxWaiting(),
+                    Duration.ofMinutes(5),
+                    work.maxAnswerBytes(),
+                    work.maxStall(),
+                    storeTimeout)));
     timer = DurableTimer.builder(server.watch("hung", new HungStore())).start();
     server.serve(timer, 8);
     hung = true;

@@ -95,6 +95,9 @@ class PrometheusTest {
               bearer);
       assertThat(ended.status()).isEqualTo(200);
     }
+    while (running.timer.counts().get("shop").getOrDefault(TimerState.READY, 0L) != 1) {
+      Thread.onSpinWait();
+    }
     return running;
   }
 

@@ -3,6 +3,7 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -36,6 +37,12 @@ class QueueListResourceTest {
     assertThat(put.status()).isEqualTo(201);
   }
 
+  private void awaitReady(String id) {
+    while (running.timer.get("shop", id).orElseThrow().state() != TimerState.READY) {
+      Thread.onSpinWait();
+    }
+  }
+
   private JsonNode claim(String queue, String wait) {
     Answer answer =
         running.post(
@@ -53,7 +60,9 @@ class QueueListResourceTest {
   @Test
   void listsTheStateOfEachQueue() {
     put("a", "PT0S", "orders");
+    awaitReady("a");
     put("b", "PT0S", "orders");
+    awaitReady("b");
     put("c", "PT1H", "later");
     assertThat(claim("orders", "PT1M")).hasSize(1);
     String oldest = running.timer.get("shop", "b").orElseThrow().changedAt().toString();

@@ -324,10 +324,10 @@ class WebhooksTest {
   void aTargetThatNeverAnswersCostsItsTimeout() {
     CountDownLatch never = new CountDownLatch(1);
     receiver.answering = exchange -> never.await();
-    due("a", receiver.url("/"), SLOW, ",\"timeout\":\"PT0.1S\"");
+    due("a", receiver.url("/"), SLOW, ",\"timeout\":\"PT2S\"");
 
     assertThat(await("a", RETRYING).lastError())
-        .hasValue("127.0.0.1: wait for the answer: no answer within PT0.1S");
+        .hasValue("127.0.0.1: wait for the answer: no answer within PT2S");
   }
 
   @Test
@@ -405,7 +405,7 @@ class WebhooksTest {
         "a",
         receiver.url("/"),
         SLOW,
-        ",\"timeout\":\"PT5S\",\"headers\":{\"X-Key\":\"k\",\"Authorization\":{\"secret\":\"crm\"}}");
+        ",\"timeout\":\"PT1M\",\"headers\":{\"X-Key\":\"k\",\"Authorization\":{\"secret\":\"crm\"}}");
     Call call = receiver.calls.take();
     assertThat(call.header("Authorization")).isEqualTo("Bearer hunter2");
     assertThat(call.header("X-Key")).isEqualTo("k");
@@ -415,7 +415,7 @@ class WebhooksTest {
     assertThat(shown.json().get("target"))
         .isEqualTo(
             Running.MAPPER.readTree(
-                "{\"url\":\"%s\",\"secret\":\"shop\",\"timeout\":\"PT5S\",\"headers\":{\"X-Key\":\"k\",\"Authorization\":{\"secret\":\"crm\"}}}"
+                "{\"url\":\"%s\",\"secret\":\"shop\",\"timeout\":\"PT1M\",\"headers\":{\"X-Key\":\"k\",\"Authorization\":{\"secret\":\"crm\"}}}"
                     .formatted(receiver.url("/"))));
     Answer list = running.get("/v1/namespaces/" + namespace + "/timers?state=all&payload=true");
     assertThat(list.json().at("/timers/0/target/headers/X-Key").asString()).isEqualTo("k");

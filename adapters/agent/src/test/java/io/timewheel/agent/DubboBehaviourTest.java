@@ -49,9 +49,9 @@ class DubboBehaviourTest {
     }
   }
 
-  private void passTime() throws InterruptedException {
+  private void passTime(long millis) throws InterruptedException {
     CountDownLatch passed = new CountDownLatch(1);
-    timer.newTimeout(timeout -> passed.countDown(), 100, MILLISECONDS);
+    timer.newTimeout(timeout -> passed.countDown(), millis, MILLISECONDS);
     passed.await();
   }
 
@@ -117,7 +117,7 @@ class DubboBehaviourTest {
             1,
             MILLISECONDS);
 
-    passTime();
+    passTime(100);
 
     assertThat(thrown.isExpired()).isTrue();
     assertThat(thrown.cancel()).isFalse();
@@ -126,11 +126,11 @@ class DubboBehaviourTest {
 
   @Test
   void cancelledTimeoutNeverRunsAndIsCancelledOnce() throws InterruptedException {
-    Timeout timeout = timer.newTimeout(NOTHING, 50, MILLISECONDS);
+    Timeout timeout = timer.newTimeout(NOTHING, 500, MILLISECONDS);
 
     assertThat(timeout.cancel()).isTrue();
     assertThat(timeout.cancel()).isFalse();
-    passTime();
+    passTime(600);
 
     assertThat(timeout.isCancelled()).isTrue();
     assertThat(timeout.isExpired()).isFalse();

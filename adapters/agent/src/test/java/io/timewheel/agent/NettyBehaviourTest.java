@@ -58,9 +58,9 @@ class NettyBehaviourTest {
   }
 
   /** Waits until a timeout of 100 ms has run, and so all tasks due before it. */
-  private static void passTime(HashedWheelTimer timer) throws InterruptedException {
+  private static void passTime(HashedWheelTimer timer, long millis) throws InterruptedException {
     CountDownLatch passed = new CountDownLatch(1);
-    timer.newTimeout(timeout -> passed.countDown(), 100, MILLISECONDS);
+    timer.newTimeout(timeout -> passed.countDown(), millis, MILLISECONDS);
     passed.await();
   }
 
@@ -145,7 +145,7 @@ class NettyBehaviourTest {
   void longestDelayNeverRuns() throws InterruptedException {
     Timeout timeout = timer.newTimeout(NOTHING, Long.MAX_VALUE, MILLISECONDS);
 
-    passTime(timer);
+    passTime(timer, 100);
 
     assertThat(timeout.isExpired()).isFalse();
     assertThat(timer.stop()).containsExactly(timeout);
@@ -197,7 +197,7 @@ class NettyBehaviourTest {
         1,
         MILLISECONDS);
 
-    passTime(timer);
+    passTime(timer, 100);
 
     assertThat(timer.stop()).isEmpty();
   }
@@ -254,11 +254,11 @@ class NettyBehaviourTest {
   @Test
   void cancelledTimeoutNeverRunsAndIsCancelledOnce() throws InterruptedException {
     AtomicBoolean ran = new AtomicBoolean();
-    Timeout timeout = timer.newTimeout(t -> ran.set(true), 50, MILLISECONDS);
+    Timeout timeout = timer.newTimeout(t -> ran.set(true), 500, MILLISECONDS);
 
     assertThat(timeout.cancel()).isTrue();
     assertThat(timeout.cancel()).isFalse();
-    passTime(timer);
+    passTime(timer, 600);
 
     assertThat(ran).isFalse();
     assertThat(timeout.isCancelled()).isTrue();
@@ -312,7 +312,7 @@ class NettyBehaviourTest {
     assertThat(timeout.cancel()).isTrue();
 
     assertThat(notified.join()).isSameAs(timeout);
-    passTime(timer);
+    passTime(timer, 100);
   }
 
   // The limit

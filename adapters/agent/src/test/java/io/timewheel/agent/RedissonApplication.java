@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.agent;
 
+import java.time.Duration;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -19,18 +20,24 @@ final class RedissonApplication {
 
   public static void main(String[] arguments) throws Exception {
     int port = Integer.parseInt(arguments[0]);
+    RedissonClient patient = client(port, Duration.ofMinutes(1));
+    RedissonClient hasty = client(port, UnansweredRequests.LIMIT);
+    System.out.println("lock renewed: " + isRenewed(patient.getLock("lock")));
+    RedisServer.pause(port);
+    UnansweredRequests.send(() -> hasty.getBucket("key").getAsync(), RedisTimeoutException.class);
+    hasty.shutdown();
+    patient.shutdown();
+  }
+
+  private static RedissonClient client(int port, Duration timeout) {
     Config config = new Config();
     config.setLockWatchdogTimeout(LOCK_MILLIS);
     config
         .useSingleServer()
         .setAddress("redis://127.0.0.1:" + port)
-        .setTimeout((int) UnansweredRequests.LIMIT.toMillis())
+        .setTimeout((int) timeout.toMillis())
         .setRetryAttempts(0);
-    RedissonClient client = Redisson.create(config);
-    System.out.println("lock renewed: " + isRenewed(client.getLock("lock")));
-    RedisServer.pause(port);
-    UnansweredRequests.send(() -> client.getBucket("key").getAsync(), RedisTimeoutException.class);
-    client.shutdown();
+    return Redisson.create(config);
   }
 
   /** Waits until the lock has more time left than before, or has expired. */

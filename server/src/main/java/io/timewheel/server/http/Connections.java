@@ -40,6 +40,9 @@ public final class Connections implements Connection.Listener {
   private final FairLimit refused = new FairLimit(REFUSED);
   private final Map<Connection, Head> heads = new ConcurrentHashMap<>();
 
+  /** The time of the last sweep. Guarded by this. */
+  private long sweptNanos = System.nanoTime();
+
   /** The state of a connection's next request at the last sweep. */
   private static final class Head {
     private final @Nullable String client;
@@ -162,8 +165,12 @@ public final class Connections implements Connection.Listener {
         TimeUnit.SECONDS);
   }
 
-  /** Closes slow connections. Called by one thread at a time. */
+  /** Closes slow connections, unless a later sweep has. */
   public synchronized void sweep(long nowNanos) {
+    if (nowNanos - sweptNanos < 0) {
+      return;
+    }
+    sweptNanos = nowNanos;
     heads.forEach(
         (connection, head) -> {
           if (head.isSlow(connection, nowNanos)) {
