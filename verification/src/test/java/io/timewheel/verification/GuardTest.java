@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Checks that {@code guards.txt} matches the tests and the core, without running anything. Runs
- * only with {@code -Pproofs,guard-removal}: the list contains pieces of the sources of core, and must not
- * break the build of a change to core.
+ * only with {@code -Pproofs,guard-removal}: the list contains pieces of the sources of core, and
+ * must not break the build of a change to core.
  */
 @Tag("guards")
 class GuardTest {

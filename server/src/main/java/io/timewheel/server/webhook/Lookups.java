@@ -23,7 +23,9 @@ final class Lookups implements AutoCloseable {
   /** The largest number of waiting lookups of a namespace: one for each slot of a delivery. */
   static final int MAX_WAITING = DeliverySlots.MAX;
 
-  /** Without a limit beside {@link #MAX}: a thread is briefly busy after its lookup has ended. */
+  /**
+   * Unbounded: a thread is still busy for a moment when {@link #MAX} counts its lookup as ended.
+   */
   private final ThreadPoolExecutor threads =
       new ThreadPoolExecutor(
           0, Integer.MAX_VALUE, 10, TimeUnit.SECONDS, new SynchronousQueue<>(), Lookups::daemon);
