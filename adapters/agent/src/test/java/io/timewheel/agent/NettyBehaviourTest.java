@@ -521,7 +521,7 @@ class NettyBehaviourTest {
           }
         };
 
-    passTime(counting);
+    passTime(counting, 100);
 
     assertThat(started).hasValue(1);
     assertThat(counting.stop()).isEmpty();
