@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.ownership;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
 import io.timewheel.durable.jdbc.internal.notifications.Notifications;
 import io.timewheel.durable.jdbc.internal.rows.NodeId;
@@ -49,10 +51,10 @@ public final class ClusterPauses {
   private final Duration limit;
   private final @Nullable NotificationChannel notifications;
 
-  /** The numbers of the pauses that the engine has applied. Guarded by this. */
+  /** The numbers of the pauses that this node has confirmed. Guarded by this. */
   private final Map<String, Long> seen = new HashMap<>();
 
-  /** The number of the node that has confirmed them; 0 before the first time. Guarded by this. */
+  /** The number by which this node has confirmed them; 0 before the first time. Guarded by this. */
   private long confirmedAs;
 
   private volatile @Nullable StoreListener listener;
@@ -82,7 +84,6 @@ public final class ClusterPauses {
 
   /** Registers the engine, which has no claims yet. */
   public synchronized void start(StoreListener engine) {
-    seen.putAll(numbers());
     listener = engine;
   }
 
@@ -109,27 +110,32 @@ public final class ClusterPauses {
       return;
     }
     if (node != confirmedAs) {
-      if (confirmedAs != 0) {
-        seen.clear(); // this node has joined again, and is awaited under its new number
-      }
+      seen.clear(); // a pause may await the new number of this node
       confirmedAs = node;
     }
     Map<String, Long> present = numbers();
     seen.keySet().retainAll(present.keySet());
+    Map<String, Integer> running = new HashMap<>();
     present.forEach(
         (scope, number) -> {
           if (!number.equals(seen.get(scope))) {
-            int running = engine.paused(scope);
-            boolean unused =
-                transactions.write(
-                    connection -> {
-                      sql.begin(connection);
-                      confirm(connection, scope, number, node, running);
-                      return true;
-                    });
-            seen.put(scope, number);
+            running.put(scope, engine.paused(scope));
           }
         });
+    if (running.isEmpty()) {
+      return;
+    }
+    boolean unused =
+        transactions.write(
+            connection -> {
+              sql.begin(connection);
+              for (Map.Entry<String, Integer> each : running.entrySet()) {
+                long number = requireNonNull(present.get(each.getKey()));
+                confirm(connection, each.getKey(), number, node, each.getValue());
+              }
+              return true;
+            });
+    seen.putAll(present);
   }
 
   private static void confirm(
