@@ -300,8 +300,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
       }
       throw e;
     }
-    if (transactionId.get().isEmpty()) {
-      transactionId = commits.transactionId(to); // the answers are all that it has written
+    if (!ofUser) {
+      Optional<String> id = transactionId.get(); // none if the answers are all that was written
+      transactionId = id.isEmpty() ? commits.transactionId(to) : () -> id;
     }
   }
 
