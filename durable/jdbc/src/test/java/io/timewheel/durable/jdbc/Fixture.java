@@ -40,7 +40,7 @@ import javax.sql.DataSource;
  * advance by themselves.
  */
 final class Fixture implements AutoCloseable {
-  /** Far ahead of the real time, which some statements compare with it. */
+  /** In the future: a search for due timers may begin a minute before the real time. */
   static final long NOW = 4_000_000_000_000L;
 
   final Server server;
