@@ -223,7 +223,9 @@ final class Requests {
     return refused(
         Reason.VERSION_DIFFERS,
         outcome,
-        key + " has version " + outcome.version() + " (expected: " + version + ")");
+        outcome.version() == 0
+            ? key + " is absent"
+            : key + " has version " + outcome.version() + " (expected: " + version + ")");
   }
 
   private static DurableTimerException refused(Reason reason, Outcome outcome, String message) {

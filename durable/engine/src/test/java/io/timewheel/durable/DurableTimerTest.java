@@ -169,6 +169,12 @@ class DurableTimerTest {
   }
 
   @Test
+  void refusesTheVersionOfAnAbsentTimer() {
+    assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).onlyIfVersion(7)))
+        .hasMessage("shop/a is absent");
+  }
+
+  @Test
   void refusesAScheduleWhoseConditionIsNotMet() {
     long version = scene.timer.schedule(spec("a").at(START.plusSeconds(5))).version();
     assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).onlyIfAbsent()))
