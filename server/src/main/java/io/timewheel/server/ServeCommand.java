@@ -63,7 +63,7 @@ final class ServeCommand implements Callable<Integer> {
    * The longest time for the close of the store. Each connection to a database that does not answer
    * can block for longer.
    */
-  private static final Duration STORE_CLOSE_TIMEOUT = Duration.ofSeconds(18);
+  private static final Duration STORE_CLOSE_TIMEOUT = Duration.ofSeconds(20);
 
   @Spec private @Nullable CommandSpec spec;
 

@@ -107,6 +107,7 @@ public final class FailureEvents implements AutoCloseable {
             return made;
           });
 
+  private volatile CompletableFuture<?> claim = CompletableFuture.completedFuture(null);
   private volatile CompletableFuture<?> posts = CompletableFuture.completedFuture(null);
   private volatile boolean scanPending = true;
   private volatile boolean closed;
@@ -283,19 +284,22 @@ public final class FailureEvents implements AutoCloseable {
       return;
     }
     try {
+      var claimed = timer.claim(NAMESPACE, QUEUE, MAX_BATCH, LEASE, WAIT).toCompletableFuture();
+      claim = claimed;
       var unused =
-          timer
-              .claim(NAMESPACE, QUEUE, MAX_BATCH, LEASE, WAIT)
-              .whenComplete(
-                  (firings, failure) -> {
-                    try {
-                      if (failure == null && !closed) {
-                        post(timer, client, firings);
-                      }
-                    } finally {
-                      later(() -> claim(timer, client));
-                    }
-                  });
+          claimed.whenComplete(
+              (firings, failure) -> {
+                try {
+                  if (failure == null) {
+                    post(timer, client, firings);
+                  }
+                } finally {
+                  later(() -> claim(timer, client));
+                }
+              });
+      if (closed) { // after the write of claim, which a close reads later
+        claimed.cancel(false);
+      }
     } catch (RuntimeException e) { // the store does not answer, or the timer is closed
       later(() -> claim(timer, client));
     }
@@ -330,12 +334,17 @@ public final class FailureEvents implements AutoCloseable {
         new FailedTimers(FailedTimers.TYPE, clock.instant(), new FailedTimers.Data(failures));
     WebhookMessage message =
         new WebhookMessage(NAMESPACE, hash(ids.toString()), Json.bytes(event), Map.of());
-    CompletableFuture<?> posted =
+    CompletableFuture<Void> end = new CompletableFuture<>();
+    posts = CompletableFuture.allOf(posts, end);
+    if (closed) { // after the write of posts, which a close reads later
+      return;
+    }
+    var unused =
         client
             .post(target, message)
             .handleAsync((answer, failure) -> end(timer, readable, answer, failure), threads)
-            .thenCompose(ended -> ended);
-    posts = CompletableFuture.allOf(posts, posted.exceptionally(failure -> null));
+            .thenCompose(ended -> ended)
+            .whenComplete((ended, failure) -> end.complete(null));
   }
 
   private CompletionStage<?> end(
@@ -374,6 +383,7 @@ public final class FailureEvents implements AutoCloseable {
    */
   public void close(Duration timeout) {
     closed = true;
+    claim.cancel(false);
     try {
       posts.get(timeout.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
