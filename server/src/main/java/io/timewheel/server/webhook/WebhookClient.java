@@ -10,15 +10,16 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.InstantSource;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.BitSet;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.eclipse.jetty.client.BytesRequestContent;
 import org.eclipse.jetty.client.HttpClient;
 import org.eclipse.jetty.client.ProtocolHandlers;
@@ -58,6 +59,7 @@ public final class WebhookClient implements AutoCloseable {
   /** Replaces a secret in an answer. */
   private static final String HIDDEN = "***";
 
+  private static final Pattern BLANKS = Pattern.compile(" +");
   private static final Pattern SEPARATORS = Pattern.compile("[\\s=;,:\"]+");
 
   /** The least length of a word that is hidden. */
@@ -299,31 +301,42 @@ public final class WebhookClient implements AutoCloseable {
    * @param isCut whether the text may end with a part of a word
    */
   static String hide(List<String> values, String text, boolean isCut) {
-    String shown = text;
-    for (String secret : longestFirst(values)) {
-      shown = shown.replace(secret, HIDDEN);
-      for (int part = secret.length() - 1; isCut && part > 0; part--) {
-        if (shown.endsWith(secret.substring(0, part))) {
-          shown = shown.substring(0, shown.length() - part) + HIDDEN;
+    BitSet hidden = new BitSet();
+    for (String secret : withWords(values)) {
+      int length = secret.length();
+      for (int at = text.indexOf(secret); at >= 0; at = text.indexOf(secret, at + 1)) {
+        hidden.set(at, at + length);
+      }
+      for (int part = Math.min(length, text.length()); isCut && part > 0; part--) {
+        if (text.startsWith(secret.substring(0, part), text.length() - part)) {
+          hidden.set(text.length() - part, text.length());
           break;
         }
       }
     }
-    return shown;
+    StringBuilder shown = new StringBuilder();
+    int end;
+    for (int at = 0; at < text.length(); at = end) {
+      boolean isHidden = hidden.get(at);
+      int change = isHidden ? hidden.nextClearBit(at) : hidden.nextSetBit(at);
+      end = change < 0 ? text.length() : change;
+      shown.append(isHidden ? HIDDEN : text.substring(at, end));
+    }
+    return shown.toString();
   }
 
-  /** {@return values and their words; a shorter one could be a part of a longer one} */
-  private static List<String> longestFirst(List<String> values) {
-    return values.stream()
-        .flatMap(
-            value ->
-                Stream.concat(
-                    Stream.of(value),
-                    SEPARATORS.splitAsStream(value).filter(word -> word.length() >= MIN_HIDDEN)))
-        .filter(secret -> !secret.isEmpty())
-        .distinct()
-        .sorted(Comparator.comparing(String::length).reversed())
-        .toList();
+  private static Set<String> withWords(List<String> values) {
+    Set<String> secrets = new HashSet<>(values);
+    for (String value : values) {
+      for (Pattern separators : List.of(BLANKS, SEPARATORS)) {
+        separators
+            .splitAsStream(value)
+            .filter(word -> word.length() >= MIN_HIDDEN)
+            .forEach(secrets::add);
+      }
+    }
+    secrets.remove("");
+    return secrets;
   }
 
   private static String printable(String text) {

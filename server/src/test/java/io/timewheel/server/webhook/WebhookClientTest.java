@@ -374,9 +374,9 @@ final class WebhookClientTest {
     assertThat(hide("{\"sid\":\"SECRET\"}", false, "sid=SECRET; lang=en"))
         .isEqualTo("{\"sid\":\"***\"}");
     assertThat(hide("got sid=SECRET; lang=en", false, "sid=SECRET; lang=en")).isEqualTo("got ***");
-    assertThat(hide("abcdef12", false, "abcd", "abcdef12"))
-        .as("the longest first")
-        .isEqualTo("***");
+    assertThat(hide("abcdef12", false, "abcd", "abcdef12")).as("both").isEqualTo("***");
+    assertThat(hide("ab1:cd2", false, "Token ab1:cd2")).isEqualTo("***");
+    assertThat(hide("key tk_B", true, "Bearer tk_B1234")).as("the longest").isEqualTo("key ***");
   }
 
   private static String hide(String text, boolean isCut, String... secrets) {
