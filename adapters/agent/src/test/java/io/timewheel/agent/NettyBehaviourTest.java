@@ -57,7 +57,7 @@ class NettyBehaviourTest {
     return new HashedWheelTimer(daemons(), 10, MILLISECONDS, 8, false, limit);
   }
 
-  /** Waits until a timeout of 100 ms has run, and so all tasks due before it. */
+  /** Waits until a timeout has run, and so all tasks due before it. */
   private static void passTime(HashedWheelTimer timer, long millis) throws InterruptedException {
     CountDownLatch passed = new CountDownLatch(1);
     timer.newTimeout(timeout -> passed.countDown(), millis, MILLISECONDS);

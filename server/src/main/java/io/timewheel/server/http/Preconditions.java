@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Evaluates If-Match and If-None-Match. The engine compares one version atomically with the change.
  * If the header lists several versions or is {@code *}, this class reads the timer first, and
- * passes its version to the engine. If no version matches, this class passes one that the engine
+ * passes its version to the engine. If it matches none, this class passes a version that the engine
  * refuses, unless it has answered the same request before.
  */
 public final class Preconditions {
