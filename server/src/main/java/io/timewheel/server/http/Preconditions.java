@@ -17,7 +17,8 @@ import org.jspecify.annotations.Nullable;
  * Evaluates If-Match and If-None-Match. The engine compares one version atomically with the change.
  * If the header lists several versions or is {@code *}, this class reads the timer first, and
  * passes its version to the engine. If it matches none, this class passes a version that the engine
- * refuses, unless it has answered the same request before.
+ * refuses, unless it has answered the same request before. A header without a tag of this server is
+ * refused at once.
  */
 public final class Preconditions {
   private static final Pattern TAGS = Pattern.compile("\\G\\s*+(W/)?\"([^\"]*+)\"\\s*+(,|$)");

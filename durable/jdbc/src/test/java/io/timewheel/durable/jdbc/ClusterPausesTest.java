@@ -101,7 +101,7 @@ class ClusterPausesTest {
 
   /** The pausing node may read the nodes after that node has joined. */
   @Test
-  void aNewNodeConfirmsAPauseThatItReadAtItsStart() throws SQLException {
+  void aStartingNodeConfirmsAPauseThatItHasRead() throws SQLException {
     Fixture.Node here = node();
     here.store.pause("shop");
     Fixture.Node late = node();
