@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.timewheel.PassiveTimer.Kind;
+import io.timewheel.testing.Await;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;

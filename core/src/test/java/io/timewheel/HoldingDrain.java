@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import io.timewheel.testing.Await;
 import java.util.concurrent.CountDownLatch;
 
 /**

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.PassiveTimer.Kind;
+import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 
@@ -63,14 +64,14 @@ public final class LittleMemoryProgram {
     Ballast ballast = new Ballast();
     ballast.fill();
     while (naps.count < 3 && worker[0].isAlive()) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
     ballast.clear();
     System.out.println(naps.count < 3 ? "dead" : "out of memory");
 
     int runs = RUNS.get();
     while (RUNS.get() == runs && worker[0].isAlive()) {
-      Thread.onSpinWait();
+      LockSupport.parkNanos(1_000_000);
     }
     timer.newTimeout(TASK, 0, TimeUnit.NANOSECONDS);
     System.out.println("runs again");

@@ -3,6 +3,7 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testing.Await;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -84,9 +85,7 @@ class SecondLookTest {
   }
 
   private void await(boolean napping) {
-    while ((LockSupport.getBlocker(workerThread) == stripes[1]) != napping) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> (LockSupport.getBlocker(workerThread) == stripes[1]) == napping);
   }
 
   private ExecutorService threadOfFirstStripe() throws Exception {

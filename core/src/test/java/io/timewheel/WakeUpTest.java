@@ -3,6 +3,7 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testing.Await;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.lang.ref.WeakReference;

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.timewheel.testing.Await;
 import java.lang.invoke.MethodHandles;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -132,9 +133,7 @@ class WorkerDeathTest {
     assumeTrue(Runtime.version().feature() < 20, "Java 20 and later cannot kill a thread");
     HierarchicalWheelTimer timer = timer(TimeSource.system(), this::remember);
     timer.newTimeout(NOTHING, 1, TimeUnit.HOURS);
-    while (thread.getState() != Thread.State.TIMED_WAITING) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
 
     thread.stop();
     thread.join();

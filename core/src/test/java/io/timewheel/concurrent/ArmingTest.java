@@ -6,7 +6,6 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.timewheel.Await;
 import io.timewheel.PolledTimer;
 import io.timewheel.TimeSource;
 import io.timewheel.Timeout;
@@ -14,6 +13,7 @@ import io.timewheel.Timer;
 import io.timewheel.TimerListener;
 import io.timewheel.TimerStats;
 import io.timewheel.TimerTask;
+import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ExecutionException;

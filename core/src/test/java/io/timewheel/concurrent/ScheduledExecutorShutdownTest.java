@@ -9,7 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.timewheel.Await;
+import io.timewheel.testing.Await;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

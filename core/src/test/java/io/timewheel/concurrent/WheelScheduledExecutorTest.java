@@ -10,7 +10,6 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-import io.timewheel.Await;
 import io.timewheel.HashedWheelTimer;
 import io.timewheel.PolledTimer;
 import io.timewheel.TestClock;
@@ -19,6 +18,7 @@ import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import io.timewheel.TimerStats;
 import io.timewheel.TimerTask;
+import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

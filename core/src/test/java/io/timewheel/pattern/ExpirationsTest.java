@@ -8,9 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
-import io.timewheel.Await;
 import io.timewheel.pattern.Expirations.Cause;
 import io.timewheel.pattern.Expirations.Expired;
+import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -3,6 +3,7 @@ package io.timewheel.examples;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.URI;
@@ -87,14 +88,16 @@ class WebhooksGuideTest {
     }
   }
 
-  private void awaitConnection(Process receiver) throws Exception {
-    while (receiver.isAlive()) {
-      try {
-        post(Instant.EPOCH, "", BODY);
-        return;
-      } catch (ConnectException e) {
-        Thread.onSpinWait(); // the timeout of this test class limits the wait
-      }
+  private void awaitConnection(Process receiver) {
+    Await.until(() -> !receiver.isAlive() || accepts());
+  }
+
+  private boolean accepts() throws Exception {
+    try {
+      post(Instant.EPOCH, "", BODY);
+      return true;
+    } catch (ConnectException e) {
+      return false;
     }
   }
 

@@ -21,6 +21,7 @@ import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -351,9 +352,7 @@ class BoundedAnswersTest {
       for (Socket socket : sockets) {
         socket.close();
       }
-      while (running.get(LIST + "?payload=true&pageSize=5000").status() != 200) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> running.get(LIST + "?payload=true&pageSize=5000").status() == 200);
     }
   }
 
@@ -362,12 +361,8 @@ class BoundedAnswersTest {
     try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofSeconds(2)))) {
       scheduleLarge(running, Duration.ofHours(1));
       try (Socket socket = unread(running)) {
-        while (running.server.connections().count() == 0) { // not accepted yet
-          Thread.onSpinWait();
-        }
-        while (running.server.connections().count() > 0) {
-          Thread.onSpinWait();
-        }
+        Await.until(() -> running.server.connections().count() != 0); // not accepted yet
+        Await.until(() -> running.server.connections().count() <= 0);
         assertThat(socket.isConnected()).isTrue();
       }
     }
@@ -405,9 +400,7 @@ class BoundedAnswersTest {
       for (int i = 0; i < 8; i++) {
         sockets.add(chunked(running, "{\"timers\":["));
       }
-      while (running.server.connections().count() < 8) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> running.server.connections().count() >= 8);
       assertThat(running.put(LIST + "/a", SPEC).status()).isEqualTo(201);
       for (Socket socket : sockets) {
         socket.close();
@@ -432,9 +425,7 @@ class BoundedAnswersTest {
       for (Socket socket : sockets) {
         socket.close();
       }
-      while (running.post(LIST + ":batch", body).status() != 200) { // not detected yet
-        Thread.onSpinWait();
-      }
+      Await.until(() -> running.post(LIST + ":batch", body).status() == 200); // not detected yet
     }
   }
 

@@ -15,6 +15,7 @@ import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.Quota;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.SecretSource;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -141,9 +142,7 @@ class ClusterLimitsTest {
     }
 
     void awaitNodes(int count) {
-      while (server.quotaShare().nodes() != count) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> server.quotaShare().nodes() == count);
     }
 
     @Override

@@ -8,6 +8,7 @@ import io.timewheel.server.http.Connections;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -102,9 +103,7 @@ class ConnectionsTest {
       slow.add(socket);
     }
     Connections connections = running.server.connections();
-    while (connections.count() != 102) { // accepted one by one
-      Thread.onSpinWait();
-    }
+    Await.until(() -> connections.count() == 102); // accepted one by one
     for (int round = 0; connections.count() > 2; round++) {
       for (int i = 0; i < slow.size(); i++) {
         try {
@@ -121,9 +120,7 @@ class ConnectionsTest {
     }
     send(silent, HEALTH);
     assertThat(silent.getInputStream().read()).isPositive();
-    while (running.server.waitingClaims() != 1) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.waitingClaims() == 1);
   }
 
   @Test
@@ -133,9 +130,7 @@ class ConnectionsTest {
     for (int i = 0; i < slow; i++) {
       send(connect(), SLOW_BODY);
     }
-    while (running.server.connections().count() < slow) { // accepted one by one
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.connections().count() >= slow); // accepted one by one
     Socket another = connect();
     send(another, HEALTH);
     assertThat(statusLine(another)).contains("200");
@@ -244,9 +239,7 @@ class ConnectionsTest {
     assertThat(statusOfRequest(connectFrom("127.0.0.1"))).contains("429");
     assertThat(statusOfRequest(connectFrom("127.0.0.2"))).contains("200");
     first.close();
-    while (running.server.connections().count() > 7) { // 429 closes one, too
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.connections().count() <= 7); // 429 closes one, too
     assertThat(statusOfRequest(connectFrom("127.0.0.1"))).contains("200");
   }
 
@@ -308,14 +301,10 @@ class ConnectionsTest {
         .contains("too_many_connections")
         .contains("too many connections (limit of one client: 2)");
     first.close();
-    while (running.server.connections().count() >= 3) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.connections().count() < 3);
     second.close();
     third.close();
-    while (running.server.connections().count() > 0) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.connections().count() <= 0);
     Socket later = connect();
     send(later, GET + "\r\n");
     assertThat(statusLine(later)).contains("200");

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URI;
@@ -101,9 +102,7 @@ class DatabaseOutageTest {
         server.start();
       }
       long recoveryNanos = System.nanoTime();
-      while (status("/readyz") != 200) {
-        Thread.onSpinWait(); // until the server has detected it
-      }
+      Await.until(() -> status("/readyz") == 200); // until the server has detected it
       System.out.printf(
           "%s, %s: /readyz is 503 after %.1f s, the last of %d callers is answered after %.1f s,"
               + " /healthz took %.3f s at most (%d probes), /readyz is 200 %.1f s after recovery%n",

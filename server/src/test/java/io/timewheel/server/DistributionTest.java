@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.settings.Settings;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -42,9 +43,7 @@ class DistributionTest {
     try (Running running = new Running()) {
       // The meters of states and queues begin with the first ready timer.
       running.timer.schedule(TimerSpec.of("shop", "a").after(Duration.ZERO).queue("q"));
-      while (running.timer.counts().get("shop").get(TimerState.READY) == null) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> running.timer.counts().get("shop").get(TimerState.READY) != null);
       running
           .get("/metrics")
           .response()

@@ -11,6 +11,7 @@ import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.testing.Await;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -55,9 +56,7 @@ class ErrorTextTest {
               .handler("h")
               .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1)))
               .after(Duration.ZERO));
-      while (timer.get("ns", "a").orElseThrow().state() != TimerState.FAILED) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> timer.get("ns", "a").orElseThrow().state() == TimerState.FAILED);
       URI uri = URI.create("http://127.0.0.1:" + server.port() + "/v1/namespaces/ns/timers/a");
       JsonNode answer =
           Running.MAPPER.readTree(

@@ -8,6 +8,7 @@ import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.testing.Await;
 import java.io.BufferedReader;
 import java.io.EOFException;
 import java.io.IOException;
@@ -140,9 +141,7 @@ class EventResourceTest {
   }
 
   private void awaitOpen(int count) {
-    while (running.server.openStreams() != count) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.openStreams() == count);
   }
 
   @Test
@@ -331,9 +330,7 @@ class EventResourceTest {
     assertThat(new Events(small, "?types=timer", one).head).startsWith("HTTP/1.1 429 ");
     assertThat(new Events(small, "?types=timer", other).head).startsWith("HTTP/1.1 200 ");
     open.get(0).close();
-    while (small.server.openStreams() == 8) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> small.server.openStreams() != 8);
     assertThat(new Events(small, "?types=timer", one).head).startsWith("HTTP/1.1 200 ");
   }
 

@@ -22,6 +22,7 @@ import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.WebhookClient;
 import io.timewheel.server.webhook.WebhookTarget;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -102,9 +103,8 @@ class FailedWebhookTest {
     }
 
     void await(String namespace, TimerState state, int timers) {
-      while (timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) < timers) {
-        Thread.onSpinWait();
-      }
+      Await.until(
+          () -> timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) >= timers);
     }
 
     void awaitPosted(int timers) {
@@ -283,9 +283,7 @@ class FailedWebhookTest {
       receiver.calls.take();
       Thread close = new Thread(() -> program.events.close(Duration.ofMinutes(1)));
       close.start();
-      while (close.getState() != Thread.State.TIMED_WAITING) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> close.getState() == Thread.State.TIMED_WAITING);
       goOn.countDown();
       close.join();
       assertThat(program.timer.counts().get(FailureEvents.NAMESPACE))

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -135,13 +136,13 @@ class GeneratedPagesTest {
       running.put(
           "/v1/namespaces/shop/timers/b",
           "{\"after\":\"PT0S\",\"target\":{\"url\":\"https://127.0.0.1/\",\"secret\":\"shop\"}}");
-      String scrape = running.get("/metrics").response().body();
-      while (!scrape.contains("timewheel_webhook_requests") || !scrape.contains("queue_ready")) {
-        Thread.onSpinWait(); // waits for the attempt; the timeout of the class is the limit
-        scrape = running.get("/metrics").response().body();
-      }
-      checkSection("meters of the server", table(scrape));
+      Await.until("the attempt", () -> hasBoth(running.get("/metrics").response().body()));
+      checkSection("meters of the server", table(running.get("/metrics").response().body()));
     }
+  }
+
+  private static boolean hasBoth(String scrape) {
+    return scrape.contains("timewheel_webhook_requests") && scrape.contains("queue_ready");
   }
 
   private static String table(String scrape) {

@@ -12,6 +12,7 @@ import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.settings.TlsFiles;
 import io.timewheel.server.settings.WatchedFile;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -131,9 +132,7 @@ class HttpsTest {
   }
 
   private static void await(BooleanSupplier so) {
-    while (!so.getAsBoolean()) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> so.getAsBoolean());
   }
 
   /** {@return the kind of key in the certificate of a new connection} */
@@ -154,9 +153,7 @@ class HttpsTest {
 
     fixture.copy("ec.crt", "server.crt");
     fixture.copy("ec-sec1.key", "server.key");
-    while (!servedKind().equals("EC")) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> servedKind().equals("EC"));
 
     fixture.copy("rsa.key", "server.key");
     await(() -> logged("stays in use", "server.key: the private key does not belong"));
@@ -164,9 +161,7 @@ class HttpsTest {
     assertThat(send(HttpRequest.newBuilder(URI.create(url() + "/healthz")))).contains("ok");
 
     fixture.copy("rsa.crt", "server.crt");
-    while (!servedKind().equals("RSA")) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> servedKind().equals("RSA"));
   }
 
   private boolean logged(String... parts) {

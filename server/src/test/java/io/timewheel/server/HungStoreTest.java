@@ -18,6 +18,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
+import io.timewheel.testing.Await;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;
@@ -154,14 +155,13 @@ class HungStoreTest {
     }
     assertThat(get("/healthz").join().status()).isEqualTo(200);
     assertThat(callers).noneMatch(CompletableFuture::isDone);
-    while (get("/readyz").join().status() != 503) {
-      Thread.onSpinWait(); // the answer is 503 once no read has succeeded for a while
-    }
+    Await.until(
+        () ->
+            get("/readyz").join().status()
+                == 503); // the answer is 503 once no read has succeeded for a while
     goOn.countDown();
     assertThat(callers).allSatisfy(call -> assertThat(call.join().status()).isLessThan(500));
-    while (get("/readyz").join().status() != 200) {
-      Thread.onSpinWait(); // the next read of the probe succeeds
-    }
+    Await.until(() -> get("/readyz").join().status() == 200); // the next read of the probe succeeds
   }
 
   @Test
@@ -249,9 +249,7 @@ class HungStoreTest {
       assertThat(answer.header("Retry-After")).isEqualTo("1");
     }
     goOn.countDown(); // the change is made after the answer
-    while (timer.get("shop", "a").isEmpty()) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> !timer.get("shop", "a").isEmpty());
   }
 
   @Test
@@ -263,9 +261,7 @@ class HungStoreTest {
       // Until the classes are loaded, even a claim that does not wait may take longer.
     }
     CompletableFuture<Answer> claim = send("POST", claims, "{\"wait\":\"PT1M\"}");
-    while (server.waitingClaims() == 0) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> server.waitingClaims() != 0);
     hung = true;
     assertThat(get(TIMERS + "/a").join().status()).isEqualTo(503); // so the timeout has passed
     hung = false;

@@ -3,6 +3,7 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URI;
@@ -196,9 +197,8 @@ class KillTest {
     for (Future<?> maker : makers) {
       maker.get();
     }
-    while (hasUnfinished()) {
-      Thread.onSpinWait(); // firings that a kill left return after their claim lease expires
-    }
+    Await.until(
+        () -> !hasUnfinished()); // firings that a kill left return after their claim lease expires
     consuming = false;
     for (Future<?> consumer : consumers) {
       consumer.get();

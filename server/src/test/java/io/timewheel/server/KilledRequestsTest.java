@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.net.URI;
@@ -211,9 +212,7 @@ class KilledRequestsTest {
     repeatsAcrossAKill(
         first,
         () -> {
-          while (!ownsAllShards(second)) {
-            Thread.onSpinWait(); // the node lease of the killed node expires
-          }
+          Await.until(() -> ownsAllShards(second)); // the node lease of the killed node expires
           return second;
         });
   }

@@ -9,6 +9,7 @@ import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.Quota;
 import io.timewheel.server.webhook.AddressPolicy;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpRequest;
@@ -149,14 +150,10 @@ class LimitsTest {
     Limits limits = Limits.open(file("namespace shop claims=1\n"));
     try (Running running = running(limits)) {
       CompletableFuture<HttpResponse<String>> first = claimAsync(running, "other");
-      while (running.server.waitingClaims() != 1) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> running.server.waitingClaims() == 1);
       running.put(SHOP + "/timers/a", DUE);
       CompletableFuture<HttpResponse<String>> second = claimAsync(running, "orders");
-      while (running.server.waitingClaims() != 2) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> running.server.waitingClaims() == 2);
       assertThat(second).isNotDone();
       assertThat(file("namespace shop claims=2\n")).exists();
       assertThat(Running.MAPPER.readTree(second.get().body()).get("firings")).hasSize(1);
@@ -191,9 +188,7 @@ class LimitsTest {
       assertThat(first).hasSize(1);
       assertThat(running.post(CLAIM, "{\"wait\":\"PT0S\"}").json().get("firings")).isEmpty();
       CompletableFuture<HttpResponse<String>> waiting = claimAsync(running, "orders");
-      while (running.server.waitingClaims() != 1) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> running.server.waitingClaims() == 1);
       JsonNode firing = first.get(0);
       running.post(
           SHOP + "/firings/" + firing.get("fireId").asString() + ":ack",
@@ -231,9 +226,7 @@ class LimitsTest {
       assertThat(receiver.calls.take().path()).isEqualTo("/h");
       release.countDown();
       for (String id : List.of("a", "b", "c")) {
-        while (!running.get(SHOP + "/timers/" + id).text("state").equals("completed")) {
-          Thread.onSpinWait();
-        }
+        Await.until(() -> running.get(SHOP + "/timers/" + id).text("state").equals("completed"));
       }
       assertThat(most).hasValue(1);
       assertThat(receiver.calls).hasSize(2);

@@ -11,6 +11,7 @@ import ch.qos.logback.core.read.ListAppender;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.LogOutput;
+import io.timewheel.testing.Await;
 import java.io.File;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -86,15 +87,17 @@ class NginxTest {
     }
   }
 
-  private boolean accepts(int port) throws IOException {
-    while (nginx.isAlive()) {
-      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-        return socket.isConnected();
-      } catch (ConnectException e) {
-        Thread.onSpinWait();
-      }
+  private boolean accepts(int port) {
+    Await.until(() -> !nginx.isAlive() || connects(port));
+    return nginx.isAlive();
+  }
+
+  private static boolean connects(int port) throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (ConnectException e) {
+      return false;
     }
-    return false;
   }
 
   /** Starts nginx. Changes only paths and ports of the configuration, and enables its limit. */
@@ -196,9 +199,7 @@ class NginxTest {
   }
 
   private void awaitClaims(int count) {
-    while (running.server.waitingClaims() != count) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.waitingClaims() == count);
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.settings.Ingress;
+import io.timewheel.testing.Await;
 import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -67,9 +68,7 @@ class PipelinedRequestsTest {
   }
 
   private static void awaitClaims(Running running, int count) {
-    while (running.server.waitingClaims() != count) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.waitingClaims() == count);
   }
 
   @ParameterizedTest

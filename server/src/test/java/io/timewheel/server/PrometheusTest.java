@@ -8,6 +8,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -95,9 +96,7 @@ class PrometheusTest {
               bearer);
       assertThat(ended.status()).isEqualTo(200);
     }
-    while (running.timer.counts().get("shop").getOrDefault(TimerState.READY, 0L) != 1) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.timer.counts().get("shop").getOrDefault(TimerState.READY, 0L) == 1);
     return running;
   }
 
@@ -268,9 +267,8 @@ class PrometheusTest {
       for (int i = 0; i < queues; i++) {
         running.timer.schedule(TimerSpec.of("many", "t" + i).after(Duration.ZERO).queue("q" + i));
       }
-      while (running.timer.counts().get("many").getOrDefault(TimerState.READY, 0L) < queues) {
-        Thread.onSpinWait();
-      }
+      Await.until(
+          () -> running.timer.counts().get("many").getOrDefault(TimerState.READY, 0L) >= queues);
       String text = metrics(running);
       assertThat(text.lines().filter(line -> line.startsWith("timewheel_queue_ready{")))
           .hasSize(200);

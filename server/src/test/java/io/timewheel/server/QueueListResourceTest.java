@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.testing.Await;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
@@ -38,9 +39,7 @@ class QueueListResourceTest {
   }
 
   private void awaitReady(String id) {
-    while (running.timer.get("shop", id).orElseThrow().state() != TimerState.READY) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.timer.get("shop", id).orElseThrow().state() == TimerState.READY);
   }
 
   private JsonNode claim(String queue, String wait) {
@@ -129,9 +128,7 @@ class QueueListResourceTest {
                 .POST(BodyPublishers.ofString("{\"wait\":\"PT1M\"}"))
                 .build(),
             BodyHandlers.ofString());
-    while (running.server.waitingClaims() != 1) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.waitingClaims() == 1);
     change(QUEUES + "/orders:resume");
     assertThat(Running.MAPPER.readTree(waiting.get().body()).get("firings")).hasSize(1);
   }

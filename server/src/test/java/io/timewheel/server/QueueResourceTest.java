@@ -7,6 +7,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.ServerConfig;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.net.InetAddress;
@@ -72,9 +73,7 @@ class QueueResourceTest {
   }
 
   private void awaitReady(String id) {
-    while (state(id) != TimerState.READY) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> state(id) == TimerState.READY);
   }
 
   private CompletableFuture<HttpResponse<String>> waiting() {
@@ -91,9 +90,7 @@ class QueueResourceTest {
   }
 
   private void awaitWaiting(int count) {
-    while (running.server.waitingClaims() != count) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.waitingClaims() == count);
   }
 
   @Test
@@ -461,9 +458,8 @@ class QueueResourceTest {
             CompletableFuture.supplyAsync(
                 () -> small.post(CLAIM, padded), task -> new Thread(task).start());
         claims.add(claim);
-        while (small.server.waitingClaims() < i && !claim.isDone()) {
-          Thread.onSpinWait();
-        }
+        int begun = i;
+        Await.until(() -> small.server.waitingClaims() >= begun || claim.isDone());
         assertThat(claim).isNotDone();
       }
       String spec = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}" + " ".repeat(3_000);
@@ -522,9 +518,7 @@ class QueueResourceTest {
                 () -> small.post(CLAIM, "{\"wait\":\"PT1M\"}", "Authorization", first),
                 task -> new Thread(task).start()));
       }
-      while (small.server.waitingClaims() < 7) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> small.server.waitingClaims() >= 7);
 
       Answer refused = small.post(CLAIM, NOW, "Authorization", first);
       Answer other = small.post(CLAIM, NOW, "Authorization", second);

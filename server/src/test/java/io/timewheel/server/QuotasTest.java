@@ -14,6 +14,7 @@ import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Quota;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.SecretSource;
+import io.timewheel.testing.Await;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -284,9 +285,7 @@ class QuotasTest {
       }
 
       first.body().close();
-      while (server.openStreams() > 0) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> server.openStreams() <= 0);
       HttpResponse<InputStream> second = client.send(events, BodyHandlers.ofInputStream());
       assertThat(second.statusCode()).isEqualTo(200);
       second.body().close();

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.URI;
@@ -90,9 +91,7 @@ class RevokedTokenTest {
         running.client.sendAsync(
             request(CLAIM, revoked).POST(BodyPublishers.ofString("{\"wait\":\"PT1M\"}")).build(),
             BodyHandlers.ofString());
-    while (running.server.waitingClaims() != 1) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> running.server.waitingClaims() == 1);
     revoke();
 
     running.timer.schedule(TimerSpec.of("shop", "a").at(running.timer.now()).queue("q"));

@@ -15,6 +15,7 @@ import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.lang.management.ManagementFactory;
@@ -133,9 +134,7 @@ class ServeTest {
     String address = address(server);
     assertThat(status("GET", address + "/readyz", null)).isEqualTo(200);
     server.destroy();
-    while (status("GET", address + "/readyz", null) != 503) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> status("GET", address + "/readyz", null) == 503);
     assertThat(status("GET", address + "/healthz", null)).isEqualTo(200);
     String timer = address + "/v1/namespaces/shop/timers/a";
     assertThat(status("PUT", timer, "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}"))
@@ -463,9 +462,7 @@ class ServeTest {
       try (Socket direct = tls.accept()) {
         assertThat(direct.getInputStream().read()).isEqualTo(handshake);
       }
-      while (plain.calls.isEmpty()) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> !plain.calls.isEmpty());
       proxy.configureBlocking(false);
       assertThat(proxy.accept()).isNull();
     }

@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -119,9 +120,7 @@ class StoreReadsTest {
   }
 
   private void awaitReads(int under, int waiting) {
-    while (reading.get() < under || server.waitingReads() < waiting) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> reading.get() >= under && server.waitingReads() >= waiting);
   }
 
   @Test

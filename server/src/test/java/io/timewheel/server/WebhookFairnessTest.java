@@ -10,6 +10,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.DeliveryName;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -50,16 +51,12 @@ class WebhookFairnessTest {
         slow.add(spec("slow", "t" + i, address, silent.getLocalPort()));
       }
       running.timer.scheduleAll(slow).forEach(result -> assertThat(result.error()).isNull());
-      while (count(running, "slow", RUNNING) < SLOW_HOSTS) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> count(running, "slow", RUNNING) >= SLOW_HOSTS);
       for (String namespace : List.of("slow", "other")) {
         for (int i = 0; i < 20; i++) {
           running.timer.schedule(spec(namespace, "quick" + i, "127.0.0.1", receiver.port()));
         }
-        while (count(running, namespace, COMPLETED) < 20) {
-          Thread.onSpinWait();
-        }
+        Await.until(() -> count(running, namespace, COMPLETED) >= 20);
       }
       assertThat(receiver.calls).hasSize(40);
       assertThat(count(running, "slow", TimerState.FAILED)).isZero();

@@ -20,6 +20,7 @@ import io.timewheel.server.Running.Answer;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.WebhookSecrets;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URLEncoder;
@@ -123,13 +124,16 @@ class WebhooksTest {
 
   /** Waits for a state. Fails if the timer stays in another final state. */
   private TimerInfo await(String id, TimerState state) {
-    TimerInfo timer = timer(id);
-    while (timer.state() != state) {
-      assertThat(stays(timer)).as(timer.state() + " " + timer.lastError()).isFalse();
-      Thread.onSpinWait();
-      timer = timer(id);
-    }
-    return timer;
+    Await.until(
+        () -> {
+          TimerInfo timer = timer(id);
+          boolean reached = timer.state() == state;
+          assertThat(!reached && stays(timer))
+              .as(timer.state() + " " + timer.lastError())
+              .isFalse();
+          return reached;
+        });
+    return timer(id);
   }
 
   private static boolean stays(TimerInfo timer) {
@@ -307,9 +311,7 @@ class WebhooksTest {
       String url = "http://" + host + ":" + receiver.port() + "/";
       Answer put = other.put(path("a"), body(url, TWICE, ""));
       assertThat(put.status()).as(put.response().body()).isEqualTo(201);
-      while (other.timer.get(namespace, "a").orElseThrow().state() != FAILED) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> other.timer.get(namespace, "a").orElseThrow().state() == FAILED);
       assertThat(other.get(path("a")).text("lastError"))
           .contains(": the address is not public; ")
           .doesNotContain("DNS")

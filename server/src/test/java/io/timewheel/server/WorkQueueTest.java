@@ -12,6 +12,7 @@ import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -107,9 +108,7 @@ class WorkQueueTest {
   }
 
   private void awaitListing() {
-    while (listing.get() < AT_A_TIME) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> listing.get() >= AT_A_TIME);
   }
 
   @Test

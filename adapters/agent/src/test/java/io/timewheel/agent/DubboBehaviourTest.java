@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.timewheel.testing.Await;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -44,9 +45,7 @@ class DubboBehaviourTest {
   }
 
   private static void awaitPending(HashedWheelTimer timer, long pending) {
-    while (timer.pendingTimeouts() != pending) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> timer.pendingTimeouts() == pending);
   }
 
   private void passTime(long millis) throws InterruptedException {

@@ -14,6 +14,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.TimerTask;
+import io.timewheel.testing.Await;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,9 +66,7 @@ class NettyBehaviourTest {
   }
 
   private static void awaitPending(HashedWheelTimer timer, long pending) {
-    while (timer.pendingTimeouts() != pending) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> timer.pendingTimeouts() == pending);
   }
 
   // The agent

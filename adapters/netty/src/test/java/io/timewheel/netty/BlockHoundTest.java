@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.util.concurrent.DefaultEventExecutor;
 import io.timewheel.HierarchicalWheelTimer;
+import io.timewheel.testing.Await;
 import io.timewheel.testkit.ManualTimer;
 import java.lang.reflect.Array;
 import java.lang.reflect.Field;
@@ -124,9 +125,7 @@ class BlockHoundTest {
 
   /** Waits until the event loop is parked with the given blocker, or has failed. */
   private void awaitWait(Future<?> done, Object blocker) {
-    while (LockSupport.getBlocker(thread) != blocker && !done.isDone()) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> LockSupport.getBlocker(thread) == blocker || done.isDone());
   }
 
   /** The polling thread releases the lock between two parts of a large slot, and spins there. */
@@ -154,9 +153,7 @@ class BlockHoundTest {
         NANOSECONDS);
     running.await();
     Future<?> stopped = loop.submit(() -> timer.stop());
-    while (thread.getState() != Thread.State.TIMED_WAITING && !stopped.isDone()) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> thread.getState() == Thread.State.TIMED_WAITING || stopped.isDone());
     assertThat(stopped.isDone()).isFalse();
     end.countDown();
     stopped.get();

@@ -11,6 +11,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.FaultyStore;
+import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -132,9 +133,7 @@ class BackPressureTest {
           return FaultyStore.Fault.NONE;
         });
     timer.scheduleAsync(spec("committing"));
-    while (timer.stats().queued() > 0) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> timer.stats().queued() <= 0);
     // In the same lane as the first key; otherwise the lane would be empty.
     TimerKey key = new TimerKey("ns", "committing");
     var waiting = timer.cancelAsync(key, 0).toCompletableFuture();

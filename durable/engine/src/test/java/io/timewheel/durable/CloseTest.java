@@ -17,6 +17,7 @@ import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.FaultyStore;
+import io.timewheel.testing.Await;
 import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -102,9 +103,7 @@ class CloseTest {
         DurableTimer.builder(store).handler("h", firing -> {}).queueCapacity(1, false).start();
     holdCommits();
     var first = timer.scheduleAsync(spec("first")).toCompletableFuture();
-    while (timer.stats().queued() > 0) {
-      Thread.onSpinWait(); // until its commit is running
-    }
+    Await.until(() -> timer.stats().queued() <= 0); // until its commit is running
     var second = timer.scheduleAsync(spec("second")).toCompletableFuture();
     AtomicReference<Throwable> answer = new AtomicReference<>();
     Thread blocked =
@@ -133,9 +132,7 @@ class CloseTest {
     DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
     var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
-    while (timer.stats().queued() > 0) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> timer.stats().queued() <= 0);
     var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
     timer.close(Duration.ofMillis(20));
     assertThatThrownBy(waiting::join)
@@ -154,9 +151,7 @@ class CloseTest {
     DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
     var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
-    while (timer.stats().queued() > 0) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> timer.stats().queued() <= 0);
     var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
     store.close();
     gate.countDown();
@@ -200,9 +195,7 @@ class CloseTest {
     for (int i = 0; i < 10; i++) {
       timer.schedule(spec("waits" + i).after(Duration.ZERO));
     }
-    while (timer.stats().waiting() < 9) { // one more is claimed, ahead of its slot
-      Thread.onSpinWait();
-    }
+    Await.until(() -> timer.stats().waiting() >= 9); // one more is claimed, ahead of its slot
     timer.close(Duration.ofMillis(20));
     interrupted.await();
     Map<TimerState, Long> left = data.reopen().counts().get("ns");
@@ -238,9 +231,7 @@ class CloseTest {
     timer.schedule(spec("runs").after(Duration.ZERO));
     running.await();
     timer.schedule(spec("claimed").after(Duration.ZERO));
-    while (timer.get("ns", "claimed").orElseThrow().state() != TimerState.RUNNING) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> timer.get("ns", "claimed").orElseThrow().state() == TimerState.RUNNING);
     Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
     gate.countDown();
     closer.join();

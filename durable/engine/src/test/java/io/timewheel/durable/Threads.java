@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.testing.Await;
 import java.util.concurrent.CountDownLatch;
 
 /** Helps tests with threads. */
@@ -22,10 +23,10 @@ final class Threads {
   static Thread startAndAwaitWaiting(Runnable work) {
     Thread thread = new Thread(work);
     thread.start();
-    while (thread.getState() != Thread.State.WAITING
-        && thread.getState() != Thread.State.TIMED_WAITING) {
-      Thread.onSpinWait();
-    }
+    Await.until(
+        () ->
+            thread.getState() == Thread.State.WAITING
+                || thread.getState() == Thread.State.TIMED_WAITING);
     return thread;
   }
 }

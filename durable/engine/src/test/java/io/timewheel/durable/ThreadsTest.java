@@ -10,6 +10,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -153,9 +154,8 @@ class ThreadsTest {
     ending.await();
     Thread closer = new Thread(() -> timer.close(Duration.ofDays(1)));
     closer.start();
-    while (closer.getState() == Thread.State.NEW || closer.getState() == Thread.State.RUNNABLE) {
-      Thread.onSpinWait();
-    }
+    Await.until(
+        () -> closer.getState() != Thread.State.NEW && closer.getState() != Thread.State.RUNNABLE);
     released.countDown();
     closer.join();
     assertThat(store.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.RETRYING);
@@ -262,9 +262,7 @@ class ThreadsTest {
     HeldUp held = new HeldUp();
     Thread closer = new Thread(() -> held.timer.close(Duration.ofDays(1)));
     closer.start();
-    while (closer.getState() != Thread.State.TIMED_WAITING) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> closer.getState() == Thread.State.TIMED_WAITING);
     held.told.countDown();
     held.awaitState("second", TimerState.SCHEDULED);
     TimerState state = held.state("second"); // while the first one has the only slot

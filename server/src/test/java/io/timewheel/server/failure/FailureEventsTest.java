@@ -15,6 +15,7 @@ import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.server.webhook.WebhookTarget;
+import io.timewheel.testing.Await;
 import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -94,9 +95,8 @@ class FailureEventsTest {
   }
 
   private static void await(DurableTimer timer, String namespace, TimerState state) {
-    while (timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) < 2) {
-      Thread.onSpinWait();
-    }
+    Await.until(
+        () -> timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) >= 2);
     assertThat(timer.counts().get(namespace)).containsEntry(state, 2L);
   }
 }

@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -60,11 +61,11 @@ class WatchedStoreTest {
   }
 
   private void awaitLast(String change) {
-    List<String> seen = changes();
-    while (seen.isEmpty() || !seen.get(seen.size() - 1).equals(change)) {
-      Thread.onSpinWait();
-      seen = changes();
-    }
+    Await.until(
+        () -> {
+          List<String> seen = changes();
+          return !seen.isEmpty() && seen.get(seen.size() - 1).equals(change);
+        });
   }
 
   @Test

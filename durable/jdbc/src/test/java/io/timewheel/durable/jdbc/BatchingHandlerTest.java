@@ -10,6 +10,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.FinishingHandler;
+import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -70,9 +71,7 @@ class BatchingHandlerTest {
       specs.add(spec("id-%02d".formatted(i)));
     }
     timer.scheduleAll(specs);
-    while (sizes.size() < 2 || running(timer) < TIMERS) {
-      Thread.onSpinWait();
-    }
+    Await.until(() -> sizes.size() >= 2 && running(timer) >= TIMERS);
     allWait.countDown();
     for (int i = 0; i < TIMERS; i++) {
       ledger.await("id-%02d".formatted(i), info -> info.state() != TimerState.RUNNING);
@@ -119,9 +118,8 @@ class BatchingHandlerTest {
             });
     DurableTimer timer = ledger.start(names, batching, executor);
     timer.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
-    while (threads.stream().filter(BatchingHandlerTest::waitsInACall).count() < names.size()) {
-      Thread.onSpinWait();
-    }
+    Await.until(
+        () -> threads.stream().filter(BatchingHandlerTest::waitsInACall).count() >= names.size());
     assertThat(transactions).hasValue(FinishingHandler.MAX_CALLS);
     allWait.countDown();
     names.forEach(name -> ledger.await(name, info -> info.state() == TimerState.COMPLETED));
@@ -151,10 +149,11 @@ class BatchingHandlerTest {
               thread.start();
             });
     timer.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
-    while (inHandler.size() < FinishingHandler.MAX_CALLS
-        || threads.stream().filter(BatchingHandlerTest::waitsInACall).count() < names.size()) {
-      Thread.onSpinWait();
-    }
+    Await.until(
+        () ->
+            inHandler.size() >= FinishingHandler.MAX_CALLS
+                && threads.stream().filter(BatchingHandlerTest::waitsInACall).count()
+                    >= names.size());
     timer.close(Duration.ZERO);
     for (Thread thread : threads) {
       if (!inHandler.contains(thread)) {

@@ -9,6 +9,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.testing.Await;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -202,9 +203,7 @@ class ClusterPausesTest {
       begun.acquire(2);
       assertThat(second.pause("shop")).isEqualTo(2);
       goOn.countDown();
-      while (second.counts().get("shop").containsKey(TimerState.RUNNING)) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> !second.counts().get("shop").containsKey(TimerState.RUNNING));
       assertThat(attempts).hasValue(2);
       assertThat(second.counts().get("shop")).containsEntry(TimerState.COMPLETED, 2L);
       second.resume("shop");

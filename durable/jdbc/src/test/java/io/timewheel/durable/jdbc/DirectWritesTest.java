@@ -23,6 +23,7 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.Transitions;
+import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -31,6 +32,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -302,7 +304,7 @@ class DirectWritesTest {
                   try {
                     return node.commit(schedule("a", NOW + 1));
                   } catch (HeldTimersException e) {
-                    Thread.onSpinWait();
+                    LockSupport.parkNanos(1_000_000);
                   }
                 }
               });
@@ -490,9 +492,8 @@ class DirectWritesTest {
     try {
       int pid = connection.unwrap(PGConnection.class).getBackendPID();
       fixture.pool.evictConnection(connection);
-      while (fixture.number("SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid) > 0) {
-        Thread.onSpinWait();
-      }
+      Await.until(
+          () -> fixture.number("SELECT count(*) FROM pg_stat_activity WHERE pid = " + pid) <= 0);
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }

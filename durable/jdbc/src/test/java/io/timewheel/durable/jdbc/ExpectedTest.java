@@ -19,6 +19,7 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.Transitions;
+import io.timewheel.testing.Await;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -291,9 +292,7 @@ class ExpectedTest {
             taker.prepareStatement("UPDATE timewheel_shard SET epoch = epoch + 1")) {
       takes.executeUpdate();
       CompletableFuture<Outcome> outcome = CompletableFuture.supplyAsync(() -> node.commit(end));
-      while (fixture.number(waiting()) == 0 && !outcome.isDone()) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> fixture.number(waiting()) != 0 || outcome.isDone());
       taker.commit();
       assertThat(outcome.join().answer()).isEqualTo(Answer.STALE_OWNER);
     }

@@ -11,6 +11,7 @@ import io.timewheel.durable.jdbc.internal.handler.TransactionStore;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
+import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -167,10 +168,10 @@ class HistoryPartsTest {
                   throw new IllegalStateException(e);
                 }
               });
-      while (!late.isDone()
-          && fixture.number("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0) {
-        Thread.onSpinWait();
-      }
+      Await.until(
+          () ->
+              late.isDone()
+                  || fixture.number("SELECT count(*) FROM pg_locks WHERE NOT granted") != 0);
       emptying.commit();
       assertThat(late.get().get(0).answer()).isEqualTo(Outcome.Answer.CANCELLED);
       user.commit();

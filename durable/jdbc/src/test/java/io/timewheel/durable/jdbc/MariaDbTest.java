@@ -33,6 +33,7 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -903,9 +904,7 @@ class MariaDbTest {
         CompletableFuture<Outcome> cancel =
             CompletableFuture.supplyAsync(
                 () -> node.commit(new Change.Cancel(key("id-000"), 0, NOW)));
-        while (fixture.number(WAITING) == 0 && !cancel.isDone()) {
-          Thread.onSpinWait();
-        }
+        Await.until(() -> fixture.number(WAITING) != 0 || cancel.isDone());
         claim.rollback();
         assertThat(cancel.get().answer()).isEqualTo(Answer.CANCELLED);
       }

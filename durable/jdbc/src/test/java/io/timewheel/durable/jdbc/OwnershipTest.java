@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -258,9 +259,7 @@ class OwnershipTest {
           "SELECT lease_until FROM timewheel_node " + node.store.server().expressions().forShare());
       CompletableFuture<Void> renewal = CompletableFuture.runAsync(node.ownership()::renew);
       String alive = "SELECT count(*) FROM timewheel_node WHERE lease_until > " + now;
-      while (fixture.number(alive) > 0) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> fixture.number(alive) <= 0);
       holder.rollback();
       try {
         renewal.join();

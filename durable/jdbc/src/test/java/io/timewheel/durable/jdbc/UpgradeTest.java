@@ -19,6 +19,7 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
@@ -235,9 +236,7 @@ class UpgradeTest {
       execute(switcher, alone.subList(0, step));
       CompletableFuture<Outcome> commit =
           CompletableFuture.supplyAsync(() -> old.commit(schedule("b", NOW)));
-      while (fixture.number(waiting()) == 0 && !commit.isDone()) {
-        Thread.onSpinWait();
-      }
+      Await.until(() -> fixture.number(waiting()) != 0 || commit.isDone());
       assertThat(commit).isNotDone();
       execute(switcher, alone.subList(step, alone.size()));
       switcher.commit();

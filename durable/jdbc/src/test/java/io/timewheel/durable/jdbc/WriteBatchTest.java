@@ -18,6 +18,7 @@ import io.timewheel.durable.spi.HeldTimersException;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -65,13 +66,16 @@ class WriteBatchTest {
 
   /** Repeats a batch whose timers another transaction holds, like an engine. */
   private static List<Outcome> commitWhenReleased(Fixture.Node node, List<Change> changes) {
-    while (true) {
-      try {
-        return node.store.commit(changes);
-      } catch (HeldTimersException e) {
-        Thread.onSpinWait();
-      }
-    }
+    List<Outcome> outcomes = new ArrayList<>();
+    Await.until(
+        () -> {
+          try {
+            return outcomes.addAll(node.store.commit(changes));
+          } catch (HeldTimersException e) {
+            return false;
+          }
+        });
+    return outcomes;
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Ingress;
+import io.timewheel.testing.Await;
 import java.io.File;
 import java.io.IOException;
 import java.net.ConnectException;
@@ -97,16 +98,21 @@ class BehindNginxTest {
   }
 
   private boolean accepts() throws IOException {
-    while (nginx.isAlive()) {
-      try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
-        return socket.isConnected();
-      } catch (ConnectException e) {
-        Thread.onSpinWait();
-      }
+    Await.until(() -> !nginx.isAlive() || connects());
+    if (nginx.isAlive()) {
+      return true;
     }
     String output = Files.readString(directory.resolve("output"));
     assertThat(output).contains("Address already in use");
     return false;
+  }
+
+  private boolean connects() throws IOException {
+    try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return socket.isConnected();
+    } catch (ConnectException e) {
+      return false;
+    }
   }
 
   @Test

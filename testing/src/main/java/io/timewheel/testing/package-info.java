@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The waits that the tests of all modules share. */
+@NullMarked
+package io.timewheel.testing;
+
+import org.jspecify.annotations.NullMarked;
