@@ -3,6 +3,7 @@ package io.timewheel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testing.Await;
 import java.io.File;
 import java.net.URISyntaxException;
 import java.nio.file.Files;
@@ -14,8 +15,9 @@ import java.util.concurrent.TimeUnit;
 /** Runs a test program in a separate JVM, with its own options. */
 final class ChildJvm {
   static final String MAIN = MainClasses.directory().toString();
-  static final String TESTS = testClasses();
-  static final String CLASS_PATH = MAIN + File.pathSeparator + TESTS;
+  static final String TESTS = location(ChildJvm.class);
+  static final String CLASS_PATH =
+      String.join(File.pathSeparator, MAIN, TESTS, location(Await.class));
 
   private ChildJvm() {}
 
@@ -25,6 +27,7 @@ final class ChildJvm {
   static List<String> run(Path directory, List<String> arguments) throws Exception {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-XX:TieredStopAtLevel=1"); // faster for a JVM that lives a second
     command.addAll(arguments);
     Path output = directory.resolve("output.txt");
     Process process =
@@ -42,10 +45,9 @@ final class ChildJvm {
     return Files.readAllLines(output);
   }
 
-  private static String testClasses() {
+  private static String location(Class<?> type) {
     try {
-      return Path.of(ChildJvm.class.getProtectionDomain().getCodeSource().getLocation().toURI())
-          .toString();
+      return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI()).toString();
     } catch (URISyntaxException e) {
       throw new AssertionError(e);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import io.timewheel.testing.Seed;
 import java.io.IOException;
 import java.net.URISyntaxException;
 import java.net.URL;
@@ -20,8 +21,8 @@ import java.util.stream.Stream;
  * a fault. The fuzzer replays all of them first. Some of the random programs are mutations of the
  * corpus.
  *
- * <p>{@code -Dtimewheel.fuzz.operations=} sets the number of operations, {@code
- * -Dtimewheel.fuzz.seed=} the seed.
+ * <p>{@code -Dtimewheel.fuzz.operations=} sets the number of operations, and {@link Seed} the
+ * programs.
  */
 final class Fuzzer {
   private static final long SHRINK_NANOS = 20_000_000_000L;
@@ -65,8 +66,16 @@ final class Fuzzer {
   }
 
   void run(long operationsOfTheBuild) {
+    run(operationsOfTheBuild, Seed.get());
+  }
+
+  /** Runs other programs than {@link #run(long)}. */
+  void runOthers(long operationsOfTheBuild) {
+    run(operationsOfTheBuild, Seed.get() + (1L << 32));
+  }
+
+  private void run(long operationsOfTheBuild, long seed) {
     long operations = Long.getLong("timewheel.fuzz.operations", operationsOfTheBuild);
-    long seed = Long.getLong("timewheel.fuzz.seed", System.nanoTime());
     long startNanos = System.nanoTime();
     long programs = 0;
     for (long done = 0; done < operations; programs++) {

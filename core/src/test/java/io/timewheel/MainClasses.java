@@ -25,6 +25,11 @@ final class MainClasses {
   }
 
   static JavaClasses imported() {
-    return new ClassFileImporter().importPath(directory());
+    return Imported.CLASSES;
+  }
+
+  /** Imports once for all tests. */
+  private static final class Imported {
+    static final JavaClasses CLASSES = new ClassFileImporter().importPath(directory());
   }
 }

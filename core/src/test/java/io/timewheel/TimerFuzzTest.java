@@ -4,15 +4,17 @@ package io.timewheel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Fuzzes a whole timer, including re-entrant callbacks, against the model in {@link FuzzedTimer}.
  *
- * <p>{@code mvn -B -pl core test -Dtest=TimerFuzzTest -Dtimewheel.fuzz.operations=100000000}
+ * <p>{@code mvn -B -pl core -am test -Dtest=TimerFuzzTest -Dtimewheel.fuzz.operations=100000000}
  */
 class TimerFuzzTest {
-  private static final long OPERATIONS_OF_THE_BUILD = 3_000_000;
+  private static final long OPERATIONS_OF_THE_BUILD = 600_000;
+  private static final long OPERATIONS_OF_THE_PROOF = 3_000_000;
   private static final long MILLI = 1_000_000;
 
   private static final long[] ORIGINS = {0, Long.MIN_VALUE, -1, Long.MAX_VALUE - 5, -90 * MILLI};
@@ -21,9 +23,17 @@ class TimerFuzzTest {
 
   @Test
   void timersMatchTheirModel() {
-    new Fuzzer("timer", program -> new FuzzedTimer(program).run(), TimerFuzzTest::generate)
-        .replay()
-        .run(OPERATIONS_OF_THE_BUILD);
+    fuzzer().replay().run(OPERATIONS_OF_THE_BUILD);
+  }
+
+  @Test
+  @Tag("proof")
+  void timersMatchTheirModelInManyPrograms() {
+    fuzzer().replay().runOthers(OPERATIONS_OF_THE_PROOF);
+  }
+
+  private static Fuzzer fuzzer() {
+    return new Fuzzer("timer", program -> new FuzzedTimer(program).run(), TimerFuzzTest::generate);
   }
 
   // Generation of programs

@@ -27,7 +27,7 @@ class ExpirationsPropertyTest {
     }
   }
 
-  @Property(tries = 300)
+  @Property(tries = 100)
   @Tag("promise-Expirations")
   void behavesLikeItsModel(@ForAll long seed) {
     new Expiry(seed).run(300);

@@ -24,7 +24,7 @@ class HeartbeatsPropertyTest {
   /** A connection to which its callback writes if nothing was written to it. */
   private static final int WRITES = 3;
 
-  @Property(tries = 300)
+  @Property(tries = 100)
   @Tag("promise-Heartbeats")
   void behavesLikeItsModel(@ForAll long seed) {
     new Beats(seed).run(300);

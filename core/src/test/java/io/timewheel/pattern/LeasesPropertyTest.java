@@ -35,7 +35,7 @@ class LeasesPropertyTest {
     ENDS_LATER
   }
 
-  @Property(tries = 300)
+  @Property(tries = 100)
   @Tag("promise-Leases")
   void behavesLikeItsModel(@ForAll long seed) {
     new Locks(seed).run(400);

@@ -28,7 +28,7 @@ class RequestsPropertyTest {
 
   private record Waiting(int serial, long id, long dueMillis, CompletableFuture<String> answer) {}
 
-  @Property(tries = 300)
+  @Property(tries = 100)
   @Tag("promise-Requests")
   void behavesLikeItsModel(@ForAll long seed) {
     new Calls(seed).run(300);

@@ -34,7 +34,7 @@ class RetriesPropertyTest {
     ENDS_LATER
   }
 
-  @Property(tries = 300)
+  @Property(tries = 100)
   @Tag("promise-Retries")
   void behavesLikeItsModel(@ForAll long seed) {
     new Tries(seed).run(300);

@@ -53,7 +53,9 @@ public final class Await {
     until(
         "the collection of " + reference.get(),
         () -> {
-          System.gc();
+          if (reference.get() != null) {
+            System.gc();
+          }
           return reference.get() == null;
         });
   }

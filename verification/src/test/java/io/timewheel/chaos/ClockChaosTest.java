@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.chaos;
 
+import io.timewheel.testing.Seed;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -9,7 +10,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  * size of wheel. {@link ChaosRun} lists the requirements.
  *
  * <p>{@code -Dtimewheel.chaos.operations=} sets the number of operations for each kind of timer,
- * {@code -Dtimewheel.chaos.seed=} the seed.
+ * and {@link Seed} the programs.
  */
 class ClockChaosTest {
   private static final int OPERATIONS_OF_THE_BUILD = 150_000;
@@ -19,7 +20,7 @@ class ClockChaosTest {
   @EnumSource
   void timersMeetTheRequirementsOnChaoticClocks(ChaosTimers kind) throws InterruptedException {
     long operations = Long.getLong("timewheel.chaos.operations", OPERATIONS_OF_THE_BUILD);
-    long seed = Long.getLong("timewheel.chaos.seed", System.nanoTime());
+    long seed = Seed.get();
     long startNanos = System.nanoTime();
     long timeouts = 0;
     long timers = 0;
