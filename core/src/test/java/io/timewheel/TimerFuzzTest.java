@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Fuzzes a whole timer, including re-entrant callbacks, against the model in {@link FuzzedTimer}.
+ * Only this test runs random operations on a timer with a limit, an executor and a listener.
  *
  * <p>{@code mvn -B -pl core -am test -Dtest=TimerFuzzTest -Dtimewheel.fuzz.operations=100000000}
  */

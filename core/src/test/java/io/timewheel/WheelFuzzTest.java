@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Fuzzes the two wheels against {@link WheelModel}, which checks every link, bit and bound after
- * every operation.
+ * every operation. Only this test runs random operations on a wheel alone.
  *
  * <p>{@code mvn -B -pl core -am test -Dtest=WheelFuzzTest -Dtimewheel.fuzz.operations=100000000}
  */

@@ -18,7 +18,7 @@ class SoakTest {
 
   @Test
   void aShortSoakIsClean() throws InterruptedException {
-    int code = run("--minutes", "0.25", "--live", "100000", "--threads", "2");
+    int code = run("--minutes", "0.25", "--live", "100000", "--threads", "2", "--seed", "1");
 
     assertThat(code).as(text(out)).isZero();
     assertThat(text(out)).contains("Timewheel soak: clean");
