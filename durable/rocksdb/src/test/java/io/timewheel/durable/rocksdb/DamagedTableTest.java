@@ -97,7 +97,7 @@ class DamagedTableTest {
   }
 
   private void fill(int payloadBytes) {
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       List<Change> changes = new ArrayList<>();
       for (int i = 0; i < TIMERS; i++) {
         changes.add(timer(i, payloadBytes));
@@ -143,12 +143,12 @@ class DamagedTableTest {
   private Rescued rescue() {
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     IncompleteExportException exception;
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       exception = catchThrowableOfType(IncompleteExportException.class, () -> store.exportTo(out));
     }
     assertThat(exception).as("an incomplete export").isNotNull();
     assertThat(out.toString(UTF_8).lines()).hasSize((int) exception.timers() + 2);
-    try (RocksTimerStore other = RocksTimerStore.open(directory.resolve("other"))) {
+    try (RocksTimerStore other = Fixture.open(directory.resolve("other"))) {
       assertThat(other.importFrom(new ByteArrayInputStream(out.toByteArray())))
           .isEqualTo(exception.timers());
       assertThat(other.verify().texts()).isEmpty();
@@ -219,7 +219,7 @@ class DamagedTableTest {
   @Test
   void exportsTimersNewerThanADamagedBlock() throws Exception {
     fill(300);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       List<Change> changes = new ArrayList<>();
       for (int i = 0; i < TIMERS; i += 10) {
         changes.add(timer(i, 301));
@@ -241,7 +241,7 @@ class DamagedTableTest {
   @Test
   void exportsNoTimerOlderThanADamagedBlock() throws Exception {
     fill(300);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       List<Change> changes = new ArrayList<>();
       for (int i = 0; i < TIMERS; i += 2) {
         changes.add(timer(i, 301));
@@ -253,7 +253,7 @@ class DamagedTableTest {
     Rescued rescued = rescue();
 
     assertThat(rescued.missing()).hasSizeBetween(1, TIMERS_A_BLOCK);
-    try (RocksTimerStore other = RocksTimerStore.open(directory.resolve("other"))) {
+    try (RocksTimerStore other = Fixture.open(directory.resolve("other"))) {
       assertThat(Fixture.all(other))
           .allMatch(
               record ->
@@ -284,7 +284,7 @@ class DamagedTableTest {
   @Test
   void leavesOutAMalformedRecord() throws Exception {
     fill(3);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       store.inspect(
           (database, bounds) -> {
             try {
@@ -330,7 +330,7 @@ class DamagedTableTest {
           return true;
         };
     logger.setFilter(filter);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       assertThat(store.figures().damagedReads()).isZero();
       TimerKey damaged = damagedIn(store);
       assertThat(store.figures().damagedReads()).isEqualTo(1);
@@ -355,7 +355,7 @@ class DamagedTableTest {
 
   /** Applies a change to every timer. */
   private void change(Function<TimerRecord, Change> change) {
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       new Fixture(store);
       store.commit(Fixture.all(store).stream().map(change).toList());
     }
@@ -366,7 +366,7 @@ class DamagedTableTest {
     fill(300);
     change(timer -> new Change.Cancel(timer.key(), 0, NOW));
     damage(tables(Family.TIMERS).get(1), 0.4);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       assertThat(store.purge(Long.MAX_VALUE, 0, 10_000)).isBetween(SOUND_AT_LEAST, TIMERS - 1);
       assertThat(store.purge(Long.MAX_VALUE, 0, 10_000)).isZero();
     }
@@ -377,7 +377,7 @@ class DamagedTableTest {
     fill(300);
     change(timer -> new Change.Cancel(timer.key(), 0, NOW + timer.dueAt() % TIMERS));
     damage(tables(Family.FINISHED).get(0), 0);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       assertThat(store.purge(Long.MAX_VALUE, 0, 10_000)).isBetween(1, TIMERS - 1);
     }
   }
@@ -390,7 +390,7 @@ class DamagedTableTest {
             new Change.Park(
                 timer.key(), timer.version(), timer.revision(), 2, "unknown handler", NOW));
     damage(tables(Family.TIMERS).get(0), 0.4);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       HandlerNames handlers = new HandlerNames(Set.of("orders"), Set.of());
       List<DueTimer> found = new ArrayList<>();
       List<DueTimer> page;
@@ -407,7 +407,7 @@ class DamagedTableTest {
   void findsDueTimersBehindADamagedBlock() throws Exception {
     fill(300);
     damage(tables(Family.DUE).get(0), 0);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       assertThat(store.due(Rows.SHARD, Long.MAX_VALUE, null, TIMERS))
           .hasSizeBetween(1, TIMERS - 1)
           .last()
@@ -419,7 +419,7 @@ class DamagedTableTest {
 
   @Test
   void claimsTimersOfAQueueBehindADamagedBlock() throws Exception {
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       Fixture fixture = new Fixture(store);
       List<Change> changes = new ArrayList<>();
       for (int i = 0; i < TIMERS; i++) {
@@ -435,7 +435,7 @@ class DamagedTableTest {
       store.commit(changes);
     }
     damage(tables(Family.READY).get(0), 0);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       List<LeaseRequest> requests =
           List.of(new LeaseRequest("shop", "orders", TIMERS, NOW + 1_000));
       assertThat(store.lease(requests, TIMERS, NOW, () -> new ClaimToken(7, 8)))
@@ -447,7 +447,7 @@ class DamagedTableTest {
   void refusesToReadADamagedTimerAmongOthers() throws Exception {
     fill(300);
     damage(tables(Family.TIMERS).get(0), 0.4);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       List<TimerKey> keys = List.of(key(id(0)), damagedIn(store));
       assertThatThrownBy(() -> store.read(keys))
           .isInstanceOfSatisfying(
@@ -460,7 +460,7 @@ class DamagedTableTest {
   void listsAllTimersExceptThoseInADamagedBlock() throws Exception {
     fill(300);
     damage(tables(Family.TIMERS).get(0), 0.4);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       assertThat(Fixture.all(store)).hasSizeBetween(SOUND_AT_LEAST, TIMERS - 1);
       assertThat(store.sorted(ALL, TimerOrder.DUE, null, TIMERS).records())
           .hasSizeBetween(SOUND_AT_LEAST, TIMERS - 1);
@@ -471,7 +471,7 @@ class DamagedTableTest {
   void listsTheTimersBehindADamageAtTheBeginning() throws Exception {
     fill(300);
     damage(tables(Family.TIMERS).get(0), 0);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       assertThat(store.sorted(ALL, TimerOrder.DUE, null, TIMERS).records())
           .hasSizeBetween(SOUND_AT_LEAST, TIMERS - 1);
     }
@@ -485,7 +485,7 @@ class DamagedTableTest {
           files.filter(file -> file.toString().endsWith(".blob")).findFirst().orElseThrow();
       damage(blobs, 0.4);
     }
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       assertThat(Fixture.all(store)).hasSize(TIMERS - 1);
       List<TimerRecord> sorted = new ArrayList<>();
       TimerPage page;
@@ -501,7 +501,7 @@ class DamagedTableTest {
 
   @Test
   void aListContinuesAfterPagesThatCannotBeRead() throws Exception {
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       store.commit(List.of(timer(0, 2_000), timer(1, 2_000), timer(2, 2_000), timer(3, 9)));
       store.inspect(
           (database, bounds) -> {
@@ -526,7 +526,7 @@ class DamagedTableTest {
     fill(300);
     change(timer -> new Change.Cancel(timer.key(), 0, NOW));
     damage(tables(Family.FINISHED).get(0), 0);
-    try (RocksTimerStore store = RocksTimerStore.open(store())) {
+    try (RocksTimerStore store = Fixture.open(store())) {
       List<Change> again = new ArrayList<>();
       for (int i = 1_000; i < TIMERS; i++) {
         again.add(timer(i, 9));

@@ -41,8 +41,8 @@ class ExportTest {
 
   @BeforeEach
   void open() {
-    store = RocksTimerStore.open(directory.resolve("store"));
-    other = RocksTimerStore.open(directory.resolve("other"));
+    store = Fixture.open(directory.resolve("store"));
+    other = Fixture.open(directory.resolve("other"));
   }
 
   @AfterEach

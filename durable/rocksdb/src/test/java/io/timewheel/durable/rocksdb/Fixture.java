@@ -20,6 +20,7 @@ import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -43,6 +44,11 @@ public final class Fixture implements StoreListener {
   public Fixture(TimerStore store) {
     this.store = store;
     store.start(this);
+  }
+
+  /** Opens a store that loses nothing to a kill, and waits for no disk. */
+  public static RocksTimerStore open(Path directory) {
+    return RocksTimerStore.builder(directory).sync(SyncMode.os()).open();
   }
 
   public static TimerKey key(String id) {

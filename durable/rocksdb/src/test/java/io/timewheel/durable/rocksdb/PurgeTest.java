@@ -42,7 +42,7 @@ class PurgeTest {
 
   @BeforeEach
   void open() throws Exception {
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       for (int i = 0; i < 3 * Purge.STEP; i++) {
         store.commit(
             List.of(

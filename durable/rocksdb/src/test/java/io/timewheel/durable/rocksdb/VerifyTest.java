@@ -48,7 +48,7 @@ class VerifyTest {
 
   @BeforeEach
   void fill() {
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       new Fixture(store).fill();
       assertThat(store.verify().texts()).isEmpty();
       assertThat(store.verify().timers()).isEqualTo(13);
@@ -98,7 +98,7 @@ class VerifyTest {
   }
 
   private VerifyReport verify(int left) {
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       VerifyReport report = store.verify();
       assertThat(report.isClean()).isFalse();
       assertThat(report.problems()).isEqualTo(report.texts().size());
@@ -151,7 +151,7 @@ class VerifyTest {
     assertThat(verify().texts())
         .singleElement(STRING)
         .endsWith(": the answer of request request-1 is not in the order of time");
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       assertThat(store.purgeAnswers(Long.MAX_VALUE, 10)).isOne();
     }
   }
@@ -325,7 +325,7 @@ class VerifyTest {
   @EnumSource(names = {"DUE", "READY", "FINISHED"})
   void rebuildsAnUnreadableIndex(Family family) throws RocksDBException, IOException {
     Path table = damageTable(family);
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       assertThat(store.verify().texts())
           .anySatisfy(
               text ->
@@ -335,7 +335,7 @@ class VerifyTest {
       assertThat(store.repair().isClean()).isFalse();
       assertThat(store.verify().texts()).isEmpty();
     }
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       assertThat(store.verify().texts()).isEmpty();
       new Fixture(store).commit(Fixture.schedule("new", Fixture.NOW));
     }
@@ -347,7 +347,7 @@ class VerifyTest {
     try (Database database = new Opening(directory, Settings.DEFAULT, failures).open()) {
       database.db().dropColumnFamily(database.handle(Family.DUE));
     }
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       assertThat(store.repair().isClean()).isFalse();
       assertThat(store.verify().texts()).isEmpty();
     }
@@ -358,7 +358,7 @@ class VerifyTest {
   void keepsADamagedIndexWhileRecordsAreDamaged() throws RocksDBException, IOException {
     damageTable(Family.DUE);
     damageTable(Family.TIMERS);
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       var unused = catchThrowable(store::repair); // a compaction of the damage may stop writes
       assertThat(store.verify().texts())
           .anyMatch(text -> text.startsWith("the family DUE: cannot be read further: "));
@@ -368,7 +368,7 @@ class VerifyTest {
   @Test
   void reportsTheFileThatKeepsTheStoreFromOpening() throws RocksDBException, IOException {
     Path table = damageTable(Family.META);
-    assertThatThrownBy(() -> RocksTimerStore.open(directory))
+    assertThatThrownBy(() -> Fixture.open(directory))
         .hasMessageContaining("cannot be opened: ")
         .hasMessageContaining(table.getFileName().toString())
         .hasMessageNotContaining("MANIFEST");
@@ -389,7 +389,7 @@ class VerifyTest {
 
   @Test
   void repairsNothingWhileASchedulerRuns() {
-    try (RocksTimerStore store = RocksTimerStore.open(directory);
+    try (RocksTimerStore store = Fixture.open(directory);
         DurableTimer running = DurableTimer.builder(store).start()) {
       assertThatIllegalStateException()
           .isThrownBy(store::repair)
@@ -403,7 +403,7 @@ class VerifyTest {
     long[] states = new long[Codes.STATES.size()];
     states[0] = 3;
     damage(batch -> batch.put(Family.META, Meta.counts("nobody"), Counts.encode(states)));
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       assertThat(store.repair().problems()).isOne();
       assertThat(store.counts()).doesNotContainKey("nobody");
       new Fixture(store).fill();
@@ -420,7 +420,7 @@ class VerifyTest {
             batch.put(Family.FINISHED, Keys.finished(i, ghost), RecordCodec.present());
           }
         });
-    try (RocksTimerStore store = RocksTimerStore.open(directory)) {
+    try (RocksTimerStore store = Fixture.open(directory)) {
       VerifyReport report = store.verify();
       assertThat(report.problems()).isEqualTo(500);
       assertThat(report.texts()).hasSize(VerifyReport.MAX_TEXTS);

@@ -13,15 +13,20 @@ import org.rocksdb.PerfLevel;
 import org.rocksdb.RocksDBException;
 
 class DatabaseTest {
-  /** With this number, the filter of the table is larger than a cache of 1 MiB. */
-  private static final int TIMERS = 1_000_000;
+  private static final int CACHE_BYTES = 256 << 10;
+
+  /** With this number, the filter of the table is larger than the cache. */
+  private static final int TIMERS = 250_000;
+
+  /** With this size, there are several flushes. The filter of a single one would stay in memory. */
+  private static final int WRITE_BUFFER_BYTES = 16 << 20;
 
   private static final int LOOKUPS = 1_000;
 
   @Test
   void looksUpANewTimerWithoutReadingTheFilterOfAWholeTable(@TempDir Path directory)
       throws RocksDBException {
-    Settings settings = new Settings(1 << 20, 64 << 20, 512);
+    Settings settings = new Settings(CACHE_BYTES, WRITE_BUFFER_BYTES, 512);
     NativeLibrary.load();
     try (Database database = Database.open(directory, settings)) {
       for (int i = 0; i < TIMERS; ) {
