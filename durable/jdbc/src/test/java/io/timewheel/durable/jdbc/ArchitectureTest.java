@@ -40,7 +40,6 @@ class ArchitectureTest {
   private static final JavaClasses MAIN =
       new ClassFileImporter()
           .withImportOption(new ImportOption.DoNotIncludeTests())
-          .withImportOption(location -> !location.contains("/jdbc/testing/"))
           .importPackages(ROOT);
 
   @Test
