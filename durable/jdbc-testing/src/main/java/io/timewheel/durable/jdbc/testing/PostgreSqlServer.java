@@ -12,14 +12,11 @@ import java.util.Map;
 class PostgreSqlServer extends DatabaseServer {
   private static final String ADMINISTRATOR = "postgres";
 
-  private final Path maker;
+  private final Path initdb;
   private final Path postgres;
 
-  /**
-   * @param maker the binary that creates the data
-   */
-  PostgreSqlServer(Path maker, Path postgres) {
-    this.maker = maker;
+  PostgreSqlServer(Path initdb, Path postgres) {
+    this.initdb = initdb;
     this.postgres = postgres;
     set("listen_addresses", "127.0.0.1");
     set("unix_socket_directories", "");
@@ -32,16 +29,15 @@ class PostgreSqlServer extends DatabaseServer {
 
   @Override
   void initialize() throws IOException, InterruptedException {
-    List<String> command = new ArrayList<>(List.of(maker.toString(), "--no-sync"));
-    command.add("--pgdata=" + data());
-    command.add("--username=" + ADMINISTRATOR);
-    command.addAll(making());
-    Processes.run(directory().resolve("log"), command);
+    Path log = directory().resolve("log");
+    Templates.copy(initdb, log, data(), copied -> make(log, copied));
   }
 
-  /** {@return the command that creates the data} */
-  List<String> making() {
-    return List.of("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions");
+  private void make(Path log, Path data) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of(initdb.toString(), "--no-sync"));
+    command.addAll(List.of("--pgdata=" + data, "--username=" + ADMINISTRATOR));
+    command.addAll(List.of("--auth=trust", "--encoding=UTF8", "--locale=C", "--no-instructions"));
+    Processes.run(log, command);
   }
 
   @Override

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.testing;
 
+import java.io.IOException;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -26,17 +27,23 @@ public final class Standby implements AutoCloseable {
     private final DatabaseServer original;
 
     Copy(DatabaseServer original) {
-      super(Binaries.find("pg_basebackup"), Binaries.find("postgres"));
+      super(Binaries.find("initdb"), Binaries.find("postgres"));
       this.original = original;
     }
 
     @Override
-    List<String> making() {
-      return List.of(
-          "--dbname=host=127.0.0.1 port=" + original.port() + " application_name=" + NAME,
-          "--write-recovery-conf",
-          "--wal-method=stream",
-          "--checkpoint=fast");
+    void initialize() throws IOException, InterruptedException {
+      Processes.run(
+          directory().resolve("log"),
+          List.of(
+              Binaries.find("pg_basebackup").toString(),
+              "--no-sync",
+              "--pgdata=" + data(),
+              "--username=" + original.administration().user(),
+              "--dbname=host=127.0.0.1 port=" + original.port() + " application_name=" + NAME,
+              "--write-recovery-conf",
+              "--wal-method=stream",
+              "--checkpoint=fast"));
     }
   }
 

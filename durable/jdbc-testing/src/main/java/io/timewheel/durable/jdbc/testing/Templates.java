@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.testing;
+
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+
+/**
+ * Keeps the data of new servers, because a server takes seconds to create its data, and a copy
+ * takes a tenth of a second. All JVMs of a user share the templates, which remain in the temporary
+ * directory. A new version of a server has another template.
+ *
+ * <p>All copies of a PostgreSQL template have the same system identifier.
+ */
+final class Templates {
+  private static final String PREFIX = "timewheel-template-";
+  private static final String DATA = "data";
+
+  private Templates() {}
+
+  /** Creates data in a directory that does not exist yet. */
+  interface Maker {
+    void make(Path data) throws IOException, InterruptedException;
+  }
+
+  /**
+   * Copies the template of a server, and creates it first if needed.
+   *
+   * @param program the binary that creates the data
+   * @param data the directory of the copy, which does not exist yet
+   */
+  static void copy(Path program, Path log, Path data, Maker maker)
+      throws IOException, InterruptedException {
+    Path template = template(program, maker);
+    Processes.run(
+        log,
+        List.of(
+            "cp", "-R", "--preserve=mode,timestamps", "--sparse=always", "" + template, "" + data));
+  }
+
+  /** One JVM creates a template while the others wait. */
+  private static synchronized Path template(Path program, Maker maker)
+      throws IOException, InterruptedException {
+    Path template = Directories.parent().resolve(PREFIX + id(program));
+    Path lock = Directories.parent().resolve(PREFIX + id(program) + ".lock");
+    try (FileChannel channel =
+            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock unused = channel.lock()) {
+      if (!Files.exists(template)) {
+        Path made = Directories.create();
+        maker.make(made.resolve(DATA));
+        Files.move(made, template); // last, so that a template is complete
+      }
+    }
+    return template.resolve(DATA);
+  }
+
+  private static String id(Path program) throws IOException {
+    Path real = program.toRealPath();
+    return "%s-%s-%x"
+        .formatted(
+            System.getProperty("user.name"),
+            program.getFileName(),
+            31 * real.hashCode() + Files.getLastModifiedTime(real).toMillis());
+  }
+}
