@@ -94,7 +94,7 @@ final class ServeCommand implements Callable<Integer> {
       failedWebhook =
           options.webhooks().failedWebhook(secrets == null ? SecretSource.NONE : secrets);
     } catch (IOException e) {
-      return failed(reason(e));
+      return refused(reason(e));
     }
     StoreLocation location = options.store().location();
     TimewheelServer server;
@@ -107,7 +107,7 @@ final class ServeCommand implements Callable<Integer> {
               limits,
               InstantSource.system());
     } catch (IOException e) {
-      return failed(
+      return refused(
           "cannot listen on %s:%d: %s"
               .formatted(
                   config.listen(),
@@ -121,7 +121,7 @@ final class ServeCommand implements Callable<Integer> {
       timer = open(server, location, limits, secrets, failures);
     } catch (IOException
         | RuntimeException e) { // the process exits and closes the server, which is not an error
-      return failed("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
+      return refused("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
     }
     server.serve(timer, location.readsAtATime());
     Runtime.getRuntime()
@@ -245,6 +245,11 @@ final class ServeCommand implements Callable<Integer> {
     }
     Runtime.getRuntime()
         .halt(failed("the store did not answer in time: the process exits without closing it"));
+  }
+
+  private int refused(String why) {
+    requireNonNull(spec).commandLine().getErr().println("timewheel: " + why);
+    return FAILED;
   }
 
   private static int failed(String why) {

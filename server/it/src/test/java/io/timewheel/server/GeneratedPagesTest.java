@@ -28,7 +28,7 @@ import picocli.CommandLine.Model.OptionSpec;
 /** Compares the documents that {@code .ci/pages} generates with the code of the server. */
 @Timeout(120)
 class GeneratedPagesTest {
-  private static final Path DOCS = Path.of("../docs").toAbsolutePath().normalize();
+  private static final Path DOCS = Path.of("../../docs").toAbsolutePath().normalize();
   private static final Pattern TYPE = Pattern.compile("(?m)^# TYPE (timewheel_\\w+) (\\w+)$");
   private static final String COMMENT = "<!-- Written by .ci/pages. -->\n";
 

@@ -103,7 +103,7 @@ class NginxTest {
   /** Starts nginx. Changes only paths and ports of the configuration, and enables its limit. */
   private Process nginx(TlsFixture fixture, int port) throws IOException {
     String site =
-        Files.readString(Path.of("dist", "nginx.conf"))
+        Files.readString(Path.of("..", "dist", "nginx.conf"))
             .replace("listen 443 ssl", "listen 127.0.0.1:" + port + " ssl")
             .replace("server 127.0.0.1:7400", "server 127.0.0.1:" + running.server.port())
             .replace("#limit_conn", "limit_conn")

@@ -26,7 +26,7 @@ class DistributionTest {
   /** The prefix of the metrics of a shared database. */
   static final String SHARED = "timewheel_durable_jdbc_";
 
-  private static final Path FILES = Path.of("dist");
+  private static final Path FILES = Path.of("../dist");
 
   /** {@return the metrics that the alerts use} */
   static List<String> asked() throws IOException {
@@ -82,7 +82,7 @@ class DistributionTest {
   void aServerWithoutMemoryEndsAndIsStartedAgain() throws IOException {
     for (Path start :
         List.of(
-            Path.of("../timewheel"),
+            Path.of("../../timewheel"),
             FILES.resolve("Containerfile"),
             FILES.resolve("timewheel.service"))) {
       assertThat(start).content().contains("-XX:+ExitOnOutOfMemoryError");

@@ -33,7 +33,7 @@ import tools.jackson.databind.JsonNode;
 /** Checks the metrics, the rules and the dashboard with Debian's Prometheus. */
 @Timeout(300)
 class PrometheusTest {
-  private static final Path DIST = Path.of("dist").toAbsolutePath();
+  private static final Path DIST = Path.of("../dist").toAbsolutePath();
   private static final String TIMER = "/v1/namespaces/shop/timers/";
 
   @TempDir private Path directory;
@@ -149,7 +149,7 @@ class PrometheusTest {
 
   @Test
   void theConfigurationOfTheGuideIsValid() throws Exception {
-    String guide = Files.readString(Path.of("../docs/operate/metrics.md"));
+    String guide = Files.readString(Path.of("../../docs/operate/metrics.md"));
     Matcher block = Pattern.compile("(?s)```yaml\n(.*?)```").matcher(guide);
     assertThat(block.find()).isTrue();
     Path config =

@@ -54,11 +54,16 @@ class CommandProcessTest {
     return run(Map.of(), server, command);
   }
 
+  /** Runs a command in this JVM, where the test needs no process. */
+  private static Commands.Ended here(String server, String command) throws IOException {
+    return Commands.run(Map.of(), (command + " --server " + server).split(" ", -1));
+  }
+
   @Test
   void aCreatedTimerIsClaimedAfterTheServerWasKilled() throws Exception {
     Process killed = serve();
-    Ended made =
-        run(
+    Commands.Ended made =
+        here(
             Programs.address(killed, "127.0.0.1"),
             "timers create shop order-42 --after PT1S --queue unpaid --payload {\"order\":42}");
     assertThat(made.exitCode()).as(made.err()).isZero();
@@ -73,30 +78,9 @@ class CommandProcessTest {
     String ack =
         "queues ack shop %s --lease-token %s"
             .formatted(firing.get("fireId").asString(), firing.get("leaseToken").asString());
-    assertThat(run(address, ack).exitCode()).isZero();
-    assertThat(run(address, "timers get shop order-42 -o json").out())
+    assertThat(here(address, ack).exitCode()).isZero();
+    assertThat(here(address, "timers get shop order-42 -o json").out())
         .contains("\"state\":\"completed\"");
-  }
-
-  @Test
-  void exitsWithTheDocumentedExitCodes() throws Exception {
-    Process server = serve();
-    String address = Programs.address(server, "127.0.0.1");
-    String create = "timers create shop a --after PT1H --queue q";
-    assertThat(run(address, create).exitCode()).isZero();
-    assertThat(run(address, create).exitCode()).isEqualTo(4);
-    String put = create.replace("create", "put");
-    assertThat(run(address, put).exitCode()).as("replaces").isZero();
-    assertThat(run(address, put + " --if-version 1").exitCode()).isEqualTo(4);
-    assertThat(run(address, "--help").out()).contains("4   conflict");
-    assertThat(run(address, "timers resume shop b").exitCode()).isEqualTo(3);
-    assertThat(run(address, "timers create shop b --cron never --queue q").exitCode()).isEqualTo(1);
-    assertThat(run(address, "timers create shop b").exitCode()).isEqualTo(2);
-    server.destroyForcibly().waitFor();
-    Ended unreachable = run(address, "stats");
-    assertThat(unreachable.exitCode()).isEqualTo(5);
-    assertThat(unreachable.out()).isEmpty();
-    assertThat(unreachable.err()).contains(address).hasLineCount(1);
   }
 
   /** A backup script must not keep a truncated export. */
@@ -106,7 +90,7 @@ class CommandProcessTest {
     String data = directory.resolve("data").toString();
     Process server = serve();
     String address = Programs.address(server, "127.0.0.1");
-    assertThat(run(address, "timers create shop a --after PT1H --queue q").exitCode()).isZero();
+    assertThat(here(address, "timers create shop a --after PT1H --queue q").exitCode()).isZero();
     for (String command : List.of("timers list shop --server " + address, "store export -")) {
       List<String> line = new ArrayList<>(List.of(command.split(" ", -1)));
       if (command.startsWith("store")) {
@@ -137,20 +121,19 @@ class CommandProcessTest {
 
   @Test
   void aStoppedBenchCancelsItsTimers() throws Exception {
-    String data = directory.resolve("data").toString();
-    Process server = // its log contains the ID of every timer
-        programs.run(Map.of(), Redirect.DISCARD, "serve", "--port", "0", "--data", data);
-    String address = Programs.address(server, "127.0.0.1");
-    Process bench = programs.run(Map.of(), "bench", "--server", address, "--connections", "4");
-    try (BufferedReader err = bench.errorReader(UTF_8)) {
-      String first = err.readLine();
-      assertThat(first).contains("the namespace bench-");
-      assertThat(err.readLine()).contains("of 100 calls");
-      bench.destroy();
-      assertThat(bench.waitFor()).isNotZero();
-      String namespace = first.substring(first.lastIndexOf(' ') + 1);
-      assertThat(run(address, "timers list " + namespace + " --limit 1 -o json").out())
-          .isEqualToIgnoringNewLines("{\"timers\":[]}");
+    try (Running running = new Running()) {
+      String address = "http://127.0.0.1:" + running.server.port();
+      Process bench = programs.run(Map.of(), "bench", "--server", address, "--connections", "4");
+      try (BufferedReader err = bench.errorReader(UTF_8)) {
+        String first = err.readLine();
+        assertThat(first).contains("the namespace bench-");
+        assertThat(err.readLine()).contains("of 100 calls");
+        bench.destroy();
+        assertThat(bench.waitFor()).isNotZero();
+        String namespace = first.substring(first.lastIndexOf(' ') + 1);
+        assertThat(here(address, "timers list " + namespace + " --limit 1 -o json").out())
+            .isEqualToIgnoringNewLines("{\"timers\":[]}");
+      }
     }
   }
 
@@ -158,21 +141,23 @@ class CommandProcessTest {
   void theTokenIsTakenFromTheEnvironmentOrAFileAndNeverShown() throws Exception {
     Path tokens = directory.resolve("tokens");
     String token = Tokens.add(tokens, "reader", "read", Set.of());
-    String address = Programs.address(serve("--tokens", tokens.toString()), "127.0.0.1");
-    Ended stranger = run(address, "stats");
-    assertThat(stranger.exitCode()).isEqualTo(1);
-    assertThat(stranger.err()).contains("TIMEWHEEL_TOKEN");
-    Map<String, String> environment = Map.of("TIMEWHEEL_TOKEN", token);
-    assertThat(run(environment, address, "stats").exitCode()).isZero();
-    Ended refused = run(environment, address, "timers create shop a --after PT1H --queue q");
-    assertThat(refused.exitCode()).isEqualTo(1);
-    assertThat(refused.err()).contains("403").doesNotContain(token);
-    Path file = directory.resolve("token");
-    Files.writeString(file, token + "\n");
-    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-    assertThat(run(address, "stats --token-file " + file).exitCode()).isZero();
-    assertThat(run(environment, address, "config").out())
-        .contains("********")
-        .doesNotContain(token);
+    try (Running running = new Running(config -> config, Tokens.open(tokens))) {
+      String address = "http://127.0.0.1:" + running.server.port();
+      Commands.Ended stranger = here(address, "stats");
+      assertThat(stranger.exitCode()).isEqualTo(1);
+      assertThat(stranger.err()).contains("TIMEWHEEL_TOKEN");
+      Map<String, String> environment = Map.of("TIMEWHEEL_TOKEN", token);
+      assertThat(run(environment, address, "stats").exitCode()).isZero();
+      Ended refused = run(environment, address, "timers create shop a --after PT1H --queue q");
+      assertThat(refused.exitCode()).isEqualTo(1);
+      assertThat(refused.err()).contains("403").doesNotContain(token);
+      Path file = directory.resolve("token");
+      Files.writeString(file, token + "\n");
+      Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+      assertThat(here(address, "stats --token-file " + file).exitCode()).isZero();
+      assertThat(run(environment, address, "config").out())
+          .contains("********")
+          .doesNotContain(token);
+    }
   }
 }

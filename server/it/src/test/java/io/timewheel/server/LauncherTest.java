@@ -30,7 +30,7 @@ class LauncherTest {
   void copy() throws IOException {
     root = Files.createDirectory(directory.resolve("a root"));
     jar = root.resolve("server/target/timewheel-server.jar");
-    Files.copy(Path.of("..", "timewheel"), root.resolve("timewheel"));
+    Files.copy(Path.of("..", "..", "timewheel"), root.resolve("timewheel"));
     script("jdk/bin/java", "for each in \"$$\" \"$@\"; do echo \"$each\"; done; exit 7");
     maven("mkdir -p server/target && touch server/target/timewheel-server.jar");
   }
