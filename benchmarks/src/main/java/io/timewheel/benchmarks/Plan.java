@@ -100,7 +100,7 @@ final class Plan {
     plan.idle("1k pending", 1, 1000, 1, 20);
     plan.startLatency("1k", 1, 1000, 20);
     plan.crowd("4 threads, 1k fire, busy", 1, 4, 1000, 1, 1, 20);
-    plan.bigSlot("1k in a slot", 1000, 50, 100, 20);
+    plan.bigSlot("1k in a slot", 1000, 1000, 1050, 20);
     plan.littleMemory(1, 1000, 20);
     plan.crowd("1001 virtual threads", 1, 1001, 0, 0, 1, 20);
     plan.vainWakeUps("100 ms, cancelled at once", 1, 20);

@@ -17,9 +17,15 @@ import java.util.Set;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Tests measurements in separate JVMs, successful and failing ones. */
+/**
+ * Tests measurements in separate JVMs. Only this class proves that a full heap, a failure and a
+ * measurement that takes too long end one JVM, and that the rest of the plan is measured.
+ */
 @Tag("proof")
+@Execution(ExecutionMode.CONCURRENT)
 class JvmTest {
   private static final Path JDK = Path.of(System.getProperty("java.home"));
 
