@@ -2,6 +2,7 @@
 package io.timewheel.chaos;
 
 import io.timewheel.testing.Seed;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -13,18 +14,27 @@ import org.junit.jupiter.params.provider.EnumSource;
  * and {@link Seed} the programs.
  */
 class ClockChaosTest {
-  private static final int OPERATIONS_OF_THE_BUILD = 150_000;
+  private static final long OPERATIONS = Long.getLong("timewheel.chaos.operations", 75_000);
   private static final int STEPS = 150;
 
   @ParameterizedTest
   @EnumSource
   void timersMeetTheRequirementsOnChaoticClocks(ChaosTimers kind) throws InterruptedException {
-    long operations = Long.getLong("timewheel.chaos.operations", OPERATIONS_OF_THE_BUILD);
-    long seed = Seed.get();
+    run(kind, Seed.get());
+  }
+
+  @Tag("proof")
+  @ParameterizedTest
+  @EnumSource
+  void timersMeetTheRequirementsInOtherPrograms(ChaosTimers kind) throws InterruptedException {
+    run(kind, Seed.get() + (1L << 32));
+  }
+
+  private static void run(ChaosTimers kind, long seed) throws InterruptedException {
     long startNanos = System.nanoTime();
     long timeouts = 0;
     long timers = 0;
-    for (; timers * STEPS < operations; timers++) {
+    for (; timers * STEPS < OPERATIONS; timers++) {
       ChaosRun run = new ChaosRun(kind, seed + timers);
       try {
         timeouts += run.run(STEPS);
