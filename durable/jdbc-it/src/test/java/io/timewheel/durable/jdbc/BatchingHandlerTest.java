@@ -31,6 +31,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Verifies that a handler of batches has each effect once if a firing or a commit fails. */
 @Timeout(120)
 @Tag("promise-66")
 class BatchingHandlerTest {

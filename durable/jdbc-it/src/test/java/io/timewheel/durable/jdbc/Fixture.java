@@ -34,6 +34,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A database with nodes. The test renews their node leases and sets their clocks, which do not
@@ -44,9 +45,11 @@ final class Fixture implements AutoCloseable {
   static final long NOW = 4_000_000_000_000L;
 
   final Server server;
+  private final @Nullable Prepared prepared;
   final Database database;
   final HikariDataSource pool;
   private final List<Node> nodes = new ArrayList<>();
+  private boolean isClosed;
 
   /**
    * The duration of node leases. It counts by the clock of the database, which advances in real
@@ -54,10 +57,27 @@ final class Fixture implements AutoCloseable {
    */
   Duration lease = Duration.ofSeconds(10);
 
+  /**
+   * Creates a fixture whose database contains the tables, which have {@value Prepared#SHARDS}
+   * shards.
+   */
   Fixture(Server server) {
+    this(server, Prepared.take(server));
+  }
+
+  /**
+   * {@return a fixture whose database contains no tables, so that no former row affects new ones}
+   */
+  static Fixture withoutTables(Server server) {
+    return new Fixture(server, null);
+  }
+
+  private Fixture(Server server, @Nullable Prepared prepared) {
     this.server = server;
-    database = server.empty();
+    this.prepared = prepared;
+    database = prepared == null ? server.empty() : prepared.database();
     pool = database.pool(8);
+    pool.setMinimumIdle(1); // most tests need few connections
   }
 
   /** The clocks of a node: ahead of the real ones by a time that the test sets. */
@@ -369,5 +389,9 @@ final class Fixture implements AutoCloseable {
   public void close() {
     nodes.forEach(node -> node.store.close());
     pool.close();
+    if (prepared != null && !isClosed) {
+      prepared.giveBack();
+    }
+    isClosed = true;
   }
 }

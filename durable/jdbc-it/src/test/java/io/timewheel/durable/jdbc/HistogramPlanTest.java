@@ -19,7 +19,7 @@ class HistogramPlanTest {
 
   @Test
   void aShortSpanIsReadByTheDueIndex() throws SQLException {
-    try (Fixture fixture = new Fixture(Server.POSTGRESQL)) {
+    try (Fixture fixture = Fixture.withoutTables(Server.POSTGRESQL)) {
       Fixture.Node node = fixture.open();
       node.commit(schedule("a", NOW));
       fixture.execute(PageTest.COPY.formatted("'id-' || 10000 + n", "generate_series(1, 20000) n"));

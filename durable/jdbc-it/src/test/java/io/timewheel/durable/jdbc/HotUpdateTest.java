@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 
 /** Verifies that a claim on PostgreSQL changes no index: its update is HOT. */
 class HotUpdateTest {
-  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = Fixture.withoutTables(Server.of(this));
   final Fixture.Node node = fixture.start();
 
   @AfterEach

@@ -4,25 +4,20 @@ package io.timewheel.durable.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.testkit.TimerStoreContract;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -30,24 +25,13 @@ import org.junit.jupiter.api.Test;
  * Runs the contract of stores with a role that has only the privileges in the guide, on tables that
  * another role has created.
  */
-class LeastPrivilegesTest extends TimerStoreContract {
+class LeastPrivilegesTest extends DatabaseStoreContract {
   private static final Path GUIDE = Path.of("../../docs/operate/database.md");
   private static final String ROLE = "least_privileges";
-  private static final List<HikariDataSource> POOLS = new ArrayList<>();
-
-  private Database owned;
-  private HikariDataSource pool;
-  private JdbcTimerStore opened;
 
   @BeforeAll
   static void createRole() throws SQLException {
     TestDatabases.postgresql().administration().execute("CREATE ROLE " + ROLE + " LOGIN");
-  }
-
-  @AfterAll
-  static void closePools() {
-    POOLS.forEach(HikariDataSource::close);
-    POOLS.clear();
   }
 
   /** Returns the GRANT statements of the guide, for the role of this test. */
@@ -62,24 +46,11 @@ class LeastPrivilegesTest extends TimerStoreContract {
   }
 
   @Override
-  protected TimerStore create() {
-    closePools(); // of earlier tests: a server has 100 connections
-    owned = EmptySchema.create();
-    Database restricted = new Database(owned.url(), ROLE, "");
-    pool = restricted.pool(6);
-    pool.setMinimumIdle(1);
-    POOLS.add(pool);
-    JdbcTimerStore.Builder builder = JdbcTimerStore.postgresqlBuilder(pool);
-    try {
-      owned.execute(JdbcTimerStore.postgresqlBuilder(owned.dataSource()).migration(false));
-      owned.execute(grants(owned.url().replaceFirst(".*=", "")));
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    opened = builder.open();
-    return opened;
+  Database seen(Database owned) throws SQLException, IOException {
+    String schema = owned.url().replaceFirst(".*=", "");
+    owned.execute("REVOKE ALL ON ALL TABLES IN SCHEMA " + schema + " FROM " + ROLE);
+    owned.execute(grants(schema));
+    return new Database(owned.url(), ROLE, "");
   }
 
   @Override
@@ -89,7 +60,7 @@ class LeastPrivilegesTest extends TimerStoreContract {
     } catch (SQLException e) {
       throw new IllegalStateException(e);
     }
-    return JdbcTimerStore.postgresql(pool);
+    return super.reopen(closed);
   }
 
   @Test

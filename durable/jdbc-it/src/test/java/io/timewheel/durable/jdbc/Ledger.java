@@ -30,6 +30,7 @@ final class Ledger implements AutoCloseable {
       new RetryPolicy(3, Duration.ofMillis(10), Duration.ofMillis(10));
 
   private final Server server;
+  private final Prepared prepared;
   final HikariDataSource pool;
   final LossySource source;
   final JdbcTimerStore store;
@@ -45,7 +46,9 @@ final class Ledger implements AutoCloseable {
    */
   Ledger(Server server, Runnable onPause) {
     this.server = server;
-    pool = server.empty().pool(16);
+    prepared = Prepared.take(server);
+    pool = prepared.database().pool(16);
+    pool.setMinimumIdle(1);
     source = new LossySource(pool);
     execute("CREATE TABLE ledger (id text, attempt integer)");
     JdbcTimerStore.Builder builder = server.builder(source).shards(4);
@@ -143,5 +146,6 @@ final class Ledger implements AutoCloseable {
       timer.close();
     }
     pool.close();
+    prepared.giveBack();
   }
 }

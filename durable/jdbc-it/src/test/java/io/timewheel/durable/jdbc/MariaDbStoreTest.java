@@ -4,38 +4,27 @@ package io.timewheel.durable.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.testing.Database;
-import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.testkit.TimerStoreContract;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
-import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
 /**
  * Runs the contract on MariaDB with its default isolation, on tables that another user has created.
  * The user of the test has only the privileges in the guide.
  */
-class MariaDbStoreTest extends TimerStoreContract {
+@On(Server.MARIADB)
+class MariaDbStoreTest extends DatabaseStoreContract {
   private static final Path GUIDE = Path.of("../../docs/operate/database.md");
   private static final String GRANT = "GRANT SELECT, INSERT, UPDATE, DELETE ON timers.* TO app";
   private static final String USER = "restricted";
-  private static final List<HikariDataSource> POOLS = new ArrayList<>();
-
-  private Database owned;
-  private HikariDataSource pool;
-  private TimerStore opened;
 
   /** Applies the settings of a session. */
   Database session(Database database) {
@@ -43,42 +32,16 @@ class MariaDbStoreTest extends TimerStoreContract {
   }
 
   @Override
-  protected TimerStore create() {
-    closePools(); // of earlier tests
-    DatabaseServer server = TestDatabases.mariadb();
-    owned = server.createDatabase();
-    try {
-      assertThat(Files.readString(GUIDE)).contains(GRANT);
-      Database administration = server.administration();
-      administration.execute(
-          "CREATE USER IF NOT EXISTS " + USER + "@'%' IDENTIFIED BY '" + USER + "'");
-      administration.execute(
-          GRANT
-              .replaceFirst("\\btimers\\b", owned.user())
-              .replaceFirst("\\bapp\\b", USER + "@'%'"));
-      pool = session(new Database(owned.url(), USER, USER)).pool(6);
-      pool.setMinimumIdle(1);
-      POOLS.add(pool);
-      String script = JdbcTimerStore.mariadbBuilder(pool).migration(false);
-      owned.with("allowMultiQueries", true).execute(script);
-    } catch (SQLException e) {
-      throw new IllegalStateException(e);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    opened = JdbcTimerStore.mariadb(pool);
-    return opened;
-  }
-
-  @Override
-  protected TimerStore reopen(TimerStore closed) {
-    return JdbcTimerStore.mariadb(pool);
-  }
-
-  @AfterAll
-  static void closePools() {
-    POOLS.forEach(HikariDataSource::close);
-    POOLS.clear();
+  Database seen(Database owned) throws SQLException, IOException {
+    assertThat(Files.readString(GUIDE)).contains(GRANT);
+    Database administration = TestDatabases.mariadb().administration();
+    administration.execute(
+        "CREATE USER IF NOT EXISTS " + USER + "@'%' IDENTIFIED BY '" + USER + "'");
+    administration.execute(
+        GRANT.replaceFirst("\\btimers\\b", owned.user()).replaceFirst("\\bapp\\b", USER + "@'%'"));
+    // The store needs no permission to send scripts.
+    String url = owned.url().replace("&allowMultiQueries=true", "");
+    return session(new Database(url, USER, USER));
   }
 
   @Test

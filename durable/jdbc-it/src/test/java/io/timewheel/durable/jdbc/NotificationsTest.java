@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Verifies the notifications between nodes on PostgreSQL, and their loss. */
 @Timeout(120)
 @Tag("promise-58")
 class NotificationsTest {

@@ -76,10 +76,10 @@ class OutageTest {
   OutageTest() {
     pool.setConnectionTimeout(1_000);
     LOGGER.addHandler(handler);
+    JdbcTimerStore.Builder builder = Server.of(this).builder(pool);
+    builder.lease = Duration.ofSeconds(3); // renewed every second
     timer =
-        DurableTimer.builder(Server.of(this).builder(pool).open())
-            .handler("orders", firing -> fired.countDown())
-            .start();
+        DurableTimer.builder(builder.open()).handler("orders", firing -> fired.countDown()).start();
   }
 
   @AfterEach

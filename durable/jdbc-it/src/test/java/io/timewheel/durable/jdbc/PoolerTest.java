@@ -21,6 +21,7 @@ import org.junit.jupiter.api.Test;
  */
 @SuppressWarnings("ClassCanBeStatic") // JUnit requires nested classes that are not static
 @Tag("proof")
+@On(Server.POOLER)
 class PoolerTest {
   /** Verifies the precondition of all other tests in this class. */
   @Test
@@ -40,7 +41,12 @@ class PoolerTest {
   }
 
   @Nested
-  class Store extends PostgreSqlStoreTest {}
+  class Store extends DatabaseStoreContract {
+    @Override
+    Database seen(Database owned) {
+      return owned;
+    }
+  }
 
   @Nested
   class Commits extends TransactionsTest {}

@@ -23,6 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+/**
+ * Verifies that consumers on several nodes claim each ready timer of a queue once, by its index.
+ */
 @Tag("promise-61")
 class QueueTest {
   final Fixture fixture = new Fixture(Server.of(this));

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verifies that a row on PostgreSQL contains no value that follows from the others. */
 class RowSizeTest {
-  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = Fixture.withoutTables(Server.of(this));
   final Fixture.Node node = fixture.open();
 
   @AfterEach

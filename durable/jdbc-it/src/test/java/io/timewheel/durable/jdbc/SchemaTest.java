@@ -16,7 +16,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class SchemaTest {
-  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = Fixture.withoutTables(Server.of(this));
 
   @AfterEach
   void close() {

@@ -48,6 +48,27 @@ enum Server {
     String kill(long connection) {
       return "SELECT pg_terminate_backend(" + connection + ", 10000)";
     }
+
+    @Override
+    String waitBriefly() {
+      return "SET LOCAL lock_timeout = '1s'";
+    }
+
+    @Override
+    String otherTables() {
+      return "SELECT relname FROM pg_class WHERE relnamespace = current_schema()::regnamespace"
+          + " AND relkind = 'r' AND relname NOT LIKE 'timewheel%'";
+    }
+
+    /** Contains the statistics, too, which change the plans. */
+    @Override
+    String fingerprint() {
+      return "SELECT concat_ws(' ', c.relname, c.reltuples, c.relchecks, c.relhastriggers,"
+          + " c.relhasrules, c.relrowsecurity, (SELECT string_agg(concat_ws(' ', attname,"
+          + " atttypid, attnotnull, atthasdef, attisdropped), ',' ORDER BY attnum)"
+          + " FROM pg_attribute WHERE attrelid = c.oid)) FROM pg_class c"
+          + " WHERE c.relnamespace = current_schema()::regnamespace ORDER BY c.relname";
+    }
   },
 
   /** PostgreSQL behind a pooler in transaction mode. */
@@ -90,6 +111,21 @@ enum Server {
     @Override
     String kill(long connection) {
       return POSTGRESQL.kill(connection);
+    }
+
+    @Override
+    String waitBriefly() {
+      return POSTGRESQL.waitBriefly();
+    }
+
+    @Override
+    String otherTables() {
+      return POSTGRESQL.otherTables();
+    }
+
+    @Override
+    String fingerprint() {
+      return POSTGRESQL.fingerprint();
     }
   },
 
@@ -134,18 +170,43 @@ enum Server {
     String kill(long connection) {
       return "KILL CONNECTION " + connection;
     }
+
+    @Override
+    String waitBriefly() {
+      return "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 1";
+    }
+
+    @Override
+    String otherTables() {
+      return "SELECT table_name FROM information_schema.tables"
+          + " WHERE table_schema = database() AND table_name NOT LIKE 'timewheel%'";
+    }
+
+    @Override
+    String fingerprint() {
+      return "SELECT concat_ws(' ', table_name, column_name, column_type, is_nullable,"
+          + " column_default)"
+          + " FROM information_schema.columns WHERE table_schema = database()"
+          + " UNION ALL SELECT concat_ws(' ', table_name, index_name, column_name)"
+          + " FROM information_schema.statistics WHERE table_schema = database()"
+          + " UNION ALL SELECT concat_ws(' ', table_name, constraint_name, check_clause)"
+          + " FROM information_schema.check_constraints WHERE constraint_schema = database()"
+          + " UNION ALL SELECT trigger_name"
+          + " FROM information_schema.triggers WHERE trigger_schema = database() ORDER BY 1";
+    }
   };
 
   /**
-   * {@return the kind for a test object: {@link MariaDbTest} runs the same tests on MariaDB, and
-   * {@link PoolerTest} through a pooler}
+   * {@return the kind of database that a test object names by {@link On}; PostgreSQL by default}
    */
   static Server of(Object test) {
-    Class<?> enclosing = test.getClass().getEnclosingClass();
-    if (enclosing == PoolerTest.class) {
-      return POOLER;
+    for (Class<?> type = test.getClass(); type != null; type = type.getEnclosingClass()) {
+      On on = type.getAnnotation(On.class);
+      if (on != null) {
+        return on.value();
+      }
     }
-    return enclosing == MariaDbTest.class ? MARIADB : POSTGRESQL;
+    return POSTGRESQL;
   }
 
   abstract DatabaseServer server();
@@ -166,6 +227,15 @@ enum Server {
 
   /** {@return a query that takes this long} */
   abstract String sleep(double seconds);
+
+  /** {@return a statement that makes the other statements of a transaction wait for 1 s at most} */
+  abstract String waitBriefly();
+
+  /** {@return a query for the tables that are not the store's} */
+  abstract String otherTables();
+
+  /** {@return a query whose result changes with the schema} */
+  abstract String fingerprint();
 
   /** {@return a statement that kills another connection} */
   abstract String kill(long connection);

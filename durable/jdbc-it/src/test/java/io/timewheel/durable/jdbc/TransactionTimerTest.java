@@ -38,6 +38,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
+/** Verifies that timers in a user's transaction exist if it commits, and leave it usable. */
 @Timeout(120)
 @Tag("promise-65")
 class TransactionTimerTest {
@@ -310,7 +311,7 @@ class TransactionTimerTest {
 
   @Test
   void refusesOtherTables() throws SQLException {
-    try (Fixture other = new Fixture(Server.of(this));
+    try (Fixture other = Fixture.withoutTables(Server.of(this));
         Connection elsewhere = other.database.connect()) {
       elsewhere.setAutoCommit(false);
       assertThatIllegalStateException()

@@ -26,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+/** Verifies the outcome of a write batch whose COMMIT, or its answer, is lost or delayed. */
 @Tag("promise-56")
 class TransactionsTest {
   final Fixture fixture = new Fixture(Server.of(this));

@@ -44,7 +44,7 @@ import org.junit.jupiter.api.Timeout;
 class UpgradeTest {
   private static final String SWITCH = "UPDATE timewheel_meta SET value = 6 WHERE name = 'format';";
 
-  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = Fixture.withoutTables(Server.of(this));
 
   @AfterEach
   void close() {

@@ -33,6 +33,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
+/** Verifies the locks and the plans of write batches, for any content of the tables. */
 class WriteBatchTest {
   final Fixture fixture = new Fixture(Server.of(this));
   final Fixture.Node node = fixture.start();

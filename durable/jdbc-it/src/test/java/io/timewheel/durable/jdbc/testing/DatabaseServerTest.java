@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 
-/** Tests the behaviour that all servers share. */
+/**
+ * Tests the behaviour of all servers that the tests of the store would not miss: stopped, suspended
+ * and abandoned servers.
+ */
 abstract class DatabaseServerTest {
   private static final long TIMEOUT_SECONDS = 60;
 
@@ -38,11 +40,6 @@ abstract class DatabaseServerTest {
   }
 
   @Test
-  void isSharedByAllTests() {
-    assertThat(shared()).isSameAs(server);
-  }
-
-  @Test
   void keepsCommitsAfterAStopAndACrash() throws SQLException {
     Database database = server.createDatabase();
     database.execute("CREATE TABLE t (n BIGINT)");
@@ -56,33 +53,6 @@ abstract class DatabaseServerTest {
     assertThat(server.isRunning()).isFalse();
     server.start();
     assertThat(database.number("SELECT sum(n) FROM t")).isEqualTo(3);
-  }
-
-  @Test
-  void cutsConnectionsWhenItStops() throws SQLException {
-    try (Connection connection = server.createDatabase().connect()) {
-      server.stop();
-      assertThatThrownBy(() -> connection.createStatement().execute("SELECT 1"))
-          .isInstanceOf(SQLException.class);
-    }
-  }
-
-  @Test
-  void keepsDatabasesApart() throws SQLException {
-    Database one = server.createDatabase();
-    Database other = server.createDatabase();
-    one.execute("CREATE TABLE t (n BIGINT)");
-    other.execute("CREATE TABLE t (n BIGINT)");
-    assertThat(other.number("SELECT count(*) FROM t")).isZero();
-  }
-
-  @Test
-  void offersAPool() throws SQLException {
-    try (var pool = server.createDatabase().pool(2);
-        Connection first = pool.getConnection();
-        Connection second = pool.getConnection()) {
-      assertThat(first).isNotSameAs(second);
-    }
   }
 
   @Test
