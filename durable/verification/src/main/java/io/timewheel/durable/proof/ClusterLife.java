@@ -21,6 +21,7 @@ import java.util.PriorityQueue;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -45,6 +46,8 @@ final class ClusterLife implements AutoCloseable {
   private static final Set<Fault> TAKEN_OVER = EnumSet.of(Fault.KILL, Fault.ZOMBIE, Fault.LEAVE);
 
   private static final int TO_COME_MILLIS = 4_000;
+
+  private static final int SUCCESSES_WITH_A_FAULT = 300;
 
   private final Plan plan;
   private final DatabaseServer server;
@@ -119,7 +122,7 @@ final class ClusterLife implements AutoCloseable {
     for (int i = 0; i < plan.nodes(); i++) {
       start(newPlace());
     }
-    awaitFirstSuccess();
+    awaitSuccesses();
     long nowNanos = System.nanoTime();
     long endNanos = nowNanos + TimeUnit.SECONDS.toNanos(plan.lifeSeconds());
     long nextNanos = nowNanos + millisToNanos(random.nextInt(BETWEEN_FAULTS_MILLIS));
@@ -152,10 +155,20 @@ final class ClusterLife implements AutoCloseable {
     end();
   }
 
-  /** Waits for the first success, however slow the machine is. */
-  private void awaitFirstSuccess() throws IOException, InterruptedException {
-    while (!hasLostANode() && !Files.readString(log()).contains("\nF ")) {
+  /**
+   * Waits for the first success, or for enough successes for an injected fault to have an effect,
+   * however slow the machine is.
+   */
+  private void awaitSuccesses() throws IOException, InterruptedException {
+    int enough = plan.fault().equals(Log.NONE) ? 1 : SUCCESSES_WITH_A_FAULT;
+    while (!hasLostANode() && successes() < enough) {
       TimeUnit.MILLISECONDS.sleep(100);
+    }
+  }
+
+  private long successes() throws IOException {
+    try (Stream<String> lines = Files.lines(log())) {
+      return lines.filter(line -> line.startsWith("F ")).count();
     }
   }
 

@@ -9,12 +9,21 @@ import io.timewheel.durable.proof.Cluster.Fault;
 import java.nio.file.Path;
 import java.util.EnumSet;
 import java.util.Set;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A short run of the cluster, and one with faults that must be found. */
+/**
+ * A short run of the cluster, and runs with faults that must be found. Only this class kills and
+ * restarts nodes and the server while all kinds of calls are in progress, and judges every answer.
+ * Its clusters on both databases run at the same time, each on its own server.
+ */
 @Tag("proof")
+@Execution(ExecutionMode.CONCURRENT)
 class ClusterTest {
   private static final int MAX_RUNS = 10;
 
@@ -26,13 +35,26 @@ class ClusterTest {
 
   @TempDir Path directory;
 
+  /** Creates a server, because the test crashes it. */
   DatabaseServer server() {
-    return TestDatabases.postgresql();
+    DatabaseServer unused = TestDatabases.postgresql(); // or the test is skipped
+    return DatabaseServer.postgresql();
+  }
+
+  @BeforeEach
+  void start() {
+    server.sync(false).start();
+  }
+
+  @AfterEach
+  void close() {
+    server.close();
   }
 
   private Cluster.Report run(int seconds, Set<Fault> faults, String broken) throws Exception {
     Cluster.Plan plan =
         new Cluster.Plan(seconds, seconds, 3, 60_000, faults, System.nanoTime(), broken, directory);
+    System.out.println(plan); // with the seed
     return new Cluster(plan, line -> {}).run(server);
   }
 

@@ -15,7 +15,7 @@ class CutsTest {
 
   @Test
   void leavesTheContentOfAnEarlierMoment() throws Exception {
-    Cuts.Report report = new Cuts(16, 0, 8, System.nanoTime(), Log.NONE, directory).run();
+    Cuts.Report report = new Cuts(16, 0, 8, 1, Log.NONE, directory).run();
     assertThat(report.violations).isEmpty();
     assertThat(report.cuts).isEqualTo(16);
     assertThat(report.effective).isPositive();
@@ -23,7 +23,7 @@ class CutsTest {
 
   @Test
   void findsAHole() throws Exception {
-    assertThat(new Cuts(2, 0, 2, System.nanoTime(), Cuts.HOLE, directory).run().violations)
+    assertThat(new Cuts(2, 0, 2, 1, Cuts.HOLE, directory).run().violations)
         .anySatisfy(
             found ->
                 assertThat(found).contains("is missing, and was committed before the request for"));

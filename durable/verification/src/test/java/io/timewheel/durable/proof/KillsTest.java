@@ -8,9 +8,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A short run of the kills, and runs with a fault that must be found. */
+/**
+ * A short run of the kills, and runs with a fault that must be found. Only this class kills
+ * processes with a RocksDB store at any moment, and judges every answer.
+ */
 @Tag("proof")
+@Execution(ExecutionMode.CONCURRENT)
 @Tag("promise-38")
 class KillsTest {
   /** Whether a fault has an effect depends on the moment of the kill. */
@@ -23,6 +29,7 @@ class KillsTest {
     long seed = 1 + runs; // the moments of the kills differ all the same
     Path stores = directory.resolve("run-" + ++runs);
     Kills.Plan plan = new Kills.Plan(rounds, 0, life, 2, skewMillis, 0, seed, fault, stores);
+    System.out.println(plan); // with the seed
     return new Kills(plan, line -> {}).run();
   }
 

@@ -4,10 +4,11 @@ package io.timewheel.durable.proof;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 
-/** The same on MariaDB. */
+/** The same on MariaDB, whose commits and errors differ. */
 class MariaDbClusterTest extends ClusterTest {
   @Override
   DatabaseServer server() {
-    return TestDatabases.mariadb();
+    DatabaseServer unused = TestDatabases.mariadb(); // or the test is skipped
+    return DatabaseServer.mariadb();
   }
 }

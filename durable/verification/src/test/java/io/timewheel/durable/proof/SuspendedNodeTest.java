@@ -21,9 +21,15 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A process is suspended like a machine, for longer than its node lease, and then continues. */
+/**
+ * A process is suspended like a machine, for longer than its node lease, and then continues. Only
+ * this class stops a whole process between the fence and the commit.
+ */
 @Tag("proof")
+@Execution(ExecutionMode.CONCURRENT)
 @Timeout(600)
 @Tag("promise-54")
 class SuspendedNodeTest {
