@@ -38,10 +38,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import tools.jackson.databind.JsonNode;
 
 /** Tests limits and quotas while two nodes on one database serve requests. */
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
 class ClusterLimitsTest {
   private static final String SHOP = "/v1/namespaces/shop";
   private static final String LATER =

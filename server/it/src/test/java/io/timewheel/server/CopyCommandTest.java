@@ -5,12 +5,14 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static java.util.concurrent.TimeUnit.MINUTES;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -44,12 +46,11 @@ class CopyCommandTest {
     programs.close();
   }
 
-  private int execute(Map<String, String> environment, String... words) throws Exception {
-    Process process = programs.run(environment, words);
-    // Both are shorter than a pipe.
-    out = new String(process.getInputStream().readAllBytes(), UTF_8);
-    err = new String(process.getErrorStream().readAllBytes(), UTF_8);
-    return process.waitFor();
+  private int execute(String... words) throws IOException {
+    Commands.Ended ended = Commands.run(Map.of(), words);
+    out = ended.out();
+    err = ended.err();
+    return ended.exitCode();
   }
 
   private String data() {
@@ -66,29 +67,28 @@ class CopyCommandTest {
             directory.resolve("lines"),
             "{\"timewheel\":\"timers\",\"format\":1,\"lastVersion\":%d,\"paused\":[]}\n%s{\"timers\":%d}\n"
                 .formatted(TIMERS, timers, TIMERS));
-    assertThat(execute(Map.of(), "store", "import", "--data", data(), lines.toString()))
-        .as(err)
-        .isZero();
+    assertThat(execute("store", "import", "--data", data(), lines.toString())).as(err).isZero();
   }
 
-  private static Map<String, String> passwords(Database database) {
-    return Map.of(
-        "TIMEWHEEL_STORE_PASSWORD", database.password(),
-        "TIMEWHEEL_TO_STORE_PASSWORD", database.password());
+  private String password(Database database) throws IOException {
+    Path file = Files.writeString(directory.resolve("password"), database.password());
+    Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
+    return file.toString();
   }
 
   private int store(Database database, String command) throws Exception {
     return execute(
-        passwords(database),
         "store",
         command,
         "--store",
         database.url(),
         "--store-user",
-        database.user());
+        database.user(),
+        "--store-password-file",
+        password(database));
   }
 
-  private String[] copyTo(Database database) {
+  private String[] copyTo(Database database) throws IOException {
     return new String[] {
       "store",
       "copy",
@@ -97,7 +97,9 @@ class CopyCommandTest {
       "--to-store",
       database.url(),
       "--to-store-user",
-      database.user()
+      database.user(),
+      "--to-store-password-file",
+      password(database)
     };
   }
 
@@ -122,10 +124,16 @@ class CopyCommandTest {
 
   private void copyAgain(Database database) throws Exception {
     database.execute("DROP TRIGGER second_batch ON timewheel_timer");
-    assertThat(execute(passwords(database), copyTo(database))).as(err).isZero();
+    assertThat(execute(copyTo(database))).as(err).isZero();
     assertThat(out).startsWith("500 timers copied to jdbc:postgresql://");
     assertThat(store(database, "verify")).as(out).isZero();
     assertThat(out).startsWith("1,500 timers, 0 problems");
+  }
+
+  private static void checkRuns(Process process) throws Exception {
+    if (process.waitFor(50, MILLISECONDS)) {
+      fail("ended: " + new String(process.getErrorStream().readAllBytes(), UTF_8));
+    }
   }
 
   @Test
@@ -134,7 +142,7 @@ class CopyCommandTest {
     Database database =
         withTrigger("RAISE EXCEPTION 'no space left on device' USING ERRCODE = 'disk_full'");
 
-    assertThat(execute(passwords(database), copyTo(database))).isEqualTo(1);
+    assertThat(execute(copyTo(database))).isEqualTo(1);
 
     assertThat(err)
         .contains(
@@ -152,9 +160,9 @@ class CopyCommandTest {
     fill();
     Database database = withTrigger("PERFORM pg_sleep(600)");
     String sleeper = " FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND usename = user";
-    Process copy = programs.run(passwords(database), copyTo(database));
+    Process copy = programs.run(Map.of(), copyTo(database));
     while (database.number("SELECT count(*)" + sleeper) == 0) {
-      assertThat(copy.waitFor(50, MILLISECONDS)).as("ended").isFalse();
+      checkRuns(copy);
     }
     copy.destroyForcibly().waitFor();
     database.execute("SELECT pg_terminate_backend(pid)" + sleeper);
@@ -172,16 +180,14 @@ class CopyCommandTest {
     killed.getOutputStream().write(all.substring(0, all.length() / 2).getBytes(UTF_8));
     killed.getOutputStream().flush();
     while (Files.notExists(directory.resolve("new.part/CURRENT"))) {
-      assertThat(killed.waitFor(50, MILLISECONDS)).as("ended").isFalse();
+      checkRuns(killed);
     }
     killed.destroyForcibly().waitFor();
 
     assertThat(data).doesNotExist();
     String lines = directory.resolve("lines").toString();
-    assertThat(execute(Map.of(), "store", "import", "--data", data.toString(), lines))
-        .as(err)
-        .isZero();
-    assertThat(execute(Map.of(), "store", "verify", "--data", data.toString())).isZero();
+    assertThat(execute("store", "import", "--data", data.toString(), lines)).as(err).isZero();
+    assertThat(execute("store", "verify", "--data", data.toString())).isZero();
     assertThat(out).startsWith("1,500 timers, 0 problems");
     assertThat(directory.resolve("new.part")).doesNotExist();
   }
@@ -190,7 +196,7 @@ class CopyCommandTest {
   void aDatabaseWithoutTablesIsRefused() throws Exception {
     fill();
     Database database = TestDatabases.postgresql().createDatabase();
-    assertThat(execute(passwords(database), copyTo(database))).isEqualTo(1);
+    assertThat(execute(copyTo(database))).isEqualTo(1);
     assertThat(err).contains("the tables are missing", "timewheel store migrate");
   }
 
@@ -200,28 +206,16 @@ class CopyCommandTest {
     String copy = directory.resolve("copy").toString();
     String address = serve(data());
 
-    assertThat(
-            execute(
-                Map.of(),
-                "store",
-                "copy",
-                "--data",
-                data(),
-                "--server",
-                address,
-                "--to-data",
-                copy))
+    assertThat(execute("store", "copy", "--data", data(), "--server", address, "--to-data", copy))
         .as(err)
         .isZero();
     assertThat(out).isEqualTo("1,500 timers copied to " + copy + System.lineSeparator());
-    assertThat(execute(Map.of(), "store", "verify", "--data", copy)).as(out).isZero();
+    assertThat(execute("store", "verify", "--data", copy)).as(out).isZero();
 
-    assertThat(execute(Map.of(), "store", "copy", "--data", copy, "--to-data", data()))
-        .isEqualTo(4);
+    assertThat(execute("store", "copy", "--data", copy, "--to-data", data())).isEqualTo(4);
     assertThat(err).contains(data() + " already exists");
     Path lines = Files.writeString(directory.resolve("more"), "");
-    assertThat(execute(Map.of(), "store", "import", "--data", data(), lines.toString()))
-        .isEqualTo(1);
+    assertThat(execute("store", "import", "--data", data(), lines.toString())).isEqualTo(1);
     assertThat(err).contains(data(), "is in use");
   }
 

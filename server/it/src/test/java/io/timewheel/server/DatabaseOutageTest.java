@@ -21,6 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -28,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests a server process whose database is killed, or hangs, while 80 callers send requests. */
 @Tag("proof") // waits for timeouts of sockets
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
 class DatabaseOutageTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers/";
   private static final String SPEC = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";

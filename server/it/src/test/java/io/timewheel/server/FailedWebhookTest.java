@@ -41,10 +41,13 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import tools.jackson.databind.JsonNode;
 
 /** Tests events about failed timers. */
 @Timeout(120)
+@Execution(ExecutionMode.CONCURRENT)
 class FailedWebhookTest {
   private static final RetryPolicy ONCE =
       new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));

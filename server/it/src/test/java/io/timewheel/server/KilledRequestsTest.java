@@ -24,6 +24,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
@@ -31,6 +33,7 @@ import tools.jackson.databind.JsonNode;
 /** Tests requests with an Idempotency-Key that are repeated after the server was killed. */
 @Tag("proof") // server processes
 @Timeout(300)
+@Execution(ExecutionMode.CONCURRENT)
 class KilledRequestsTest {
   private static final String HOURLY = "{\"every\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
   private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";

@@ -29,11 +29,14 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /** Tests claims and claim leases over HTTP. */
+@Execution(ExecutionMode.CONCURRENT)
 class QueueResourceTest {
   private static final String CLAIM = "/v1/namespaces/shop/queues/q/firings:claim";
   private static final String NOW = "{\"wait\":\"PT0S\"}";

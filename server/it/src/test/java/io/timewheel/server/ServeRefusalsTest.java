@@ -29,8 +29,7 @@ class ServeRefusalsTest {
   void reportsAPortInUse() throws IOException {
     try (Running running = new Running()) {
       int port = running.server.port();
-      Ended second =
-          serve("--port", "" + port, "--data", directory.resolve("other").toString());
+      Ended second = serve("--port", "" + port, "--data", directory.resolve("other").toString());
       assertThat(second.exitCode()).isEqualTo(1);
       assertThat(second.err()).contains("127.0.0.1:" + port).contains("in use").hasLineCount(1);
     }
@@ -50,9 +49,7 @@ class ServeRefusalsTest {
     String key = fixture.file("encrypted.key").toString();
     Ended refused = serve("--port", "0", "--tls-cert", cert, "--tls-key", key);
     assertThat(refused.exitCode()).isEqualTo(1);
-    assertThat(refused.err())
-        .hasLineCount(1)
-        .contains(key + ": the private key is encrypted");
+    assertThat(refused.err()).hasLineCount(1).contains(key + ": the private key is encrypted");
   }
 
   @Test

@@ -398,5 +398,4 @@ class ServeTest {
       assertThat(proxy.accept()).isNull();
     }
   }
-
 }
