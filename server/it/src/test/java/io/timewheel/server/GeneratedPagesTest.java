@@ -114,20 +114,6 @@ class GeneratedPagesTest {
   }
 
   @Test
-  void theReferenceOfTheHttpApiIsCurrentAndItsLinksLeadToHeadings() throws IOException {
-    try (Running running =
-        new Running(Running.secrets(directory, "shop"), AddressPolicy.admitting(List.of()))) {
-      String page = COMMENT + HttpPage.of(running.get("/openapi.json").json());
-      List<String> anchors = found("(?m)^#+ (.*)$", page).stream().map(Markdown::anchor).toList();
-      assertThat(anchors)
-          .doesNotHaveDuplicates()
-          .containsAll(found("\\]\\(#([^)]*)\\)", page))
-          .hasSizeGreaterThan(90);
-      check(DOCS.resolve("reference/http.md"), page);
-    }
-  }
-
-  @Test
   void theTableOfTheMetersOfTheServerIsCurrent() throws Exception {
     try (Running running =
         new Running(Running.secrets(directory, "shop"), AddressPolicy.admitting(List.of()))) {
