@@ -38,7 +38,10 @@ final class Browser implements AutoCloseable {
    * The limit of a wait, more than a minute. It is a number of lookups, not a time, because a build
    * may be suspended.
    */
-  private static final int LOOKS = 4_000;
+  private static final int LOOKS = 8_000;
+
+  /** The lookups of one script. A script for each lookup would cost a round trip each. */
+  private static final int LOOKS_AT_ONCE = 100;
 
   /** Warns of a protocol that the tests do not use. */
   private static final Logger DEVTOOLS = Logger.getLogger("org.openqa.selenium.devtools");
@@ -47,9 +50,12 @@ final class Browser implements AutoCloseable {
     DEVTOOLS.setLevel(Level.OFF);
   }
 
-  private static final String PAUSE = "await new Promise(resolve => setTimeout(resolve, 20));";
+  private static final String PAUSE = "await new Promise(resolve => setTimeout(resolve, 10));";
 
   private final ChromeDriver driver;
+
+  /** The document of the last address, without the fragment. */
+  private String document = "";
 
   private Browser(ChromeDriver driver) {
     this.driver = driver;
@@ -63,6 +69,10 @@ final class Browser implements AutoCloseable {
         "--no-sandbox", // Chromium refuses to run as root otherwise
         "--disable-dev-shm-usage",
         "--no-proxy-server",
+        "--disable-gpu",
+        "--disable-extensions",
+        "--disable-component-update",
+        "--disable-features=Translate,OptimizationHints,MediaRouter",
         "--force-prefers-reduced-motion"); // no test needs animations, which cost time
     options.setExperimentalOption("browserStartupTimeout", TIMEOUT.toMillis());
     LoggingPreferences logging = new LoggingPreferences();
@@ -84,7 +94,11 @@ final class Browser implements AutoCloseable {
   }
 
   void go(String address) {
-    driver.get("about:blank"); // a change of the fragment alone would load nothing
+    String next = address.replaceFirst("#.*", "");
+    if (next.equals(document)) {
+      driver.get("about:blank"); // a change of the fragment alone would load nothing
+    }
+    document = next;
     driver.get(address);
   }
 
@@ -179,7 +193,11 @@ final class Browser implements AutoCloseable {
 
   /** Waits for a condition. The limit exists only so that a failure ends. */
   void await(String what, BooleanSupplier so) {
-    for (int look = 0; look < LOOKS; look++) {
+    await(what, LOOKS, so);
+  }
+
+  private void await(String what, int looks, BooleanSupplier so) {
+    for (int look = 0; look < looks; look++) {
       if (so.getAsBoolean()) {
         return;
       }
@@ -190,8 +208,20 @@ final class Browser implements AutoCloseable {
             .formatted(what, text("body"), complaints()));
   }
 
+  /** Waits in the page until an expression is true. */
+  void awaitTrue(String what, String expression, Object... arguments) {
+    String looks =
+        "for (let look = 0; look < %d; look++) { if (%s) return true; %s } return false;"
+            .formatted(LOOKS_AT_ONCE, expression, PAUSE);
+    await(what, LOOKS / LOOKS_AT_ONCE, () -> (boolean) evaluate(looks, arguments));
+  }
+
   void awaitText(String selector, String part) {
-    await("“%s” in %s".formatted(part, selector), () -> text(selector).contains(part));
+    awaitTrue(
+        "“%s” in %s".formatted(part, selector),
+        "document.querySelector(arguments[0])?.innerText.includes(arguments[1])",
+        selector,
+        part);
   }
 
   /**

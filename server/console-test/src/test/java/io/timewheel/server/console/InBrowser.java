@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.console;
 
+import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.extension.ConditionEvaluationResult;
 import org.junit.jupiter.api.extension.ExecutionCondition;
 import org.junit.jupiter.api.extension.ExtensionContext;
@@ -9,8 +12,8 @@ import org.junit.jupiter.api.extension.ParameterContext;
 import org.junit.jupiter.api.extension.ParameterResolver;
 
 /**
- * Provides one browser to all tests that need one. JUnit closes it after the last test. Without an
- * installed browser, the tests are skipped.
+ * Lends each test class a browser. There are as many browsers as classes that run at the same time.
+ * JUnit closes them after the last test. Without an installed browser, the tests are skipped.
  */
 final class InBrowser implements ExecutionCondition, ParameterResolver {
   private static final boolean INSTALLED =
@@ -35,9 +38,39 @@ final class InBrowser implements ExecutionCondition, ParameterResolver {
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext context) {
-    return context
-        .getRoot()
-        .getStore(Namespace.GLOBAL)
-        .computeIfAbsent(Browser.class, key -> Browser.open(), Browser.class);
+    ExtensionContext root = context.getRoot();
+    Pool pool =
+        root.getStore(Namespace.GLOBAL).computeIfAbsent(Pool.class, key -> new Pool(), Pool.class);
+    ExtensionContext ofClass = context;
+    while (!ofClass.getParent().equals(Optional.of(root))) {
+      ofClass = ofClass.getParent().orElseThrow();
+    }
+    return ofClass
+        .getStore(Namespace.create(InBrowser.class))
+        .computeIfAbsent(Loan.class, key -> pool.lend(), Loan.class)
+        .browser;
+  }
+
+  /** The browsers that no class uses. */
+  private static final class Pool implements AutoCloseable {
+    private final Queue<Browser> idle = new ConcurrentLinkedQueue<>();
+
+    Loan lend() {
+      Browser browser = idle.poll();
+      return new Loan(this, browser == null ? Browser.open() : browser);
+    }
+
+    @Override
+    public void close() {
+      idle.forEach(Browser::close);
+    }
+  }
+
+  /** The browser of a class until its last test. */
+  private record Loan(Pool pool, Browser browser) implements AutoCloseable {
+    @Override
+    public void close() {
+      pool.idle.add(browser);
+    }
   }
 }

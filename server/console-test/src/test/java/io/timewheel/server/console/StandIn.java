@@ -73,6 +73,9 @@ final class StandIn implements AutoCloseable {
 
   private volatile boolean away;
 
+  /** The list that the next pages continue: to filter again for each page would take seconds. */
+  private volatile List<ObjectNode> listed = List.of();
+
   /** The reason for refusing all requests about timers; empty to accept them. */
   volatile String refusal = "";
 
@@ -271,7 +274,10 @@ final class StandIn implements AutoCloseable {
       ArrayNode list = JSON.createArrayNode();
       int from = Integer.parseInt(query.getOrDefault("pageToken", "0"));
       int size = Integer.parseInt(query.getOrDefault("pageSize", "100"));
-      List<ObjectNode> found = timers.matching(namespace, query).toList();
+      if (from == 0) {
+        listed = timers.matching(namespace, query).toList();
+      }
+      List<ObjectNode> found = listed;
       found.stream().skip(from).limit(size).forEach(list::add);
       ObjectNode page = JSON.createObjectNode().set("timers", list).asObject();
       if (from + size < found.size()) {
