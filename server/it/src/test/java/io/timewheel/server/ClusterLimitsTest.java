@@ -42,7 +42,10 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import tools.jackson.databind.JsonNode;
 
-/** Tests limits and quotas while two nodes on one database serve requests. */
+/**
+ * Tests limits and quotas while two nodes on one database serve requests. Only this test proves
+ * that they hold for all nodes together. It waits for rates and for a node lease to expire.
+ */
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)
 class ClusterLimitsTest {

@@ -22,7 +22,10 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the command line as processes of a shell: their output, errors and exit codes. */
+/**
+ * Tests the command line as processes of a shell: their output, errors and exit codes. Only this
+ * test proves output that cannot be written, secrets of the environment, and a stopped bench.
+ */
 class CommandProcessTest {
   @TempDir private Path directory;
   private final Programs programs = new Programs();

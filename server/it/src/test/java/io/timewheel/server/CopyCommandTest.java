@@ -22,7 +22,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Copies between stores that fail, are killed, or find a store in use. */
+/**
+ * Copies between stores that fail, are killed, or find a store in use. Only this test proves that
+ * an unfinished copy is detected and can be repeated.
+ */
 @Timeout(value = 10, unit = MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class CopyCommandTest {
   /** The batches into a database have 1,000 timers. */

@@ -30,7 +30,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Tests requests with an Idempotency-Key that are repeated after the server was killed. */
+/**
+ * Tests requests with an Idempotency-Key that are repeated after the server was killed. Only this
+ * test proves that a directory and another node keep the answers of a killed process. It waits for
+ * a node lease to expire.
+ */
 @Tag("proof") // server processes
 @Timeout(300)
 @Execution(ExecutionMode.CONCURRENT)

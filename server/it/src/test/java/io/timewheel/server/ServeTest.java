@@ -48,7 +48,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests the server as a separate process. */
+/**
+ * Tests the server as a separate process. Only this test proves its signals and exit codes, the
+ * environment that it reads, and that nodes in processes of their own share a database.
+ */
 class ServeTest {
   @TempDir private Path directory;
   private final Programs programs = new Programs();
