@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * Keeps the data of new servers, because a server takes seconds to create its data, and a copy
@@ -39,7 +40,12 @@ final class Templates {
     Processes.run(
         log,
         List.of(
-            "cp", "-R", "--preserve=mode,timestamps", "--sparse=always", "" + template, "" + data));
+            "cp",
+            "-R",
+            "--preserve=mode,timestamps",
+            "--sparse=always",
+            template.toString(),
+            data.toString()));
   }
 
   /** One JVM creates a template while the others wait. */
@@ -49,8 +55,8 @@ final class Templates {
     Path lock = Directories.parent().resolve(PREFIX + id(program) + ".lock");
     try (FileChannel channel =
             FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        FileLock unused = channel.lock()) {
-      if (!Files.exists(template)) {
+        FileLock held = channel.lock()) {
+      if (held.isValid() && !Files.exists(template)) {
         Path made = Directories.create();
         maker.make(made.resolve(DATA));
         Files.move(made, template); // last, so that a template is complete
@@ -65,6 +71,6 @@ final class Templates {
         .formatted(
             System.getProperty("user.name"),
             program.getFileName(),
-            31 * real.hashCode() + Files.getLastModifiedTime(real).toMillis());
+            Objects.hash(real.toString(), Files.getLastModifiedTime(real).toMillis()));
   }
 }
