@@ -9,10 +9,13 @@ import static org.assertj.core.api.Assertions.fail;
 
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -91,19 +94,16 @@ class CopyCommandTest {
         password(database));
   }
 
-  private String[] copyTo(Database database) throws IOException {
-    return new String[] {
-      "store",
-      "copy",
-      "--data",
-      data(),
-      "--to-store",
-      database.url(),
-      "--to-store-user",
-      database.user(),
-      "--to-store-password-file",
-      password(database)
-    };
+  private String[] copyTo(Database database, String... more) {
+    List<String> words =
+        new ArrayList<>(List.of("store", "copy", "--data", data(), "--to-store", database.url()));
+    words.addAll(List.of("--to-store-user", database.user()));
+    words.addAll(List.of(more));
+    return words.toArray(String[]::new);
+  }
+
+  private int copy(Database database) throws IOException {
+    return execute(copyTo(database, "--to-store-password-file", password(database)));
   }
 
   /** {@return a database in which the second batch of a copy executes a statement} */
@@ -127,7 +127,7 @@ class CopyCommandTest {
 
   private void copyAgain(Database database) throws Exception {
     database.execute("DROP TRIGGER second_batch ON timewheel_timer");
-    assertThat(execute(copyTo(database))).as(err).isZero();
+    assertThat(copy(database)).as(err).isZero();
     assertThat(out).startsWith("500 timers copied to jdbc:postgresql://");
     assertThat(store(database, "verify")).as(out).isZero();
     assertThat(out).startsWith("1,500 timers, 0 problems");
@@ -145,7 +145,7 @@ class CopyCommandTest {
     Database database =
         withTrigger("RAISE EXCEPTION 'no space left on device' USING ERRCODE = 'disk_full'");
 
-    assertThat(execute(copyTo(database))).isEqualTo(1);
+    assertThat(copy(database)).isEqualTo(1);
 
     assertThat(err)
         .contains(
@@ -163,7 +163,9 @@ class CopyCommandTest {
     fill();
     Database database = withTrigger("PERFORM pg_sleep(600)");
     String sleeper = " FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND usename = user";
-    Process copy = programs.run(Map.of(), copyTo(database));
+    // The password is in the environment, where only a process finds it.
+    Process copy =
+        programs.run(Map.of(Settings.TO_STORE_PASSWORD, database.password()), copyTo(database));
     while (database.number("SELECT count(*)" + sleeper) == 0) {
       checkRuns(copy);
     }
@@ -199,7 +201,7 @@ class CopyCommandTest {
   void aDatabaseWithoutTablesIsRefused() throws Exception {
     fill();
     Database database = TestDatabases.postgresql().createDatabase();
-    assertThat(execute(copyTo(database))).isEqualTo(1);
+    assertThat(copy(database)).isEqualTo(1);
     assertThat(err).contains("the tables are missing", "timewheel store migrate");
   }
 
