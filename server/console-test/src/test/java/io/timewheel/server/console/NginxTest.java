@@ -43,7 +43,8 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 
 /**
- * Tests the nginx configuration in {@code server/dist} with Debian's nginx in front of a server.
+ * Tests the nginx configuration in {@code server/dist} with Debian's nginx in front of a server. It
+ * alone proves that IDs, origins, events, claims and addresses of clients pass that configuration.
  * All tests share both, and each has its own namespace.
  */
 @EnabledIf("hasNginx")

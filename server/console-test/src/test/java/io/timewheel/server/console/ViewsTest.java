@@ -17,7 +17,11 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.openqa.selenium.Keys;
 
-/** Tests the pages Now, Wheel, Queues and Cluster. */
+/**
+ * Tests the pages Now, Wheel, Queues and Cluster. It alone proves that they show the figures of the
+ * server, name each problem with its first step, pause queues and namespaces, and play the way of a
+ * timer on the first visit.
+ */
 class ViewsTest extends ConsoleTest {
   @Test
   void reportsTheFailureOfTheConnection() {
