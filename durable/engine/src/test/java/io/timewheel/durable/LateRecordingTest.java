@@ -42,7 +42,10 @@ class LateRecordingTest {
     Path java = Path.of(System.getProperty("java.home"), "bin", "java");
     Stream<String> program =
         Stream.of(
-            "-cp", System.getProperty("java.class.path"), LateRecordingProgram.class.getName());
+            "-XX:TieredStopAtLevel=1", // faster for a JVM that lives a second
+            "-cp",
+            System.getProperty("java.class.path"),
+            LateRecordingProgram.class.getName());
     List<String> command =
         Stream.of(Stream.of(java.toString()), options, program, arguments)
             .flatMap(part -> part)

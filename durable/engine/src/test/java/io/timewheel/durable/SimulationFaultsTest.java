@@ -30,9 +30,10 @@ import org.junit.jupiter.api.Test;
 
 /** Verifies that the runs of {@link SimulationTest} find the faults of faulty stores. */
 class SimulationFaultsTest {
-  private static void assertFound(UnaryOperator<TimerStore> fault, String violation) {
+  /** Begins with a seed that finds the fault. After a change of the engine, a later one may. */
+  private static void assertFound(int first, UnaryOperator<TimerStore> fault, String violation) {
     List<String> found = new ArrayList<>();
-    for (long seed = 1; seed <= 1_000 && found.isEmpty(); seed++) {
+    for (long seed = first; seed < first + 1_000 && found.isEmpty(); seed++) {
       new Simulation(seed, fault)
           .run(SimulationTest.STEPS).stream()
               .filter(text -> text.contains(violation))
@@ -43,35 +44,37 @@ class SimulationFaultsTest {
 
   @Test
   void findsAStoreThatLosesCommittedTimers() {
-    assertFound(NothingIsStored::new, "neither fired nor in the store");
+    assertFound(12, NothingIsStored::new, "neither fired nor in the store");
   }
 
   @Test
   void findsAStoreThatDoesNotCancel() {
-    assertFound(NothingIsCancelled::new, "begun after the answer");
+    assertFound(1, NothingIsCancelled::new, "begun after the answer");
   }
 
   @Test
   @Tag("promise-41")
   void findsAStoreThatAllowsStaleOwnersToBegin() {
-    assertFound(EveryoneMayBegin::new, "begun");
+    assertFound(1, EveryoneMayBegin::new, "begun");
   }
 
   @Test
   void findsAStoreThatRecordsFailuresAsSuccesses() {
     assertFound(
+        1,
         store -> new SuccessInPlaceOf(Change.Finish.End.FAILED, store),
         "neither fired nor in the store");
   }
 
   @Test
   void findsAStoreThatCompletesLostAttempts() {
-    assertFound(TheDeadAreDone::new, "neither fired nor in the store");
+    assertFound(569, TheDeadAreDone::new, "neither fired nor in the store");
   }
 
   @Test
   void findsAStoreThatNeverFindsCancelledTimers() {
     assertFound(
+        1,
         store -> new CancelsAreAnswered(store, Outcome.Answer.NOT_FOUND, TimerState.SCHEDULED),
         "answered NOT_FOUND, but must exist");
   }
@@ -79,21 +82,25 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatReportsRetriedTimersAsFired() {
     assertFound(
+        99,
         store -> new CancelsAreAnswered(store, Outcome.Answer.COMPLETED, TimerState.RETRYING),
         "answered COMPLETED, but has not fired");
     assertFound(
+        18,
         store -> new CancelsAreAnswered(store, Outcome.Answer.COMPLETED, TimerState.RETRYING),
         "begun after the answer");
   }
 
   @Test
   void findsAStoreThatDoesNotMove() {
-    assertFound(NothingIsMoved::new, "moved, but neither fired at the new time nor in the store");
+    assertFound(
+        13, NothingIsMoved::new, "moved, but neither fired at the new time nor in the store");
   }
 
   @Test
   void findsAStoreThatDoesNotPause() {
     assertFound(
+        9,
         store -> new NothingIsDone(store, Command.PAUSE, TimerState.SCHEDULED, TimerState.RETRYING),
         "begun while paused");
   }
@@ -101,22 +108,23 @@ class SimulationFaultsTest {
   @Test
   @Tag("promise-50")
   void findsAStoreThatOmitsRuns() {
-    assertFound(RunsAreLeftOut::new, "was left out");
+    assertFound(1, RunsAreLeftOut::new, "was left out");
   }
 
   @Test
   void findsAStoreThatEndsRecurringTimers() {
-    assertFound(EverythingEnds::new, "has ended by itself");
+    assertFound(3, EverythingEnds::new, "has ended by itself");
   }
 
   @Test
   void findsAStoreThatDoesNotPauseNamespaces() {
-    assertFound(NoScopeIsPaused::new, "begun while paused");
+    assertFound(1, NoScopeIsPaused::new, "begun while paused");
   }
 
   @Test
   void findsAStoreThatDoesNotRunNow() {
     assertFound(
+        11,
         store -> new NothingIsDone(store, Command.RUN, TimerState.SCHEDULED),
         "run by hand, but has not begun");
   }
@@ -124,28 +132,30 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatDoesNotRetry() {
     assertFound(
+        21,
         store -> new NothingIsDone(store, Command.RETRY, TimerState.FAILED),
         "retried, but has not begun");
   }
 
   @Test
   void findsAStoreThatRunsNowByMovingTheSchedule() {
-    assertFound(RunNowMoves::new, "a run at a time that is not in its schedule");
+    assertFound(1, RunNowMoves::new, "a run at a time that is not in its schedule");
   }
 
   @Test
   void findsAStoreThatCountsARunByHandAsTheNextScheduledRun() {
-    assertFound(RunNowCounts::new, "was left out");
+    assertFound(1, RunNowCounts::new, "was left out");
   }
 
   @Test
   void findsAStoreThatOmitsRunsAfterAMove() {
-    assertFound(RunsAreLeftOutAfterAMove::new, "was left out");
+    assertFound(1, RunsAreLeftOutAfterAMove::new, "was left out");
   }
 
   @Test
   void findsAStoreThatDoesNotReleaseBlockedTimers() {
     assertFound(
+        268,
         store -> new NothingIsDone(store, Command.RELEASE, TimerState.BLOCKED),
         "overdue in the end");
   }
@@ -153,9 +163,11 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatIgnoresConditions() {
     assertFound(
+        1,
         store -> new AnythingGoes(store, Change.Condition.ABSENT),
         "applied, although the timer had another version");
     assertFound(
+        3,
         store -> new AnythingGoes(store, Change.Condition.VERSION),
         "applied, although the timer had another version");
   }
@@ -163,13 +175,14 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatLosesPostponedRuns() {
     assertFound(
+        380,
         store -> new SuccessInPlaceOf(Change.Finish.End.RESCHEDULED, store),
         "neither fired nor in the store");
   }
 
   @Test
   void findsAStoreThatListsTooFewTimers() {
-    assertFound(PagesAreShort::new, "and listed as");
+    assertFound(1, PagesAreShort::new, "and listed as");
   }
 
   private static Change succeeded(TimerKey key, ClaimToken token, long epoch, long now) {
