@@ -14,8 +14,9 @@ import org.junit.jupiter.params.provider.MethodSource;
  * Verifies that the operations of a timer are linearizable, within the limits that {@link
  * LincheckTimers} describes. Lincheck generates programs of a few operations on two or three
  * threads. The model checker runs each program through many interleavings, switching threads at
- * every access to shared memory. The stress test runs it many times without control over the
- * interleavings.
+ * every access to shared memory. Only it proves that generated sequences of operations agree with
+ * one order; jcstress tests have chosen ones. The stress test runs a program many times without
+ * control over the interleavings, and only with the profile lincheck-full.
  */
 @Tag("proof")
 class LincheckTest {
@@ -43,6 +44,7 @@ class LincheckTest {
     configure(new ModelCheckingOptions(), specification, threads).check(object);
   }
 
+  @Tag("stress")
   @ParameterizedTest
   @MethodSource("objects")
   void stress(Class<?> object, Class<?> specification, int threads) {
