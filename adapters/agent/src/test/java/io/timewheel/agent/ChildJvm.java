@@ -24,6 +24,9 @@ final class ChildJvm {
   private ChildJvm() {
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add("-ea");
+    // Faster for a JVM that lives a second.
+    command.add("-XX:TieredStopAtLevel=1");
+    command.add("-XX:+UseSerialGC");
   }
 
   static ChildJvm withAgent(String options) {

@@ -9,10 +9,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests clients that create their own timers, with servers that do not answer. Each application
- * ends without {@code System.exit}, so its clients must have stopped the threads of their timers.
+ * Tests clients that create their own timers, with servers that do not answer. Only this test
+ * verifies that the clients' own code works on replaced timers. It takes long, because each client
+ * waits for its time-outs in a JVM of its own. Each application ends without {@code System.exit},
+ * so its clients must have stopped the threads of their timers.
  */
 @Tag("jar")
+@Tag("proof")
 class ClientsTest {
   private static final String NETTY = "io.netty.util.HashedWheelTimer";
 
