@@ -12,6 +12,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
 import io.timewheel.durable.jdbc.internal.server.Records;
+import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.model.RequestId;
@@ -281,9 +282,11 @@ class DirectWritesTest {
   void findsATimerInTheHistoryThatWasFinishingWhileItWaited() throws Exception {
     other.commit(schedule("a", NOW));
     TimerRecord record = node.store.get(key("a"));
-    try (Connection finisher = fixture.transaction();
+    try (Connection watcher = fixture.pool.getConnection(); // before the short wait begins
+        Connection finisher = fixture.transaction();
         var ends = new Statements(finisher)) {
       node.store.server().transactions().begin(finisher);
+      Sql.execute(finisher, fixture.server.liftIdleTimeout());
       TimerRecord cancelled =
           Transitions.apply(record, new Change.Cancel(record.key(), 0, NOW), null).record();
       boolean[] unused =
@@ -308,7 +311,7 @@ class DirectWritesTest {
                   }
                 }
               });
-      while (fixture.number("SELECT count(*) FROM pg_locks WHERE NOT granted") == 0) {
+      while (Sql.number(watcher, "SELECT count(*) FROM pg_locks WHERE NOT granted") == 0) {
         assertThat(commit).isNotDone();
       }
       finisher.commit();

@@ -77,7 +77,7 @@ final class Fixture implements AutoCloseable {
     this.prepared = prepared;
     database = prepared == null ? server.empty() : prepared.database();
     pool = database.pool(8);
-    pool.setMinimumIdle(1); // most tests need few connections
+    pool.setMinimumIdle(3); // most tests need few connections, and some need them at once
   }
 
   /** The clocks of a node: ahead of the real ones by a time that the test sets. */

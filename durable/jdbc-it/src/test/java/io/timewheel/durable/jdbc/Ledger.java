@@ -9,6 +9,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.FinishingHandler;
+import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -127,11 +128,13 @@ final class Ledger implements AutoCloseable {
 
   /** Reads a timer until it meets a condition. */
   TimerInfo await(String id, Predicate<TimerInfo> condition) {
-    TimerInfo info;
-    do {
-      info = timer.get("shop", id).orElseThrow();
-    } while (!condition.test(info));
-    return info;
+    TimerInfo[] latest = new TimerInfo[1];
+    Await.until(
+        () -> {
+          latest[0] = timer.get("shop", id).orElseThrow();
+          return condition.test(latest[0]);
+        });
+    return latest[0];
   }
 
   TimerInfo awaitDone(String id) {

@@ -47,12 +47,14 @@ class UserTransactionFuzzTest {
   @ValueSource(longs = {1, 2, 3})
   void keepsTimersAndIndexesConsistent(long seed) throws SQLException {
     random = new Random(seed);
-    for (int i = 0; i < TRANSACTIONS; i++) {
-      nowMillis++;
-      changeAsAnotherActor();
-      transaction();
-      if (i % 50 == 0) {
-        assertThat(node.store.verify().texts()).as("after %d transactions", i).isEmpty();
+    try (Connection connection = fixture.transaction()) {
+      for (int i = 0; i < TRANSACTIONS; i++) {
+        nowMillis++;
+        changeAsAnotherActor();
+        transaction(connection);
+        if (i % 50 == 0) {
+          assertThat(node.store.verify().texts()).as("after %d transactions", i).isEmpty();
+        }
       }
     }
     assertThat(node.store.verify().texts()).isEmpty();
@@ -74,23 +76,21 @@ class UserTransactionFuzzTest {
     return key("id-" + random.nextInt(KEYS));
   }
 
-  private void transaction() throws SQLException {
-    try (Connection connection = fixture.transaction()) {
-      TransactionTimer timer = TransactionTimers.of(node.store).in(connection);
-      for (int calls = 1 + random.nextInt(3); calls > 0; calls--) {
-        if (random.nextInt(3) == 0) {
-          timer.scheduleAll(List.of(spec(), spec()));
-        } else if (random.nextBoolean()) {
-          timer.schedule(spec());
-        } else {
-          timer.cancel(someKey().namespace(), someKey().id());
-        }
-      }
-      if (random.nextInt(4) > 0) {
-        connection.commit();
+  private void transaction(Connection connection) throws SQLException {
+    TransactionTimer timer = TransactionTimers.of(node.store).in(connection);
+    for (int calls = 1 + random.nextInt(3); calls > 0; calls--) {
+      if (random.nextInt(3) == 0) {
+        timer.scheduleAll(List.of(spec(), spec()));
+      } else if (random.nextBoolean()) {
+        timer.schedule(spec());
       } else {
-        connection.rollback();
+        timer.cancel(someKey().namespace(), someKey().id());
       }
+    }
+    if (random.nextInt(4) > 0) {
+      connection.commit();
+    } else {
+      connection.rollback();
     }
   }
 
