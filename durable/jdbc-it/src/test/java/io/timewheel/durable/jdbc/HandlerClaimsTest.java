@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests ready timers of handlers: their index, and claims by nodes that have these handlers. */
 class HandlerClaimsTest {
-  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = Fixture.withoutTables(Server.of(this));
   final Fixture.Node node = fixture.start();
   private long tokens;
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class HistoryTest {
-  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = Fixture.withoutTables(Server.of(this));
   final Fixture.Node node = fixture.start();
 
   @AfterEach

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 class MariaDbPageTest {
   private static final int PAGE = 10;
 
-  private final Fixture fixture = new Fixture(Server.MARIADB);
+  private final Fixture fixture = Fixture.withoutTables(Server.MARIADB);
   private final Fixture.Node node = fixture.open();
 
   @BeforeEach

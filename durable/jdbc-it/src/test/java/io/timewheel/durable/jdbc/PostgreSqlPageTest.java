@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class PostgreSqlPageTest {
   private static final int PAGE = 100;
 
-  private final Fixture fixture = new Fixture(Server.POSTGRESQL);
+  private final Fixture fixture = Fixture.withoutTables(Server.POSTGRESQL);
   private final Fixture.Node node = fixture.open();
 
   @BeforeEach

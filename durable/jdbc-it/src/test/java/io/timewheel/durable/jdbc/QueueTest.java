@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
  */
 @Tag("promise-61")
 class QueueTest {
-  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = Fixture.withoutTables(Server.of(this));
   final Fixture.Node node = fixture.start();
   private long tokens;
 

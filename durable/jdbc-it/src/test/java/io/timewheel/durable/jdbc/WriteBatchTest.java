@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 
 /** Verifies the locks and the plans of write batches, for any content of the tables. */
 class WriteBatchTest {
-  final Fixture fixture = new Fixture(Server.of(this));
+  final Fixture fixture = Fixture.withoutTables(Server.of(this));
   final Fixture.Node node = fixture.start();
 
   @AfterEach
