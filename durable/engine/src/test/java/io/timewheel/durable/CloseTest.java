@@ -94,7 +94,8 @@ class CloseTest {
     assertThat(data.acquire("limit", one, "second", TimerRecord.NEVER, 0)).isZero();
     gate.countDown();
     closer.join();
-    assertThat(accepted.toCompletableFuture()).isCompleted();
+    assertThat(accepted.toCompletableFuture().join().outcome())
+        .isEqualTo(ScheduleResult.Outcome.CREATED);
   }
 
   @Test
