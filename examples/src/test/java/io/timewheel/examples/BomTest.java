@@ -32,7 +32,8 @@ class BomTest {
             .toList();
 
     assertThat(published).contains("timewheel-core").doesNotContain("timewheel-examples");
-    assertThat(found(NAMED, pom(ROOT.resolve("bom")))).containsExactlyInAnyOrderElementsOf(published);
+    assertThat(found(NAMED, pom(ROOT.resolve("bom"))))
+        .containsExactlyInAnyOrderElementsOf(published);
   }
 
   private static String pom(Path module) {

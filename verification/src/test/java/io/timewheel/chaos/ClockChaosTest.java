@@ -14,27 +14,30 @@ import org.junit.jupiter.params.provider.EnumSource;
  * and {@link Seed} the programs.
  */
 class ClockChaosTest {
-  private static final long OPERATIONS = Long.getLong("timewheel.chaos.operations", 75_000);
+  private static final long OPERATIONS_OF_THE_BUILD = 30_000;
+  private static final long OPERATIONS_OF_THE_PROOF = 120_000;
   private static final int STEPS = 150;
 
   @ParameterizedTest
   @EnumSource
   void timersMeetTheRequirementsOnChaoticClocks(ChaosTimers kind) throws InterruptedException {
-    run(kind, Seed.get());
+    run(kind, Seed.get(), OPERATIONS_OF_THE_BUILD);
   }
 
   @Tag("proof")
   @ParameterizedTest
   @EnumSource
   void timersMeetTheRequirementsInOtherPrograms(ChaosTimers kind) throws InterruptedException {
-    run(kind, Seed.get() + (1L << 32));
+    run(kind, Seed.get() + (1L << 32), OPERATIONS_OF_THE_PROOF);
   }
 
-  private static void run(ChaosTimers kind, long seed) throws InterruptedException {
+  private static void run(ChaosTimers kind, long seed, long operationsByDefault)
+      throws InterruptedException {
+    long operations = Long.getLong("timewheel.chaos.operations", operationsByDefault);
     long startNanos = System.nanoTime();
     long timeouts = 0;
     long timers = 0;
-    for (; timers * STEPS < OPERATIONS; timers++) {
+    for (; timers * STEPS < operations; timers++) {
       ChaosRun run = new ChaosRun(kind, seed + timers);
       try {
         timeouts += run.run(STEPS);

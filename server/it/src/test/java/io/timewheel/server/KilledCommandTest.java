@@ -17,12 +17,14 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Tests commands that are killed while the server has made a copy for them. */
+@Tag("proof")
 @Timeout(value = 10, unit = MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)
 class KilledCommandTest {
   /** The number of timers to export: much more than fits into the buffer of a pipe. */

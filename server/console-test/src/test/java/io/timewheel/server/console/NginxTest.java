@@ -36,6 +36,7 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIf;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -47,6 +48,7 @@ import org.slf4j.LoggerFactory;
  * alone proves that IDs, origins, events, claims and addresses of clients pass that configuration.
  * All tests share both, and each has its own namespace.
  */
+@Tag("proof")
 @EnabledIf("hasNginx")
 class NginxTest {
   private static final Pattern ADDRESS = Pattern.compile("(?:src|href)=\"([^\"#]+)\"");

@@ -21,6 +21,7 @@ import org.openqa.selenium.Keys;
  * no timer and with thousands; and that names with markup remain text, keys work, a token stays in
  * its tab, and a lost server is reported.
  */
+@Tag("proof")
 class PagesTest extends ConsoleTest {
   /** The longest name: 256 bytes, without a space. */
   private static final String EVIL =
@@ -88,7 +89,6 @@ class PagesTest extends ConsoleTest {
   }
 
   @Test
-  @Tag("proof")
   void hasNoBarrierOnANarrowDarkPageWithoutTimers() {
     hasNoBarrierOnAnyPage(0, "dark", 400);
   }

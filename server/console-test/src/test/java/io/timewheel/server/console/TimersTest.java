@@ -17,6 +17,7 @@ import tools.jackson.databind.node.ObjectNode;
  * that users can find, select, change, create and edit timers in the console, and that the list
  * holds 100,000 timers.
  */
+@Tag("proof")
 class TimersTest extends ConsoleTest {
   // Many
 
@@ -228,7 +229,6 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
-  @Tag("proof")
   void holdsExactly100_000Timers() {
     putMany(100_000);
     show("#/timers?ns=many");

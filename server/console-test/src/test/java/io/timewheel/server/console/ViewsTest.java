@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -22,6 +23,7 @@ import org.openqa.selenium.Keys;
  * server, name each problem with its first step, pause queues and namespaces, and play the way of a
  * timer on the first visit.
  */
+@Tag("proof")
 class ViewsTest extends ConsoleTest {
   @Test
   void reportsTheFailureOfTheConnection() {
