@@ -26,7 +26,7 @@ class KillsTest {
   private int runs;
 
   private Kills.Report kills(int rounds, int life, int skewMillis, String fault) throws Exception {
-    long seed = 1 + runs; // the moments of the kills differ all the same
+    long seed = 1L + runs; // the moments of the kills differ all the same
     Path stores = directory.resolve("run-" + ++runs);
     Kills.Plan plan = new Kills.Plan(rounds, 0, life, 2, skewMillis, 0, seed, fault, stores);
     System.out.println(plan); // with the seed
