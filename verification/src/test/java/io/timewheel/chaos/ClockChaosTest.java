@@ -8,7 +8,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * Tests timers on clocks that stall, jump, fall back and wrap around, with every length of tick and
- * size of wheel. {@link ChaosRun} lists the requirements.
+ * size of wheel. {@link ChaosRun} lists the requirements. Only this class combines these faults of
+ * clocks at random.
  *
  * <p>{@code -Dtimewheel.chaos.operations=} sets the number of operations for each kind of timer,
  * and {@link Seed} the programs.

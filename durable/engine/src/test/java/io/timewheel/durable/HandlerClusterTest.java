@@ -35,7 +35,10 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Tests nodes that share one store and have different handlers. */
+/**
+ * Tests nodes that share one store and have different handlers. Only this class verifies claims of
+ * nodes that do not own the shard of the timer.
+ */
 class HandlerClusterTest {
   private static final int SHARDS = 6;
   private static final Duration LEASE = Duration.ofSeconds(10);

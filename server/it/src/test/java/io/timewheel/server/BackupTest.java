@@ -38,7 +38,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** Tests the commands for data that a server has open. */
+/**
+ * Tests the commands for data that a server has open. Only this class verifies scheduled backups,
+ * and copies of data in use.
+ */
 class BackupTest {
   @TempDir private Path directory;
 

@@ -44,7 +44,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import tools.jackson.databind.JsonNode;
 
-/** Tests that large answers and bodies take a limited amount of memory. */
+/**
+ * Tests that large answers and bodies take a limited amount of memory. Only this class verifies the
+ * limit of 4 MB, and clients that do not read.
+ */
 @Timeout(120)
 class BoundedAnswersTest {
   private static final String LIST = "/v1/namespaces/shop/timers";

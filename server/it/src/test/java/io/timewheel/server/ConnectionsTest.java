@@ -24,6 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests hundreds and thousands of connections, slow connections, and connections above the limit.
+ * Only this class verifies the limits of connections.
  */
 class ConnectionsTest {
   private static final String GET = "GET /v1/namespaces HTTP/1.1\r\nHost: localhost\r\n";

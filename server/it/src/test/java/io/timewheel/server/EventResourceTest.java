@@ -27,7 +27,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Tests streams of events through real sockets. */
+/**
+ * Tests streams of events through real sockets. Only this class verifies the events of a whole
+ * server, and the limits of streams.
+ */
 class EventResourceTest {
   private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
   private static final String NOW = "{\"after\":\"PT0S\",\"target\":{\"queue\":\"q\"}}";

@@ -45,7 +45,10 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import tools.jackson.databind.JsonNode;
 
-/** Tests events about failed timers. */
+/**
+ * Tests events about failed timers. Only this class verifies that each failure is posted once, also
+ * after a restart.
+ */
 @Timeout(120)
 @Execution(ExecutionMode.CONCURRENT)
 class FailedWebhookTest {

@@ -38,7 +38,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.slf4j.LoggerFactory;
 import picocli.CommandLine;
 
-/** Tests a server whose port has a certificate. */
+/**
+ * Tests a server whose port has a certificate. Only this class verifies a changed certificate and
+ * slow handshakes.
+ */
 class HttpsTest {
   @TempDir private Path directory;
   private final Logger logger = (Logger) LoggerFactory.getLogger(WatchedFile.class);

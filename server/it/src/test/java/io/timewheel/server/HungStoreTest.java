@@ -40,7 +40,10 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests a server whose store hangs: no call returns until the test releases it. */
+/**
+ * Tests a server whose store hangs: no call returns until the test releases it. Only this class
+ * verifies the answer of each kind of request during the hang.
+ */
 @Timeout(120)
 class HungStoreTest {
   private static final String TIMERS = "/v1/namespaces/shop/timers";

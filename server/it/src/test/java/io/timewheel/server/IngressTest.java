@@ -21,7 +21,10 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** Tests a server behind a proxy: the base path, and the addresses of clients. */
+/**
+ * Tests a server behind a proxy: the base path, and the addresses of clients. Only this class
+ * verifies a base path and forwarded addresses.
+ */
 class IngressTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/order%2F42";
   private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";

@@ -31,7 +31,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Compares the OpenAPI document with the server, in both directions. */
+/**
+ * Compares the OpenAPI document with the server, in both directions. Only this class verifies that
+ * the document is complete and true.
+ */
 class OpenApiTest {
   private static final String TIMERS = "/v1/namespaces/{ns}/timers";
   private static final String TIMER = TIMERS + "/{id}";

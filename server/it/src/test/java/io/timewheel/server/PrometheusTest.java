@@ -30,7 +30,10 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
-/** Checks the metrics, the rules and the dashboard with Debian's Prometheus. */
+/**
+ * Checks the metrics, the rules and the dashboard with Debian's Prometheus. Only this class
+ * evaluates the rules and the queries of the dashboard.
+ */
 @Timeout(300)
 class PrometheusTest {
   private static final Path DIST = Path.of("../dist").toAbsolutePath();

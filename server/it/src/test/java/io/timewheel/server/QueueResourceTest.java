@@ -35,7 +35,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Tests claims and claim leases over HTTP. */
+/**
+ * Tests claims and claim leases over HTTP. Only this class verifies each answer to a claim, an ack,
+ * a nack and an extension.
+ */
 @Execution(ExecutionMode.CONCURRENT)
 class QueueResourceTest {
   private static final String CLAIM = "/v1/namespaces/shop/queues/q/firings:claim";

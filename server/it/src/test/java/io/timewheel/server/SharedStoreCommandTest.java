@@ -25,7 +25,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
-/** Tests {@code timewheel store} with {@code --store}. */
+/**
+ * Tests {@code timewheel store} with {@code --store}. Only this class verifies these commands on
+ * both databases.
+ */
 class SharedStoreCommandTest {
   @TempDir private Path directory;
   private String out = "";

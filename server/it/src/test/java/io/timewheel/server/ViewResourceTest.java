@@ -32,7 +32,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
-/** Tests figures, wheel and cluster over HTTP, after known traffic on a clock of the test. */
+/**
+ * Tests figures, wheel and cluster over HTTP, after known traffic on a clock of the test. Only this
+ * class verifies each figure against the traffic.
+ */
 class ViewResourceTest {
   private static final Instant START = Instant.parse("2026-12-01T09:30:00Z");
   private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";

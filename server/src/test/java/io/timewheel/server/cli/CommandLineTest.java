@@ -302,7 +302,7 @@ final class CommandLineTest {
       String address, boolean token, boolean warns, @TempDir Path directory) throws IOException {
     Path file = Files.writeString(directory.resolve("token"), "s3cret\n");
     Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-------"));
-    // This server knows no TLS, and the command would wait for its handshake.
+    // The server of this test has no TLS, and the command would wait for a handshake.
     int port = address.startsWith("https") ? closedPort() : server.getAddress().getPort();
     String url = address + ":" + port;
 

@@ -49,7 +49,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the client over real sockets. */
+/**
+ * Tests the client over real sockets. Only this class verifies the timeout and the error of each
+ * phase of a delivery.
+ */
 final class WebhookClientTest {
   private static final String SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
   private static final String OLD_SECRET = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD";

@@ -44,7 +44,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.postgresql.PGConnection;
 
-/** Tests schedules that the server executes as one transaction without BEGIN and COMMIT. */
+/**
+ * Tests schedules that the server executes as one transaction without BEGIN and COMMIT. Only this
+ * class verifies the races of such a schedule with other writers.
+ */
 @Timeout(120)
 class DirectWritesTest {
   private static final String IN_QUEUE =

@@ -57,6 +57,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /**
  * Kills the primary and promotes its standby. Verifies that nodes continue without intervention.
+ * Only this class verifies nodes after the promotion of a replica.
  */
 @Tag("proof")
 @Execution(ExecutionMode.CONCURRENT)

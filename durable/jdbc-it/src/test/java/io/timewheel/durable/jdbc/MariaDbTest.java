@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Runs short tests for PostgreSQL on MariaDB, except where the two differ. A test that is
  * overridden without {@code @Test} does not apply to MariaDB. Longer tests have their own classes,
- * which run side by side.
+ * which run side by side. Only these classes verify MariaDB's own statements.
  */
 @SuppressWarnings("ClassCanBeStatic") // JUnit requires nested classes that are not static
 @On(Server.MARIADB)

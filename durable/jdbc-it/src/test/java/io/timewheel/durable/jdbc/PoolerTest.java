@@ -17,7 +17,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Runs the tests for PostgreSQL through a pooler in transaction mode, set up as in the guide. A
- * test that is overridden without {@code @Test} does not apply to a pooler.
+ * test that is overridden without {@code @Test} does not apply to a pooler. Only this class
+ * verifies that no statement needs the session of an earlier one.
  */
 @SuppressWarnings("ClassCanBeStatic") // JUnit requires nested classes that are not static
 @Tag("proof")

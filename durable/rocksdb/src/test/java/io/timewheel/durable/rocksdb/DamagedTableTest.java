@@ -61,7 +61,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.LiveFileMetaData;
 import org.rocksdb.RocksDBException;
 
-/** Verifies that a damaged table loses only the entries in its damaged blocks. */
+/**
+ * Verifies that a damaged table loses only the entries in its damaged blocks. Only this class
+ * verifies reads, lists and repairs of damaged blocks.
+ */
 class DamagedTableTest {
   private static final int TIMERS = 2_000;
 

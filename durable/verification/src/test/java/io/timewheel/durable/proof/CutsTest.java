@@ -8,7 +8,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A short run of the cuts, and one with a fault that must be found. */
+/**
+ * A short run of the cuts, and one with a fault that must be found. Only this class verifies that a
+ * store with a cut log has the content of an earlier moment.
+ */
 @Tag("promise-38")
 class CutsTest {
   @TempDir Path directory;

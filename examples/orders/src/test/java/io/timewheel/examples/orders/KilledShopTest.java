@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Kills the shop, and verifies that it cancels unpaid orders after the restart, and only those. */
+/**
+ * Kills the shop, and verifies that it cancels unpaid orders after the restart, and only those.
+ * Only this class kills the example.
+ */
 @Tag("proof")
 @Tag("promise-66")
 class KilledShopTest {

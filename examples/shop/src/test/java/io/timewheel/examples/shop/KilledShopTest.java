@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Kills the shop at various points, and verifies that no order is lost and no effect happens twice.
+ * Only this class kills the example on a database.
  */
 @Tag("proof")
 @Timeout(300)

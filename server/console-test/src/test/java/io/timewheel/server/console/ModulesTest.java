@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests the functions of the console's modules in a browser, one by one, without a page or a
- * server.
+ * server. Only this class calls these functions directly.
  */
 @ExtendWith(InBrowser.class)
 class ModulesTest {

@@ -9,7 +9,10 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
-/** The console with a Timewheel server. It verifies that the stand-in answers like the server. */
+/**
+ * Tests the console. Only this class uses the console with a real server, and verifies that the
+ * stand-in answers like it.
+ */
 @ExtendWith(InBrowser.class)
 class RealServerTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/order-1";

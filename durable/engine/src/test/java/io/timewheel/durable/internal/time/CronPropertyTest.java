@@ -22,7 +22,10 @@ import net.jqwik.api.Provide;
 import net.jqwik.api.Tag;
 import net.jqwik.api.Tuple;
 
-/** Verifies random crons by brute force, and the parser with random texts. */
+/**
+ * Verifies random crons by brute force, and the parser with random texts. Only this class finds the
+ * runs of a cron by brute force.
+ */
 @Tag("promise-50")
 class CronPropertyTest {
   private static final LocalDate FIRST_DAY = LocalDate.of(2000, 1, 1);
