@@ -63,6 +63,7 @@ public final class LittleMemoryProgram {
 
     Ballast ballast = new Ballast();
     ballast.fill();
+    // Not Await, which would need memory.
     while (naps.count < 3 && worker[0].isAlive()) {
       LockSupport.parkNanos(1_000_000);
     }

@@ -22,12 +22,15 @@ public final class Await {
     boolean holds() throws Exception;
   }
 
-  /** Parks the caller between its looks, so that a processor is free for the awaited work. */
+  /**
+   * Waits until a condition holds. Parks between its checks, so that a processor is free for the
+   * awaited work.
+   */
   public static void until(Condition condition) {
     until("a condition", condition);
   }
 
-  /** Names the awaited state in the failure. */
+  /** Waits until a condition holds, and names the awaited state in the failure. */
   public static void until(String state, Condition condition) {
     long startNanos = System.nanoTime();
     while (!holds(condition)) {

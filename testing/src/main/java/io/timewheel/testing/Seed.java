@@ -14,6 +14,7 @@ public final class Seed {
 
   private Seed() {}
 
+  /** Returns the seed of this JVM. */
   public static long get() {
     return SEED;
   }

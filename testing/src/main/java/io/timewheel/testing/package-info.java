@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The waits that the tests of all modules share. */
+/** The waits and the seed that the tests of all modules share. */
 @NullMarked
 package io.timewheel.testing;
 

@@ -36,8 +36,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Tests nodes that share one store and have different handlers. Only this class verifies claims of
- * nodes that do not own the shard of the timer.
+ * Tests nodes that share one store and have different handlers. Only this class verifies, on a
+ * store in memory, claims of nodes that do not own the timer.
  */
 class HandlerClusterTest {
   private static final int SHARDS = 6;

@@ -39,8 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /**
- * Tests the commands for data that a server has open. Only this class verifies scheduled backups,
- * and copies of data in use.
+ * Tests the commands for data that a server has open. Only this class verifies scheduled backups.
  */
 class BackupTest {
   @TempDir private Path directory;

@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Timeout;
 
 /**
  * Tests a server whose store hangs: no call returns until the test releases it. Only this class
- * verifies the answer of each kind of request during the hang.
+ * chooses the call that hangs.
  */
 @Timeout(120)
 class HungStoreTest {

@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Tests a server behind a proxy: the base path, and the addresses of clients. Only this class
- * verifies a base path and forwarded addresses.
+ * verifies which forwarded address is trusted.
  */
 class IngressTest {
   private static final String TIMER = "/v1/namespaces/shop/timers/order%2F42";

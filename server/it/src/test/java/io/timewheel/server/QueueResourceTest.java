@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Tests claims and claim leases over HTTP. Only this class verifies each answer to a claim, an ack,
- * a nack and an extension.
+ * Tests claims and claim leases over HTTP. Only this class waits for as long as a claim waits by
+ * default.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class QueueResourceTest {

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Runs three nodes on one database, with their threads and real clocks: an application with handler
  * A, one with handler B, and a server with a handler prefix and a queue. Only this class verifies
- * handlers of several nodes with a real database and real clocks.
+ * handlers that some nodes lack, with a real database.
  */
 @Timeout(300)
 class HandlersOfNodesTest {

@@ -23,8 +23,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Runs the contract of stores with a role that has only the privileges in the guide, on tables that
- * another role has created. Only this class runs the contract on PostgreSQL, and verifies that
- * these privileges suffice.
+ * another role has created. Only this class verifies that these privileges suffice.
  */
 class LeastPrivilegesTest extends DatabaseStoreContract {
   private static final Path GUIDE = Path.of("../../docs/operate/database.md");

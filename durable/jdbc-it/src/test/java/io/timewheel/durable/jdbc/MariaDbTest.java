@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 /**
  * Runs short tests for PostgreSQL on MariaDB, except where the two differ. A test that is
  * overridden without {@code @Test} does not apply to MariaDB. Longer tests have their own classes,
- * which run side by side. Only these classes verify MariaDB's own statements.
+ * which run side by side. Only the tests with this server execute the statements for MariaDB.
  */
 @SuppressWarnings("ClassCanBeStatic") // JUnit requires nested classes that are not static
 @On(Server.MARIADB)

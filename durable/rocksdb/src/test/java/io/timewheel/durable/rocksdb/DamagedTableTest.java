@@ -63,7 +63,7 @@ import org.rocksdb.RocksDBException;
 
 /**
  * Verifies that a damaged table loses only the entries in its damaged blocks. Only this class
- * verifies reads, lists and repairs of damaged blocks.
+ * exports, purges, lists and claims the timers around a damaged block.
  */
 class DamagedTableTest {
   private static final int TIMERS = 2_000;

@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * A short run of the cuts, and one with a fault that must be found. Only this class verifies that a
- * store with a cut log has the content of an earlier moment.
+ * A short run of the cuts, and one with a fault that must be found. Only this class compares a
+ * store whose log was cut with its earlier contents.
  */
 @Tag("promise-38")
 class CutsTest {

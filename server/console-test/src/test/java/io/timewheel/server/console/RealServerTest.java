@@ -10,8 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
- * Tests the console. Only this class uses the console with a real server, and verifies that the
- * stand-in answers like it.
+ * Tests the console with a Timewheel server. Only this class verifies that the stand-in answers
+ * like the server.
  */
 @ExtendWith(InBrowser.class)
 class RealServerTest {
