@@ -17,24 +17,26 @@ public final class LocalLimits {
   public LocalLimits() {}
 
   private static final class Use {
-    double tokens;
-    long atMillis;
+    SharedLimit.Tokens tokens;
     final Map<String, Long> holders = new HashMap<>();
+
+    Use(SharedLimit.Tokens tokens) {
+      this.tokens = tokens;
+    }
   }
 
   private Use refilled(String name, SharedLimit limit, long nowMillis) {
     Use use = uses.get(name);
     if (use == null) {
       if (uses.size() >= CLEANUP_SIZE) {
-        uses.values().removeIf(old -> old.holders.isEmpty() && old.atMillis < nowMillis - 1_000);
+        uses.values()
+            .removeIf(old -> old.holders.isEmpty() && old.tokens.atMillis() < nowMillis - 1_000);
       }
-      use = new Use();
-      use.tokens = limit.burst();
+      use = new Use(new SharedLimit.Tokens(limit.burst(), nowMillis));
       uses.put(name, use);
     } else {
-      use.tokens = limit.refilled(use.tokens, use.atMillis, nowMillis);
+      use.tokens = limit.refilled(use.tokens, nowMillis);
     }
-    use.atMillis = nowMillis;
     return use;
   }
 
@@ -51,8 +53,8 @@ public final class LocalLimits {
     if (limit == null) {
       return request.max();
     }
-    double tokens = refilled(request.scope(), limit, nowMillis).tokens;
-    return Math.min(request.max(), limit.admitted(tokens, running));
+    Use use = refilled(request.scope(), limit, nowMillis);
+    return Math.min(request.max(), limit.admitted(use.tokens, running));
   }
 
   /**
@@ -64,7 +66,7 @@ public final class LocalLimits {
   public synchronized void claimed(LeaseRequest request, int claimed) {
     Use use = uses.get(request.scope());
     if (request.limit() != null && use != null) {
-      use.tokens -= claimed;
+      use.tokens = use.tokens.minus(claimed);
     }
   }
 
@@ -83,9 +85,9 @@ public final class LocalLimits {
     Use use = refilled(name, limit, nowMillis);
     use.holders.values().removeIf(until -> until <= nowMillis);
     if (limit.admitted(use.tokens, use.holders.size()) == 0) {
-      return limit.waitMillis(use.tokens);
+      return limit.waitMillis(use.tokens.count());
     }
-    use.tokens--;
+    use.tokens = use.tokens.minus(1);
     use.holders.put(holder, untilMillis);
     return 0;
   }

@@ -28,36 +28,56 @@ public record SharedLimit(double perSecond, int maxRunning) {
     }
   }
 
-  /** {@return the tokens of an unused limit} */
+  /**
+   * The tokens of a limit at a time. Each token allows one attempt to begin.
+   *
+   * @param count the number of tokens
+   * @param atMillis the time of that number
+   */
+  public record Tokens(double count, long atMillis) {
+    /**
+     * Takes the tokens of attempts.
+     *
+     * @param attempts the number of attempts
+     * @return the other tokens
+     */
+    public Tokens minus(int attempts) {
+      return new Tokens(count - attempts, atMillis);
+    }
+  }
+
+  /** {@return the number of tokens of an unused limit} */
   public double burst() {
     return Math.max(1, perSecond);
   }
 
   /**
-   * Refills tokens. After the clock was set back, the limit is as if it were unused.
+   * Refills tokens. The time of the tokens never goes back, because the nodes' clocks differ and no
+   * time must be counted twice. After the clock was set back by more, the limit is as if it were
+   * unused.
    *
-   * @param tokens the previous number of tokens
-   * @param atMillis the time of that number
+   * @param before the previous tokens
    * @param nowMillis the present time
-   * @return the present number of tokens; each allows one attempt to begin
+   * @return the present tokens
    */
-  public double refilled(double tokens, long atMillis, long nowMillis) {
-    if (atMillis - nowMillis > CLOCK_STEP_MILLIS) {
-      return burst();
+  public Tokens refilled(Tokens before, long nowMillis) {
+    if (before.atMillis() - nowMillis > CLOCK_STEP_MILLIS) {
+      return new Tokens(burst(), nowMillis);
     }
-    double gained = (double) Math.max(0, nowMillis - atMillis) * perSecond / MILLIS;
-    return Math.min(burst(), tokens + gained);
+    long atMillis = Math.max(before.atMillis(), nowMillis);
+    double gained = (double) (atMillis - before.atMillis()) * perSecond / MILLIS;
+    return new Tokens(Math.min(burst(), before.count() + gained), atMillis);
   }
 
   /**
    * Returns how many attempts may begin.
    *
-   * @param tokens the present number of tokens
+   * @param tokens the present tokens
    * @param running the number of running attempts
    * @return zero or more
    */
-  public int admitted(double tokens, long running) {
-    double byRate = perSecond > 0 ? Math.floor(tokens) : Integer.MAX_VALUE;
+  public int admitted(Tokens tokens, long running) {
+    double byRate = perSecond > 0 ? Math.floor(tokens.count()) : Integer.MAX_VALUE;
     long byNumber = maxRunning > 0 ? Math.max(0, maxRunning - running) : Integer.MAX_VALUE;
     return (int) Math.min(Math.max(0, byRate), (double) byNumber);
   }

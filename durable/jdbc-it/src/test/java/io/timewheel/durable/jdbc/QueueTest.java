@@ -11,6 +11,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
+import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -95,6 +97,31 @@ class QueueTest {
     statements[0] = 0;
     assertThat(store.lease(requests, 256, NOW, this::newToken)).isEmpty();
     assertThat(statements[0]).isLessThanOrEqualTo(forOneQueue);
+  }
+
+  /** A deadlock would roll a transaction back, and delay it by its repetition. */
+  @Test
+  void nodesShareAContendedLimitWithoutADeadlock() {
+    AtomicInteger rollbacks = new AtomicInteger();
+    SharedLimit limit = new SharedLimit(0, 150);
+    List<CompletableFuture<Integer>> callers = new ArrayList<>();
+    for (int i = 0; i < 4; i++) {
+      LossySource source = new LossySource(fixture.pool);
+      source.onRollback = rollbacks::incrementAndGet;
+      JdbcTimerStore store = fixture.open(source, 4).store;
+      callers.add(CompletableFuture.supplyAsync(() -> permits(store, limit)));
+    }
+    assertThat(callers.stream().mapToInt(CompletableFuture::join).sum()).isEqualTo(150);
+    assertThat(rollbacks).hasValue(0);
+  }
+
+  private static int permits(JdbcTimerStore store, SharedLimit limit) {
+    int permits = 0;
+    for (int i = 0; i < 50; i++) {
+      String holder = Thread.currentThread().getId() + "-" + i;
+      permits += store.acquire("host", limit, holder, NOW + 60_000, NOW) == 0 ? 1 : 0;
+    }
+    return permits;
   }
 
   @Test

@@ -228,6 +228,10 @@ abstract class QueueContract extends AttemptContract {
     assertEquals(0, store.acquire("slow", rate, "a", NOW, NOW));
     assertEquals(1_000, store.acquire("slow", rate, "b", NOW, NOW), "the longest wait");
     assertEquals(0, store.acquire("slow", rate, "b", NOW, NOW + 2_000));
+    SharedLimit two = new SharedLimit(2, 0);
+    assertEquals(0, store.acquire("host", two, "e", NOW, NOW + 12_000));
+    assertEquals(0, store.acquire("host", two, "f", NOW, NOW + 11_000), "a slower clock");
+    assertTrue(store.acquire("host", two, "g", NOW, NOW + 12_000) > 0, "no time counts twice");
     long earlier = NOW - 3_600_000;
     assertEquals(0, store.acquire("slow", rate, "c", NOW, earlier), "the clock was set back");
     assertEquals(1_000, store.acquire("slow", rate, "d", NOW, earlier));

@@ -267,8 +267,11 @@ public final class MariaDbQueries extends Queries {
   }
 
   @Override
-  public String insertIfAbsent(String into) {
-    return "INSERT IGNORE INTO " + into;
+  public String insertLimit() {
+    // INSERT IGNORE would share the lock of an existing row. Two transactions that share it
+    // deadlock
+    // when each needs it alone.
+    return INSERT_LIMIT + " ON DUPLICATE KEY UPDATE name = name";
   }
 
   @Override

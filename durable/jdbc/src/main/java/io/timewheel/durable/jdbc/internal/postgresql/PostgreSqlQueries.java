@@ -172,8 +172,8 @@ public final class PostgreSqlQueries extends Queries {
   }
 
   @Override
-  public String insertIfAbsent(String into) {
-    return "INSERT INTO " + into + " ON CONFLICT DO NOTHING";
+  public String insertLimit() {
+    return INSERT_LIMIT + " ON CONFLICT DO NOTHING";
   }
 
   @Override

@@ -314,8 +314,11 @@ public abstract class Queries {
 
   // Limits
 
-  /** {@return an INSERT into a table and columns that keeps an existing row of the same key} */
-  public abstract String insertIfAbsent(String into);
+  protected static final String INSERT_LIMIT =
+      "INSERT INTO timewheel_limit (name, tokens, at_millis) VALUES (?, ?, ?)";
+
+  /** {@return an INSERT of a limit that keeps an existing row} */
+  public abstract String insertLimit();
 
   // Queues
 

@@ -99,7 +99,7 @@ public final class QueueLeases {
                 record, Transitions.lease(record, tokens.get(), request.untilMillis(), nowMillis)));
         claims.merge(request.scope(), 1, Integer::sum);
       }
-      limits.claimed(connection, locked, claims, nowMillis);
+      SharedLimits.claimed(connection, locked, claims);
       return claim(to, steps);
     }
   }

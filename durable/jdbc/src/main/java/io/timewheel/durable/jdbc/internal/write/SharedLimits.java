@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.write;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.model.TimerState;
@@ -30,7 +32,7 @@ final class SharedLimits {
 
   /** The tokens of the locked limits, by name. */
   static final class Locked {
-    private final Map<String, Double> tokens = new HashMap<>();
+    private final Map<String, SharedLimit.Tokens> tokens = new HashMap<>();
   }
 
   /**
@@ -49,7 +51,7 @@ final class SharedLimits {
     }
     Map<String, Integer> admitted = new HashMap<>();
     for (Map.Entry<String, SharedLimit> limit : limits.entrySet()) {
-      double tokens = lock(connection, limit.getKey(), limit.getValue(), nowMillis);
+      SharedLimit.Tokens tokens = lock(connection, limit.getKey(), limit.getValue(), nowMillis);
       locked.tokens.put(limit.getKey(), tokens);
       admitted.put(
           limit.getKey(), limit.getValue().admitted(tokens, running(connection, limit.getKey())));
@@ -66,44 +68,50 @@ final class SharedLimits {
   }
 
   /** Subtracts the tokens of timers that were claimed. */
-  void claimed(Connection connection, Locked locked, Map<String, Integer> claims, long nowMillis)
+  static void claimed(Connection connection, Locked locked, Map<String, Integer> claims)
       throws SQLException {
-    for (Map.Entry<String, Double> limit : locked.tokens.entrySet()) {
+    for (Map.Entry<String, SharedLimit.Tokens> limit : locked.tokens.entrySet()) {
       int claimed = claims.getOrDefault(limit.getKey(), 0);
       if (claimed > 0) {
-        store(connection, limit.getKey(), limit.getValue() - claimed, nowMillis);
+        store(connection, limit.getKey(), limit.getValue().minus(claimed));
       }
     }
   }
 
-  private double lock(Connection connection, String name, SharedLimit limit, long nowMillis)
-      throws SQLException {
-    try (PreparedStatement insert =
-        connection.prepareStatement(
-            queries.insertIfAbsent("timewheel_limit (name, tokens, at_millis) VALUES (?, ?, ?)"))) {
-      insert.setString(1, name);
-      insert.setDouble(2, limit.burst());
-      insert.setLong(3, nowMillis);
-      insert.executeUpdate();
+  private SharedLimit.Tokens lock(
+      Connection connection, String name, SharedLimit limit, long nowMillis) throws SQLException {
+    SharedLimit.Tokens tokens = lockRow(connection, name);
+    if (tokens == null) {
+      try (PreparedStatement insert = connection.prepareStatement(queries.insertLimit())) {
+        insert.setString(1, name);
+        insert.setDouble(2, limit.burst());
+        insert.setLong(3, nowMillis);
+        insert.executeUpdate();
+      }
+      tokens = requireNonNull(lockRow(connection, name));
     }
+    return limit.refilled(tokens, nowMillis);
+  }
+
+  private static SharedLimit.@Nullable Tokens lockRow(Connection connection, String name)
+      throws SQLException {
     try (PreparedStatement select =
         connection.prepareStatement(
             "SELECT tokens, at_millis FROM timewheel_limit WHERE name = ? FOR UPDATE")) {
       select.setString(1, name);
       try (ResultSet row = select.executeQuery()) {
-        row.next();
-        return limit.refilled(row.getDouble(1), row.getLong(2), nowMillis);
+        return row.next() ? new SharedLimit.Tokens(row.getDouble(1), row.getLong(2)) : null;
       }
     }
   }
 
-  private static void store(Connection connection, String name, double tokens, long nowMillis)
+  private static void store(Connection connection, String name, SharedLimit.Tokens tokens)
       throws SQLException {
     try (PreparedStatement update =
         connection.prepareStatement(
             "UPDATE timewheel_limit SET tokens = ?, at_millis = ? WHERE name = ?")) {
-      update.setDouble(1, tokens);
-      update.setLong(2, nowMillis);
+      update.setDouble(1, tokens.count());
+      update.setLong(2, tokens.atMillis());
       update.setString(3, name);
       update.executeUpdate();
     }
@@ -135,7 +143,7 @@ final class SharedLimits {
       long untilMillis,
       long nowMillis)
       throws SQLException {
-    double tokens = lock(connection, name, limit, nowMillis);
+    SharedLimit.Tokens tokens = lock(connection, name, limit, nowMillis);
     update(
         connection,
         "DELETE FROM timewheel_permit WHERE name = ? AND until_millis <= ?",
@@ -149,9 +157,9 @@ final class SharedLimits {
       running = number(count);
     }
     if (limit.admitted(tokens, running) == 0) {
-      return limit.waitMillis(tokens);
+      return limit.waitMillis(tokens.count());
     }
-    store(connection, name, tokens - 1, nowMillis);
+    store(connection, name, tokens.minus(1));
     update(
         connection,
         "INSERT INTO timewheel_permit (name, holder, until_millis) VALUES (?, ?, ?)",
