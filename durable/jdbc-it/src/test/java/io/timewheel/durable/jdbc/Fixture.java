@@ -119,6 +119,9 @@ final class Fixture implements AutoCloseable {
     /** The number of running attempts that this engine reports for any scope. */
     int running;
 
+    /** The exception of this engine for a notification; null for none. */
+    RuntimeException failure;
+
     Runnable onAcquired = () -> {};
     CompletableFuture<Void> drained = CompletableFuture.completedFuture(null);
 
@@ -175,6 +178,9 @@ final class Fixture implements AutoCloseable {
 
     @Override
     public void added(int shard, long fireAt) {
+      if (failure != null) {
+        throw failure;
+      }
       notifications.add("added " + shard + " " + fireAt);
       notified.release();
     }

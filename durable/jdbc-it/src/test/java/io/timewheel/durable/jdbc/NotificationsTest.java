@@ -128,10 +128,25 @@ class NotificationsTest {
   }
 
   @Test
-  void passesOnReadyTimersAndIgnoresUnknownLines() {
+  void passesOnReadyTimersAndIgnoresOtherLines() {
     Fixture.Node node = fixture.open();
-    Notifications.tell("X\t1\nR\tshop\torders one\nA\t3\t17\n", node, () -> {});
+    Notifications.tell(
+        "X\t1\nA\tx\t1\nA\t99999999999\t1\nR\tshop\torders one\nA\t3\t17\n", node, () -> {});
     assertThat(node.notifications).containsExactly("ready shop orders one", "added 3 17");
+  }
+
+  /** A pool would otherwise lend a connection that still listens. */
+  @Test
+  void dropsAConnectionWhoseNotificationsFail() throws Exception {
+    LossySource source = new LossySource(fixture.pool);
+    Fixture.Node owner = fixture.open(source, 4);
+    owner.failure = new IllegalStateException("on purpose");
+    owner.store.start(owner);
+    Fixture.Node other = fixture.open();
+    for (int i = 0; !source.aborted.tryAcquire(1, TimeUnit.SECONDS); i++) {
+      other.commit(schedule("near-" + i, NOW + 50));
+    }
+    assertThat(owner.notifications).isEmpty();
   }
 
   @Test

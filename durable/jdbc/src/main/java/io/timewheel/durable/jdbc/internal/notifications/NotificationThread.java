@@ -59,10 +59,16 @@ public final class NotificationThread implements AutoCloseable {
     while (!closed) {
       try (Connection connection = source.getConnection()) {
         connection.setAutoCommit(true);
-        channel.listen(connection);
-        complained = false;
-        receive(connection);
-        channel.unlisten(connection);
+        try {
+          channel.listen(connection);
+          complained = false;
+          receive(connection);
+          channel.unlisten(connection);
+        } catch (SQLException | RuntimeException | Error e) {
+          // It may still listen, and the pool may still consider it valid.
+          connection.abort(Runnable::run);
+          throw e;
+        }
       } catch (SQLException | RuntimeException | Error e) {
         if (!complained && !closed) {
           complained = true;
@@ -86,7 +92,6 @@ public final class NotificationThread implements AutoCloseable {
       }
       boolean quiet = notifications.isEmpty() && clock.nanoTime() - heardNanos >= QUIET_NANOS;
       if (quiet && !connection.isValid(ANSWER_SECONDS)) {
-        connection.abort(Runnable::run); // the pool may still consider it valid
         throw new SQLException("the server does not answer on the connection that listens");
       }
       if (quiet || !notifications.isEmpty()) {

@@ -10,6 +10,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.IntPredicate;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * Collects the notifications of one write batch as one text: shards with new timers that are due
@@ -62,14 +64,20 @@ public final class Notifications {
     }
   }
 
-  /** Passes the lines of a text to the engine; ignores unknown lines. */
+  private static final Pattern ADDED = Pattern.compile("A\t([0-9]{1,9})\t(-?[0-9]{1,18})");
+
+  /**
+   * Passes the lines of a text to the engine. Ignores unknown and malformed lines, because any user
+   * of the database may send a notification.
+   */
   public static void tell(String text, StoreListener engine, Runnable onPause) {
     for (String line : text.split("\n", -1)) {
       String[] parts = line.split("\t", -1);
+      Matcher added = ADDED.matcher(line);
       if (parts[0].equals("P")) {
         onPause.run();
-      } else if (parts.length == 3 && parts[0].equals("A")) {
-        engine.added(Integer.parseInt(parts[1]), Long.parseLong(parts[2]));
+      } else if (added.matches()) {
+        engine.added(Integer.parseInt(added.group(1)), Long.parseLong(added.group(2)));
       } else if (parts.length == 3 && parts[0].equals("R")) {
         engine.ready(parts[1], parts[2]);
       } else if (parts.length == 2 && parts[0].equals("H")) {
