@@ -46,6 +46,14 @@ class DueBoundsTest {
   }
 
   @Test
+  void findsATimerBehindTheEndOfAnEmptyScan() {
+    long nowMillis = node.clock.millis() + node.store.clockOffsetMillis();
+    node.commit(schedule("a", nowMillis - 100_000));
+    assertThat(node.store.due(shard, nowMillis - 100_000, null, 10)).isEmpty();
+    assertThat(due()).hasSize(1);
+  }
+
+  @Test
   void findsALaterTimerWithTheNextFullScan() throws SQLException {
     assertThat(due()).isEmpty();
     becomesVisible(5);

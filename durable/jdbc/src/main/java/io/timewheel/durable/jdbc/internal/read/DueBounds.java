@@ -50,9 +50,13 @@ public final class DueBounds {
     return nanoTime.getAsLong() - bound.fullNanos() >= FULL_SCAN_NANOS;
   }
 
-  /** Records the first page of a full scan; {@code now} is a time before that scan. */
-  public void scanned(int shard, long now, List<DueTimer> page) {
-    long first = page.isEmpty() ? now : Math.min(now, page.get(0).fireAt());
+  /**
+   * Records the first page of a full scan.
+   *
+   * @param end the end of the scan, or a time before it began if that is earlier
+   */
+  public void scanned(int shard, long end, List<DueTimer> page) {
+    long first = page.isEmpty() ? end : Math.min(end, page.get(0).fireAt());
     long from = before(first, SLACK_MILLIS);
     long nowNanos = nanoTime.getAsLong();
     bounds.put(shard, new Bound(from, from, nowNanos, nowNanos));
@@ -75,15 +79,15 @@ public final class DueBounds {
    * Records the result of a sweep.
    *
    * @param began the start of the sweep in each shard
-   * @param now a time before the sweep
+   * @param end the end of the sweep, or a time before it began if that is earlier
    */
   public void swept(
-      Map<Integer, Long> began, long now, List<DueTimer> found, ToIntFunction<DueTimer> shardOf) {
+      Map<Integer, Long> began, long end, List<DueTimer> found, ToIntFunction<DueTimer> shardOf) {
     Map<Integer, Long> firsts = new HashMap<>();
     found.forEach(due -> firsts.merge(shardOf.applyAsInt(due), due.fireAt(), Math::min));
     began.forEach(
         (shard, beginning) -> {
-          long first = Math.min(now, firsts.getOrDefault(shard, now));
+          long first = Math.min(end, firsts.getOrDefault(shard, end));
           bounds.computeIfPresent(
               shard,
               (same, bound) ->

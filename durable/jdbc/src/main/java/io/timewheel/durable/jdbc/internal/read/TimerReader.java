@@ -69,7 +69,7 @@ public final class TimerReader {
             connection ->
                 sweeps.read(() -> queries.due(connection, shard, from, until, after, limit)));
     if (from == Long.MIN_VALUE && after == null) {
-      bounds.scanned(shard, now, due);
+      bounds.scanned(shard, Math.min(now, until), due);
     }
     return due;
   }
@@ -89,7 +89,7 @@ public final class TimerReader {
           transactions.read(
               connection ->
                   counters.sweeps.read(() -> queries.sweep(connection, from, until, limit)));
-      bounds.swept(from, now, due, timer -> Shards.of(timer.key(), shards));
+      bounds.swept(from, Math.min(now, until), due, timer -> Shards.of(timer.key(), shards));
       found.addAll(due);
     }
     return found;
