@@ -148,6 +148,14 @@ final class DurableTimers
     for (OnTimerMethod method : methods.values()) {
       register(method, method.handler());
     }
+    List<OnTimerMethod> transactional =
+        methods.values().stream().filter(OnTimerMethod::isTransactional).toList();
+    if (!transactional.isEmpty()) {
+      context
+          .getBean(ExactlyOnce.class)
+          .checkPool(
+              transactional.size(), transactional.stream().mapToLong(OnTimerMethod::limit).sum());
+    }
   }
 
   private @Nullable Class<?> targetClass(String bean) {

@@ -11,6 +11,14 @@ interface ExactlyOnce {
   /** {@return the class of the firing that a transactional method may take} */
   Class<?> firingType();
 
+  /**
+   * Logs a warning if the methods can hold all connections of the pool, so that other work waits.
+   *
+   * @param methods the number of transactional methods
+   * @param attempts the sum of their limits
+   */
+  void checkPool(int methods, long attempts);
+
   /** {@return a handler that calls the method in the transaction that records its success} */
   FinishingHandler handler(OnTimerMethod method);
 }

@@ -126,6 +126,10 @@ final class OnTimerMethod implements Handler {
     return annotation.value();
   }
 
+  boolean isTransactional() {
+    return annotation.transactional();
+  }
+
   int limit() {
     int byDefault = annotation.transactional() ? DEFAULT_TRANSACTIONS : DEFAULT_LIMIT;
     return annotation.limit() == -1 ? byDefault : annotation.limit();

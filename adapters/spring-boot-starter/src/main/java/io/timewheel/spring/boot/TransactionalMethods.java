@@ -26,6 +26,11 @@ import org.springframework.transaction.support.DefaultTransactionDefinition;
  * JPA, and transaction listeners.
  */
 final class TransactionalMethods implements ExactlyOnce {
+  private static final System.Logger LOGGER = System.getLogger("io.timewheel");
+
+  /** The number of connections that a store uses at the same time. */
+  private static final int STORE_CONNECTIONS = 7;
+
   private static final Set<Integer> APART =
       Set.of(
           TransactionDefinition.PROPAGATION_REQUIRES_NEW,
@@ -35,12 +40,41 @@ final class TransactionalMethods implements ExactlyOnce {
   private final TransactionTimers timers;
   private final DataSource source;
   private final PlatformTransactionManager manager;
+  private final @Nullable Integer poolSize;
 
+  /**
+   * Creates the methods' transactions.
+   *
+   * @param poolSize the maximum number of connections of the source; null if it is unknown
+   */
   TransactionalMethods(
-      TransactionTimers timers, DataSource source, PlatformTransactionManager manager) {
+      TransactionTimers timers,
+      DataSource source,
+      PlatformTransactionManager manager,
+      @Nullable Integer poolSize) {
     this.timers = timers;
     this.source = source;
     this.manager = manager;
+    this.poolSize = poolSize;
+  }
+
+  @Override
+  public void checkPool(int methods, long attempts) {
+    if (poolSize != null && attempts > poolSize) {
+      LOGGER.log(
+          System.Logger.Level.WARNING,
+          "transactional @OnTimer methods can hold all connections of the pool: the limits of "
+              + methods
+              + " methods add up to "
+              + attempts
+              + " attempts, and the pool has "
+              + poolSize
+              + " connections (expected: at least "
+              + (attempts + STORE_CONNECTIONS)
+              + ", "
+              + STORE_CONNECTIONS
+              + " of them for the store, or lower limits)");
+    }
   }
 
   @Override

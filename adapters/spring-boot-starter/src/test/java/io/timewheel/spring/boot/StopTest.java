@@ -17,10 +17,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
-import java.util.logging.Logger;
-import java.util.logging.SimpleFormatter;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.Banner;
 import org.springframework.boot.WebApplicationType;
@@ -115,7 +111,7 @@ class StopTest {
     context.getBean(ManualTimeSource.class).advanceBy(Duration.ofHours(1));
     Eventually.holds("all to expire", () -> timer.stats().expired() == 3);
 
-    List<String> log = closeAndRead(context);
+    List<String> log = Log.of(context::close);
 
     Eventually.noThreadNamed("full");
     assertThat(neverBegun.isCancelled()).isTrue();
@@ -132,7 +128,7 @@ class StopTest {
     Eventually.zero(stuck.begun);
 
     List<String> log = new CopyOnWriteArrayList<>();
-    Thread closer = new Thread(() -> log.addAll(closeAndRead(context)));
+    Thread closer = new Thread(() -> log.addAll(Log.of(context::close)));
     closer.start();
     Eventually.holds("the timer to refuse timeouts", () -> isRefusing(timer));
     closer.interrupt();
@@ -173,32 +169,6 @@ class StopTest {
         .hasRootCauseMessage("on purpose");
 
     Eventually.noThreadNamed("failing");
-  }
-
-  /** Closes the context, and returns its log. */
-  private static List<String> closeAndRead(ConfigurableApplicationContext context) {
-    List<String> lines = new CopyOnWriteArrayList<>();
-    Handler handler =
-        new Handler() {
-          @Override
-          public void publish(LogRecord entry) {
-            lines.add(new SimpleFormatter().formatMessage(entry));
-          }
-
-          @Override
-          public void flush() {}
-
-          @Override
-          public void close() {}
-        };
-    Logger logger = Logger.getLogger("io.timewheel");
-    logger.addHandler(handler);
-    try {
-      context.close();
-    } finally {
-      logger.removeHandler(handler);
-    }
-    return lines;
   }
 
   private static boolean isRefusing(Timer timer) {

@@ -4,6 +4,7 @@ package io.timewheel.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
@@ -16,6 +17,7 @@ import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Primary;
 import org.springframework.jdbc.datasource.DataSourceTransactionManager;
 import org.springframework.transaction.PlatformTransactionManager;
 import org.springframework.transaction.annotation.Propagation;
@@ -76,6 +78,31 @@ class TransactionalOnTimerRefusalTest {
             CurrentTransactionTimerTest.Jdbc.class, StoreElsewhere.class),
         Work.class,
         "no tables of timers in its default schema (expected: ");
+  }
+
+  @Test
+  void anotherStoreOfTheScheduler() {
+    withStore
+        .withUserConfiguration(CurrentTransactionTimerTest.Jdbc.class, InMemory.class)
+        .withBean(Work.class)
+        .run(
+            context ->
+                assertThat(context)
+                    .getFailure()
+                    .rootCause()
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith(
+                        "timers in transactions would be in the store 'store', but the DurableTimer"
+                            + " uses the store 'inMemory' (expected: "));
+  }
+
+  @Configuration(proxyBeanMethods = false)
+  static class InMemory {
+    @Bean
+    @Primary
+    InMemoryTimerStore inMemory() {
+      return InMemoryTimerStore.create();
+    }
   }
 
   @Test

@@ -32,6 +32,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.aop.framework.ProxyFactory;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.jdbc.metadata.DataSourcePoolMetadataProvider;
+import org.springframework.boot.jdbc.metadata.HikariDataSourcePoolMetadata;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.ApplicationContext;
 import org.springframework.jdbc.core.JdbcTemplate;
@@ -178,6 +180,40 @@ class TransactionalOnTimerTest {
   }
 
   // Commit
+
+  @Test
+  void warnsIfTheMethodsCanHoldAllConnections() {
+    assertThat(start(withJdbc.withBean(Fitting.class).withBean(One.class)))
+        .containsExactly(
+            "transactional @OnTimer methods can hold all connections of the pool: the limits of 2"
+                + " methods add up to 17 attempts, and the pool has 16 connections (expected: at"
+                + " least 24, 7 of them for the store, or lower limits)");
+  }
+
+  @Test
+  void logsNothingIfTheMethodsLeaveConnections() {
+    assertThat(start(withJdbc.withBean(Fitting.class))).isEmpty();
+  }
+
+  private static List<String> start(ApplicationContextRunner runner) {
+    ApplicationContextRunner pooled =
+        runner.withBean(
+            DataSourcePoolMetadataProvider.class,
+            () -> source -> new HikariDataSourcePoolMetadata((HikariDataSource) source));
+    return Log.of(() -> pooled.run(context -> assertThat(context).hasNotFailed())).stream()
+        .filter(message -> message.contains("pool"))
+        .toList();
+  }
+
+  static class Fitting {
+    @OnTimer(value = "fitting", transactional = true, limit = 16)
+    void work() {}
+  }
+
+  static class One {
+    @OnTimer(value = "one", transactional = true, limit = 1)
+    void work() {}
+  }
 
   @Test
   void effectIsCommittedWithTheTimer() {
