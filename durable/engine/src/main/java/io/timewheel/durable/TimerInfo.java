@@ -101,7 +101,7 @@ public final class TimerInfo {
     return record.definition().missed();
   }
 
-  /** {@return the requested grace: how late a run may begin before it counts as missed} */
+  /** {@return the grace: how late a run may begin before it counts as missed} */
   public Duration grace() {
     return Duration.ofMillis(record.definition().graceMillis());
   }

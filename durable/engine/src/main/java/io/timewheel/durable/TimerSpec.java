@@ -356,11 +356,12 @@ public final class TimerSpec {
             headers,
             retry,
             missed == null ? MissedRuns.FIRE_ONCE : missed,
-            EpochMillis.ceil(grace == null ? Decision.DEFAULT_GRACE : grace));
+            Math.max(
+                minGraceMillis, EpochMillis.ceil(grace == null ? Decision.DEFAULT_GRACE : grace)));
     return new Change.Schedule(
         key,
         definition,
-        dueMillis(recurs, definition, minGraceMillis, nowMillis),
+        dueMillis(recurs, definition, nowMillis),
         after != null,
         condition,
         version,
@@ -402,11 +403,7 @@ public final class TimerSpec {
     }
   }
 
-  private long dueMillis(
-      @Nullable Recurrence recurs,
-      TimerDefinition definition,
-      long minGraceMillis,
-      long nowMillis) {
+  private long dueMillis(@Nullable Recurrence recurs, TimerDefinition definition, long nowMillis) {
     if (after != null) {
       if (at != null || recurs != null) {
         throw new InvalidArgumentException(
@@ -430,8 +427,8 @@ public final class TimerSpec {
       if (firstMillis == EpochMillis.NEVER) {
         throw new InvalidArgumentException(key + ": " + recurs + " never comes");
       }
-      long graceMillis = Math.max(minGraceMillis, definition.graceMillis());
-      return Decision.of(recurs, definition.missed(), graceMillis, firstMillis, nowMillis)
+      return Decision.of(
+              recurs, definition.missed(), definition.graceMillis(), firstMillis, nowMillis)
           .atMillis();
     }
     if (at == null) {

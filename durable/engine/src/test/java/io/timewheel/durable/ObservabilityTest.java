@@ -13,7 +13,10 @@ import io.timewheel.durable.testkit.FaultyStore;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.logging.Level;
 import jdk.jfr.FlightRecorder;
 import jdk.jfr.Recording;
@@ -34,14 +37,26 @@ class ObservabilityTest {
 
   @RegisterExtension private final LogLines log = new LogLines(Level.INFO);
 
+  /** The running attempts of the handler {@code slow}. */
+  private final Deque<CompletableFuture<Void>> slow = new ArrayDeque<>();
+
   private final Scene scene =
       new Scene(
           builder ->
-              builder.handler(
-                  "fails",
-                  firing -> {
-                    throw new IllegalStateException("no luck");
-                  }));
+              builder
+                  .handler(
+                      "fails",
+                      firing -> {
+                        throw new IllegalStateException("no luck");
+                      })
+                  .asyncHandler(
+                      "slow",
+                      firing -> {
+                        slow.add(new CompletableFuture<>());
+                        return slow.getLast();
+                      },
+                      1,
+                      null));
 
   private void schedule(String id, String handlerName) {
     scene.timer.schedule(
@@ -137,6 +152,25 @@ class ObservabilityTest {
     scene.timer.resume("ns", "report");
     scene.kit.settle();
     assertThat(troubles()).containsExactly("timer ns/report: behind: missed runs dropped: 1");
+  }
+
+  @Test
+  void aTimerWhoseRunsTakeLongerThanItsPeriodIsLoggedOnce() {
+    scene.timer.schedule(
+        TimerSpec.of("ns", "slow")
+            .every(Duration.ofSeconds(10))
+            .grace(Duration.ofSeconds(30))
+            .handler("slow"));
+    for (int i = 0; i < 30; i++) {
+      scene.kit.advanceBy(Duration.ofSeconds(15));
+      slow.remove().complete(null);
+      scene.kit.settle();
+    }
+    assertThat(scene.timer.stats().skipped()).isPositive();
+    assertThat(troubles())
+        .containsExactly(
+            "timer ns/slow: runs take longer than the period: missed runs are dropped. Logged once"
+                + " for each timer. Schedule it less often, or make its handler faster");
   }
 
   @Test

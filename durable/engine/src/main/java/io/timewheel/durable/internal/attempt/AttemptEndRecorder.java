@@ -107,7 +107,7 @@ public final class AttemptEndRecorder {
       health.counters.lost.increment();
     }
     if (applied && held != Attempt.End.SUPERSEDED) {
-      health.dropped(change.key(), end.dropped());
+      health.overrun(change.key(), end.dropped());
       if (isLast(change.end()) && record.state() != TimerState.CANCELLED) {
         health.counters.exhausted.increment();
         health.operatorLog.add(

@@ -3,6 +3,8 @@ package io.timewheel.durable.internal.health;
 
 import io.timewheel.TimeSource;
 import io.timewheel.durable.model.TimerKey;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** The state of the engine for operators: counters, warnings, and whether the store answers. */
 public final class Health {
@@ -11,6 +13,9 @@ public final class Health {
    * run.
    */
   public static final int MAX_COUNTED_RUNS = 10_000;
+
+  /** Bounds the memory of {@link #overrun}. */
+  private static final int MAX_OVERRUN = 1_000;
 
   public final Counters counters = new Counters();
   public final OperatorLog operatorLog = new OperatorLog();
@@ -21,9 +26,26 @@ public final class Health {
   /** The health of commits to the store. */
   public final StoreHealth writing;
 
+  /** The timers whose runs take longer than their period. */
+  private final Set<TimerKey> overrun = ConcurrentHashMap.newKeySet();
+
   public Health(TimeSource time) {
     reading = new StoreHealth(time);
     writing = new StoreHealth(time);
+  }
+
+  /** Counts missed runs that are dropped because a run has ended too late. Logs a timer once. */
+  public void overrun(TimerKey key, long runs) {
+    if (runs > 0) {
+      counters.skipped.add(runs);
+      if (overrun.size() < MAX_OVERRUN && overrun.add(key)) {
+        operatorLog.add(
+            "runs take longer than the period",
+            key,
+            "missed runs are dropped. Logged once for each timer. Schedule it less often, or make"
+                + " its handler faster");
+      }
+    }
   }
 
   /** Counts and reports missed runs of a timer that are dropped. */
