@@ -99,9 +99,16 @@ final class TimersCommand {
     return Call.of("PUT", ApiClient.timer(namespace, id)).with(options.timer(globals()));
   }
 
-  /** Prints the answer to a call. */
+  /**
+   * Prints the answer to a change. Only JSON contains the attempts, because {@code get} shows them.
+   */
   private int print(Call call) {
-    globals().printer().fields(globals().client().call(call));
+    JsonNode answer = globals().client().call(call);
+    Printer printer = globals().printer();
+    if (!printer.isJson() && answer instanceof ObjectNode timer) {
+      timer.remove("attempts");
+    }
+    printer.fields(answer);
     return ExitCode.DONE;
   }
 
@@ -110,7 +117,8 @@ final class TimersCommand {
       @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
           String namespace,
       @Parameters(paramLabel = "ID", description = "ID of the timer.") String id) {
-    return print(Call.get(ApiClient.timer(namespace, id)));
+    globals().printer().fields(globals().client().call(Call.get(ApiClient.timer(namespace, id))));
+    return ExitCode.DONE;
   }
 
   @Command(name = "list", description = "List timers (default: unfinished ones).")

@@ -75,6 +75,17 @@ final class CommandLineTest {
   }
 
   @Test
+  void showsTheAttemptsOfATimerOnlyWithGetOrAsJson() {
+    answer = "{\"id\":\"a\",\"attempts\":[{\"attempt\":1,\"error\":\"status 500\"}]}";
+    assertThat(run("timers pause shop a")).isEqualTo(ExitCode.DONE);
+    assertThat(out.toString()).contains("id").doesNotContain("status 500");
+    assertThat(run("timers get shop a")).isEqualTo(ExitCode.DONE);
+    assertThat(out.toString()).containsOnlyOnce("status 500");
+    assertThat(run("timers pause shop a --output json")).isEqualTo(ExitCode.DONE);
+    assertThat(out.toString()).contains("\"attempts\"");
+  }
+
+  @Test
   void createsATimerWithAllItsSettings() {
     assertThat(
             run(
