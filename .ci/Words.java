@@ -83,7 +83,8 @@ final class Words {
     String path = root.relativize(file).toString().replace('\\', '/');
     String extension = path.substring(path.lastIndexOf('.') + 1);
     boolean isJava = extension.equals("java");
-    if (!isJava && !TEXTS.contains(extension) || path.equals(".ci/Words.java")) {
+    boolean isScript = !file.getFileName().toString().contains(".") && Files.isExecutable(file);
+    if (!isJava && !isScript && !TEXTS.contains(extension) || path.equals(".ci/Words.java")) {
       return;
     }
     String text = Files.readString(file);

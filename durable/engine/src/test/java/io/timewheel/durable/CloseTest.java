@@ -104,7 +104,7 @@ class CloseTest {
         DurableTimer.builder(store).handler("h", firing -> {}).queueCapacity(1, false).start();
     holdCommits();
     var first = timer.scheduleAsync(spec("first")).toCompletableFuture();
-    Await.until(() -> timer.stats().queued() <= 0); // until its commit is running
+    Await.until(() -> timer.stats().queued() == 0); // until its commit is running
     var second = timer.scheduleAsync(spec("second")).toCompletableFuture();
     AtomicReference<Throwable> answer = new AtomicReference<>();
     Thread blocked =
@@ -133,7 +133,7 @@ class CloseTest {
     DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
     var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
-    Await.until(() -> timer.stats().queued() <= 0);
+    Await.until(() -> timer.stats().queued() == 0);
     var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
     timer.close(Duration.ofMillis(20));
     assertThatThrownBy(waiting::join)
@@ -152,7 +152,7 @@ class CloseTest {
     DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
     var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
-    Await.until(() -> timer.stats().queued() <= 0);
+    Await.until(() -> timer.stats().queued() == 0);
     var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
     store.close();
     gate.countDown();

@@ -305,7 +305,7 @@ class ConnectionsTest {
     Await.until(() -> running.server.connections().count() < 3);
     second.close();
     third.close();
-    Await.until(() -> running.server.connections().count() <= 0);
+    Await.until(() -> running.server.connections().count() == 0);
     Socket later = connect();
     send(later, GET + "\r\n");
     assertThat(statusLine(later)).contains("200");

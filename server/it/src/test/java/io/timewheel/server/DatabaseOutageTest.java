@@ -53,7 +53,7 @@ class DatabaseOutageTest {
     return client.sendAsync(request, BodyHandlers.ofString()).thenApply(Answer::new);
   }
 
-  /** The first store probe of a new process has opened its connections. */
+  /** Waits until the new process is ready, then schedules a timer. */
   private void makeFirstTimer() {
     Await.until(() -> status("/readyz") == 200);
     Answer put = send("PUT", TIMERS + "a", SPEC).join();

@@ -28,8 +28,8 @@ import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Tests streams of events through real sockets. Only this class verifies resumed streams and their
- * limits on a whole server.
+ * Tests streams of events through real sockets. Only this class verifies streams that are resumed
+ * or read too slowly.
  */
 class EventResourceTest {
   private static final String LATER = "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";

@@ -135,7 +135,7 @@ class HttpsTest {
   }
 
   private static void await(BooleanSupplier so) {
-    Await.until(() -> so.getAsBoolean());
+    Await.until(so::getAsBoolean);
   }
 
   /** {@return the kind of key in the certificate of a new connection} */

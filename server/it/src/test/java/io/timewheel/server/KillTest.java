@@ -197,8 +197,8 @@ class KillTest {
     for (Future<?> maker : makers) {
       maker.get();
     }
-    Await.until(
-        () -> !hasUnfinished()); // firings that a kill left return after their claim lease expires
+    // Firings of a killed server return after their claim lease expires.
+    Await.until(() -> !hasUnfinished());
     consuming = false;
     for (Future<?> consumer : consumers) {
       consumer.get();

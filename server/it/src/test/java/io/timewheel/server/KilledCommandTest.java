@@ -24,8 +24,8 @@ import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests commands that are killed while the server has made a copy for them. Only this class kills
- * the command and not the server.
+ * Tests commands that are killed while the server has made a copy for them. Only this class
+ * verifies that the server deletes the copy.
  */
 @Tag("proof")
 @Timeout(value = 10, unit = MINUTES, threadMode = ThreadMode.SEPARATE_THREAD)

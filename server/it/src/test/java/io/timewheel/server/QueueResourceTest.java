@@ -36,8 +36,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import tools.jackson.databind.JsonNode;
 
 /**
- * Tests claims and claim leases over HTTP. Only this class waits for as long as a claim waits by
- * default.
+ * Tests claims and claim leases over HTTP. Only this class verifies the default wait of a claim, 20
+ * s.
  */
 @Execution(ExecutionMode.CONCURRENT)
 class QueueResourceTest {

@@ -12,9 +12,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests exit codes and messages of servers that do not start. */
+/** Tests exit codes and messages of servers that do not start. A server that starts never ends. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ServeRefusalsTest {
   @TempDir private Path directory;
 

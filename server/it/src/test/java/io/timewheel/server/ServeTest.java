@@ -49,8 +49,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Tests the server as a separate process. Only this test proves its signals and exit codes, the
- * environment that it reads, and that nodes in processes of their own share a database.
+ * Tests the server as a separate process. Only this class verifies exit code 0 after SIGTERM, the
+ * drain delay, the environment of a server, and an application and a server on one database.
  */
 class ServeTest {
   @TempDir private Path directory;

@@ -26,8 +26,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
 /**
- * Tests {@code timewheel store} with {@code --store}. Only this class verifies these commands on
- * both databases.
+ * Tests {@code timewheel store} with {@code --store}. Only this class verifies {@code init}, {@code
+ * export}, {@code import} and {@code verify} on both databases.
  */
 class SharedStoreCommandTest {
   @TempDir private Path directory;

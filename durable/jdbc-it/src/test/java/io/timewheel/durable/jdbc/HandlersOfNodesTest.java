@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 /**
  * Runs three nodes on one database, with their threads and real clocks: an application with handler
  * A, one with handler B, and a server with a handler prefix and a queue. Only this class verifies
- * handlers that some nodes lack, with a real database.
+ * handlers, prefixes and queues that some nodes lack, on both databases.
  */
 @Timeout(300)
 class HandlersOfNodesTest {

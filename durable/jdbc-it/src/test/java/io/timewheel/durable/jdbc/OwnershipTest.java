@@ -265,7 +265,7 @@ class OwnershipTest {
           "SELECT lease_until FROM timewheel_node " + node.store.server().expressions().forShare());
       CompletableFuture<Void> renewal = CompletableFuture.runAsync(node.ownership()::renew);
       String alive = "SELECT count(*) FROM timewheel_node WHERE lease_until > " + now;
-      Await.until(() -> fixture.number(alive) <= 0);
+      Await.until(() -> fixture.number(alive) == 0);
       holder.rollback();
       try {
         renewal.join();

@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 
 /**
  * A database whose tables exist and contain only the rows that the store inserts into new tables. A
- * test returns it, and the next test gets it again: to delete a few rows takes a hundredth of the
- * time that it takes to create the tables.
+ * test returns it, and the next test gets it again: deleting a few rows takes a hundredth of the
+ * time that creating the tables takes.
  *
  * <p>A returned database is dropped from use if a test has changed its schema, has inserted many
  * rows, or still has a transaction open.
@@ -31,14 +31,14 @@ final class Prepared {
 
   private static final Pattern TABLE =
       Pattern.compile("CREATE TABLE (?:IF NOT EXISTS )?(timewheel_\\w+) (?!PARTITION OF)");
-  private static final Pattern SEED = Pattern.compile("(?ms)^INSERT INTO .*?;$");
+  private static final Pattern INITIAL_ROW = Pattern.compile("(?ms)^INSERT INTO .*?;$");
 
   private static final Map<Server, Deque<Prepared>> FREE = new EnumMap<>(Server.class);
 
   private final Server server;
   private final Database database;
   private final List<String> tables;
-  private final List<String> seeds;
+  private final List<String> initialRows;
   private final String fingerprint;
 
   private Prepared(Server server) {
@@ -47,7 +47,7 @@ final class Prepared {
     JdbcTimerStore.Builder builder = server.builder(database.dataSource()).shards(SHARDS);
     String script = builder.migration(false);
     tables = TABLE.matcher(script).results().map(match -> match.group(1)).toList();
-    seeds = SEED.matcher(script).results().map(MatchResult::group).toList();
+    initialRows = INITIAL_ROW.matcher(script).results().map(MatchResult::group).toList();
     try (Connection connection = database.connect();
         Statement statement = connection.createStatement()) {
       statement.execute(script);
@@ -74,11 +74,13 @@ final class Prepared {
       connection.setAutoCommit(false);
       statement.execute(server.waitBriefly());
       if (!isUnchanged(statement) || !empty(statement)) {
+        System.out.println("The tables are not used again: a test has changed or filled them.");
         return;
       }
       connection.commit();
     } catch (SQLException e) {
-      return; // for example, a test has a transaction open
+      System.out.println("The tables are not used again: " + e); // a transaction may be open
+      return;
     }
     synchronized (Prepared.class) {
       FREE.get(server).add(this);
@@ -101,8 +103,8 @@ final class Prepared {
     for (String table : tables) {
       rows += statement.executeUpdate("DELETE FROM " + table);
     }
-    for (String seed : seeds) {
-      statement.execute(seed);
+    for (String row : initialRows) {
+      statement.execute(row);
     }
     return rows <= MOST_ROWS;
   }

@@ -3,6 +3,7 @@ package io.timewheel.durable.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testing.Seed;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,7 @@ class CutsTest {
 
   @Test
   void leavesTheContentOfAnEarlierMoment() throws Exception {
-    Cuts.Report report = new Cuts(16, 0, 8, 1, Log.NONE, directory).run();
+    Cuts.Report report = new Cuts(16, 0, 8, Seed.get(), Log.NONE, directory).run();
     assertThat(report.violations).isEmpty();
     assertThat(report.cuts).isEqualTo(16);
     assertThat(report.effective).isPositive();
@@ -26,7 +27,7 @@ class CutsTest {
 
   @Test
   void findsAHole() throws Exception {
-    assertThat(new Cuts(2, 0, 2, 1, Cuts.HOLE, directory).run().violations)
+    assertThat(new Cuts(2, 0, 2, Seed.get(), Cuts.HOLE, directory).run().violations)
         .anySatisfy(
             found ->
                 assertThat(found).contains("is missing, and was committed before the request for"));

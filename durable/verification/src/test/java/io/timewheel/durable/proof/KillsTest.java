@@ -3,6 +3,7 @@ package io.timewheel.durable.proof;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testing.Seed;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -13,7 +14,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * A short run of the kills, and runs with a fault that must be found. Only this class kills
- * processes with a RocksDB store at any moment, and judges every answer.
+ * applications with a RocksDB store at any moment, and checks their calls, answers and attempts.
  */
 @Tag("proof")
 @Execution(ExecutionMode.CONCURRENT)
@@ -26,7 +27,7 @@ class KillsTest {
   private int runs;
 
   private Kills.Report kills(int rounds, int life, int skewMillis, String fault) throws Exception {
-    long seed = 1L + runs; // the moments of the kills differ all the same
+    long seed = Seed.get() + runs; // the moments of the kills differ all the same
     Path stores = directory.resolve("run-" + ++runs);
     Kills.Plan plan = new Kills.Plan(rounds, 0, life, 2, skewMillis, 0, seed, fault, stores);
     System.out.println(plan); // with the seed

@@ -20,6 +20,8 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -73,8 +75,8 @@ final class StandIn implements AutoCloseable {
 
   private volatile boolean away;
 
-  /** The list that the next pages continue: to filter again for each page would take seconds. */
-  private volatile List<ObjectNode> listed = List.of();
+  /** The lists that the next pages continue: to filter again for each page would take seconds. */
+  private final Map<String, List<ObjectNode>> lists = new ConcurrentHashMap<>();
 
   /** The reason for refusing all requests about timers; empty to accept them. */
   volatile String refusal = "";
@@ -274,10 +276,13 @@ final class StandIn implements AutoCloseable {
       ArrayNode list = JSON.createArrayNode();
       int from = Integer.parseInt(query.getOrDefault("pageToken", "0"));
       int size = Integer.parseInt(query.getOrDefault("pageSize", "100"));
-      if (from == 0) {
-        listed = timers.matching(namespace, query).toList();
-      }
-      List<ObjectNode> found = listed;
+      Map<String, String> asked = new TreeMap<>(query);
+      asked.keySet().removeAll(List.of("pageToken", "pageSize"));
+      List<ObjectNode> found =
+          lists.compute(
+              namespace + asked,
+              (same, known) ->
+                  from == 0 || known == null ? timers.matching(namespace, query).toList() : known);
       found.stream().skip(from).limit(size).forEach(list::add);
       ObjectNode page = JSON.createObjectNode().set("timers", list).asObject();
       if (from + size < found.size()) {

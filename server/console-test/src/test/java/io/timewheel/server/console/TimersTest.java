@@ -4,7 +4,6 @@ package io.timewheel.server.console;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
-import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -149,28 +148,31 @@ class TimersTest extends ConsoleTest {
 
   @Test
   void offersTheRightVerbFirst() {
-    Map<String, List<String>> verbs =
-        Map.of(
-            "scheduled", List.of("Run timer now", "Pause timer"),
-            "ready", List.of("Pause timer", "Pause timer"),
-            "retrying", List.of("Run timer now", "Pause timer"),
-            "failed", List.of("Retry timer", "Retry timer"),
-            "blocked", List.of("Retry timer", "Retry timer"),
-            "paused", List.of("Resume timer", "Resume timer"),
-            "running", List.of("Edit timer", "Cancel timer"));
-    verbs.keySet().forEach(state -> site.timers.put("verbs", state, LATER).put("state", state));
+    record First(String state, String onItsPage, String forSeveral) {}
+
+    List<First> verbs =
+        List.of(
+            new First("scheduled", "Run timer now", "Pause timer"),
+            new First("ready", "Pause timer", "Pause timer"),
+            new First("failed", "Retry timer", "Retry timer"),
+            new First("retrying", "Run timer now", "Pause timer"),
+            new First("paused", "Resume timer", "Resume timer"),
+            new First("running", "Edit timer", "Cancel timer"),
+            new First("blocked", "Retry timer", "Retry timer"));
+    verbs.forEach(each -> site.timers.put("verbs", each.state, LATER).put("state", each.state));
     show("#/timers?ns=verbs&state=all");
     verbs.forEach(
-        (state, each) -> {
-          browser.click("[aria-label='Select " + state + "']");
-          browser.awaitText(".bulk-verbs button:first-child", each.get(1));
-          browser.click("[aria-label='Select " + state + "']");
+        each -> {
+          browser.click("[aria-label='Select " + each.state + "']");
+          browser.awaitText(".bulk-verbs button:first-child", each.forSeveral);
+          browser.click("[aria-label='Select " + each.state + "']");
+          browser.await("no selection", () -> !browser.all(".bulk[hidden]").isEmpty());
         });
     verbs.forEach(
-        (state, each) -> {
-          follow("#/timer/verbs/" + state);
-          browser.awaitText("h1", state);
-          browser.awaitText(".actions button:first-child", each.get(0));
+        each -> {
+          follow("#/timer/verbs/" + each.state);
+          browser.awaitText("h1", each.state);
+          browser.awaitText(".actions button:first-child", each.onItsPage);
         });
   }
 

@@ -7,13 +7,16 @@ import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Objects;
 
 /**
  * Keeps the data of new servers, because a server takes seconds to create its data, and a copy
  * takes a tenth of a second. All JVMs of a user share the templates, which remain in the temporary
- * directory. A new version of a server has another template.
+ * directory. A new version of a server has another template. A template is made again after a day:
+ * the system may have deleted some of its files by then.
  *
  * <p>All copies of a PostgreSQL template have the same system identifier.
  */
@@ -34,35 +37,39 @@ final class Templates {
    * @param program the binary that creates the data
    * @param data the directory of the copy, which does not exist yet
    */
+  @SuppressWarnings("try") // the lock is held, not used
   static void copy(Path program, Path log, Path data, Maker maker)
       throws IOException, InterruptedException {
-    Path template = template(program, maker);
-    Processes.run(
-        log,
-        List.of(
-            "cp",
-            "-R",
-            "--preserve=mode,timestamps",
-            "--sparse=always",
-            template.toString(),
-            data.toString()));
-  }
-
-  /** One JVM creates a template while the others wait. */
-  private static synchronized Path template(Path program, Maker maker)
-      throws IOException, InterruptedException {
-    Path template = Directories.parent().resolve(PREFIX + id(program));
-    Path lock = Directories.parent().resolve(PREFIX + id(program) + ".lock");
-    try (FileChannel channel =
-            FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        FileLock held = channel.lock()) {
-      if (held.isValid() && !Files.exists(template)) {
-        Path made = Directories.create();
-        maker.make(made.resolve(DATA));
-        Files.move(made, template); // last, so that a template is complete
+    synchronized (Templates.class) { // a JVM can lock the file once
+      Path template = Directories.parent().resolve(PREFIX + id(program));
+      Path lock = Directories.parent().resolve(PREFIX + id(program) + ".lock");
+      try (FileChannel channel =
+              FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+          FileLock unused = channel.lock()) {
+        if (Files.exists(template) && isOld(template)) {
+          Directories.delete(template);
+        }
+        if (!Files.exists(template)) {
+          Path made = Directories.create();
+          maker.make(made.resolve(DATA));
+          Files.move(made, template); // last, so that a template is complete
+        }
+        Processes.run(
+            log,
+            List.of(
+                "cp",
+                "-R",
+                "--preserve=mode,timestamps",
+                "--sparse=always",
+                template.resolve(DATA).toString(),
+                data.toString()));
       }
     }
-    return template.resolve(DATA);
+  }
+
+  private static boolean isOld(Path template) throws IOException {
+    Instant made = Files.getLastModifiedTime(template).toInstant();
+    return made.isBefore(Instant.now().minus(Duration.ofDays(1)));
   }
 
   private static String id(Path program) throws IOException {

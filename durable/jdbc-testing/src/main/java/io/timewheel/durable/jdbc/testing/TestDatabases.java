@@ -9,7 +9,8 @@ import org.junit.jupiter.api.Assumptions;
 
 /**
  * Provides the servers that all tests of this JVM share. Each is started at its first use, and ends
- * with the JVM. Its commits do not wait for the disk. Each test class creates its own database.
+ * with the JVM. Its commits do not wait for the disk. Each test class creates its own database. A
+ * test that crashes a server starts it again.
  *
  * <p>If the binaries of a server are not installed, tests that need it are skipped with the reason.
  */
@@ -26,20 +27,14 @@ public final class TestDatabases {
 
   private TestDatabases() {}
 
-  /**
-   * {@return the running PostgreSQL server of this JVM} A test that crashes the server starts it
-   * again.
-   */
+  /** {@return the running PostgreSQL server of this JVM} */
   public static DatabaseServer postgresql() {
     return POSTGRESQL.server();
   }
 
   /**
-   * {@return the running MariaDB server of this JVM} A test that crashes the server starts it
-   * again.
-   *
-   * <p>MariaDB 10.11 may crash in {@code ha_maria::drop_table} when a client is killed. The test of
-   * that client fails then. The next test finds the server started again.
+   * {@return the running MariaDB server of this JVM} Starts it again if it has crashed, for the
+   * next test: MariaDB 10.11 may crash in {@code ha_maria::drop_table} when a client is killed.
    */
   public static DatabaseServer mariadb() {
     DatabaseServer server = MARIADB.server();

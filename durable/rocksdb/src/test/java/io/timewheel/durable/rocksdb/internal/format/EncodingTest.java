@@ -69,14 +69,14 @@ class EncodingTest {
     return Integer.signum(comparison);
   }
 
-  @Property(tries = 300, seed = "1")
+  @Property(tries = 300)
   void keepsTheOrderOfTimers(@ForAll("keys") TimerKey a, @ForAll("keys") TimerKey b) {
     assertThat(sign(Arrays.compareUnsigned(Keys.timer(a), Keys.timer(b))))
         .isEqualTo(sign(a.compareTo(b)));
     assertThat(Keys.timer(Keys.timer(a))).isEqualTo(a);
   }
 
-  @Property(tries = 300, seed = "1")
+  @Property(tries = 300)
   void keepsTheOrderOfTheDueAndFinishedIndexes(
       @ForAll("positions") DuePosition a, @ForAll("positions") DuePosition b) {
     byte[] dueA = Keys.due(0, a.fireAt(), Keys.timer(a.key()));
@@ -89,7 +89,7 @@ class EncodingTest {
     assertThat(Keys.finished(finishedA)).isEqualTo(a);
   }
 
-  @Property(tries = 300, seed = "1")
+  @Property(tries = 300)
   void keepsQueuesApartAndTheirOrder(
       @ForAll("positions") DuePosition a,
       @ForAll("positions") DuePosition b,
@@ -112,7 +112,7 @@ class EncodingTest {
         && Arrays.compareUnsigned(key, Keys.behindAll(prefix)) < 0;
   }
 
-  @Property(tries = 300, seed = "1")
+  @Property(tries = 300)
   void findsIdsByTheirBeginning(
       @ForAll("keys") TimerKey key, @ForAll("texts") String prefix, @ForAll boolean longer) {
     TimerKey other = longer ? new TimerKey(key.namespace(), prefix + key.id()) : key;
@@ -120,7 +120,7 @@ class EncodingTest {
     assertThat(isWithin(Keys.timer(other), from)).isEqualTo(other.id().startsWith(prefix));
   }
 
-  @Property(tries = 300, seed = "1")
+  @Property(tries = 300)
   void decodesNumbers(@ForAll long a, @ForAll long b, @ForAll("texts") String text) {
     byte[] bytes =
         new ByteWriter().signed(a).unsigned(b).fixed64(a).ordered64(b).sized(text).toBytes();
@@ -243,7 +243,7 @@ class EncodingTest {
     return RecordCodec.decode(record.key(), bytes, () -> record.definition().payload());
   }
 
-  @Property(tries = 300, seed = "1")
+  @Property(tries = 300)
   void decodesARecord(@ForAll("records") TimerRecord record) {
     Stored stored = decode(record, encode(record));
     assertThat(stored.record()).isEqualTo(record);
@@ -253,7 +253,7 @@ class EncodingTest {
   }
 
   /** A revision that was written after it had overflowed 32 bits. */
-  @Property(tries = 100, seed = "1")
+  @Property(tries = 100)
   void decodesAnOverflowedRevision(@ForAll("records") TimerRecord record) {
     TimerRecord gone = Fixture.with(record, Integer.MIN_VALUE, record.fireAt());
     assertThat(decode(gone, encode(gone)).record()).isEqualTo(gone);
@@ -279,7 +279,7 @@ class EncodingTest {
     }
   }
 
-  @Property(tries = 100, seed = "1")
+  @Property(tries = 100)
   void decodesOrRefusesDamagedRecords(@ForAll("records") TimerRecord record, @ForAll long seed) {
     byte[] good = encode(record);
     Random random = new Random(seed);
@@ -294,7 +294,7 @@ class EncodingTest {
         .hasMessage("1 bytes too many");
   }
 
-  @Property(tries = 300, seed = "1")
+  @Property(tries = 300)
   void decodesOrRefusesRandomBytes(@ForAll byte[] bytes, @ForAll("records") TimerRecord record) {
     readsOrRefuses(record, bytes);
   }
