@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -167,8 +168,8 @@ final class Tutorial {
   private void write(Block block) throws IOException {
     String name =
         switch (block.language()) {
-          case "java" -> first(CLASS, block.text()) + ".java";
-          case "python" -> first(SCRIPT, block.text());
+          case "java" -> first(CLASS, block.text(), ".java");
+          case "python" -> first(SCRIPT, block.text(), "");
           case "xml" -> "pom.xml";
           default -> "";
         };
@@ -177,8 +178,10 @@ final class Tutorial {
     }
   }
 
-  private static String first(Pattern pattern, String text) {
-    return pattern.matcher(text).results().findFirst().orElseThrow().group(1);
+  /** Returns the first match with a suffix, or an empty text. */
+  private static String first(Pattern pattern, String text, String suffix) {
+    Matcher matcher = pattern.matcher(text);
+    return matcher.find() ? matcher.group(1) + suffix : "";
   }
 
   /** Skips the test, and states the reason, if a program that the reader needs is absent. */

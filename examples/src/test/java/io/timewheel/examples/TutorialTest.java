@@ -18,7 +18,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Verifies each tutorial: its files compile, and its commands print the texts that the page shows.
+ * Verifies each tutorial, and the testing guide: the files compile, and the commands print the
+ * texts that the page shows.
  */
 @Timeout(300)
 class TutorialTest {
@@ -57,6 +58,12 @@ class TutorialTest {
     int port = Tutorial.freePort();
     new Tutorial("tutorials/http.md", directory, Map.of(":7400", ":" + port))
         .follow(Map.of("TIMEWHEEL_PORT", String.valueOf(port)));
+  }
+
+  @Test
+  void testsOverHttp() throws Exception {
+    Tutorial.assumeInstalled("python3");
+    new Tutorial("guides/testing.md", directory).follow(Map.of());
   }
 
   @ParameterizedTest
