@@ -46,7 +46,7 @@ class DocumentationTest {
   static void readSources() throws IOException {
     StringBuilder text = new StringBuilder();
     for (String module :
-        List.of("examples", "adapters/netty", "adapters/dubbo", "durable/benchmarks")) {
+        List.of("examples", "examples/migrating", "adapters/netty", "adapters/dubbo")) {
       try (Stream<Path> files = Files.walk(ROOT.resolve(module).resolve("src"))) {
         for (Path file : files.filter(f -> f.toString().endsWith(".java")).toList()) {
           text.append(withoutSpace(Files.readString(file)));
@@ -62,6 +62,7 @@ class DocumentationTest {
         List.of(
             "migrate/memory.md",
             "migrate/durable.md",
+            "migrate/queues.md",
             "operate/embedded.md",
             "guides/patterns.md",
             "guides/recurring.md",

@@ -35,8 +35,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Verifies the code and the statements about durable timers in docs/migrate/durable.md and
- * README.md. DocumentationTest compares the code.
+ * Verifies the code and the statements about durable timers in docs/migrate/durable.md,
+ * docs/migrate/queues.md and README.md. DocumentationTest compares the code.
  */
 @SuppressWarnings("FutureReturnValueIgnored") // the result is visible in the timer
 class DurableMigratingTest {
