@@ -666,7 +666,8 @@ public final class DurableTimer implements AutoCloseable {
    */
   public Optional<TimerInfo> get(String namespace, String id) {
     TimerKey key = Limits.key(namespace, id);
-    return Optional.ofNullable(requests.ask(() -> store.get(key))).map(TimerInfo::new);
+    return Optional.ofNullable(requests.ask(() -> store.get(key)))
+        .map(record -> new TimerInfo(record, engine.clock.nowMillis()));
   }
 
   /**

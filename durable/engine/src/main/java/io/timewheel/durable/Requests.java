@@ -122,7 +122,7 @@ final class Requests {
   private static ScheduleResult result(
       ScheduleResult.Outcome effect, Change.Schedule change, Outcome outcome) {
     TimerRecord record = TimerRecord.scheduled(change, outcome.version(), null);
-    return new ScheduleResult(effect, new TimerInfo(record));
+    return new ScheduleResult(effect, new TimerInfo(record, TimerRecord.NONE));
   }
 
   CompletableFuture<CancelResult> cancel(TimerKey key, long version, @Nullable RequestId request) {
@@ -327,8 +327,10 @@ final class Requests {
             : order == TimerOrder.ID
                 ? new DuePosition(0, next)
                 : order.position(found.records().get(found.records().size() - 1));
+    long now = engine.clock.nowMillis();
     return new TimerList(
-        found.records().stream().map(TimerInfo::new).toList(), TimerList.token(filter, behind));
+        found.records().stream().map(record -> new TimerInfo(record, now)).toList(),
+        TimerList.token(filter, behind));
   }
 
   List<QueueInfo> queues(@Nullable String namespace, @Nullable TimerKey after, int limit) {

@@ -8,6 +8,7 @@ import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,9 +27,11 @@ public final class TimerInfo {
           "^jitter (PT(?=\\d)(?:\\d{1,2}H)?(?:\\d{1,2}M)?(?:\\d{1,2}(?:\\.\\d{1,3})?S)?) \\S+ ");
 
   private final TimerRecord record;
+  private final long readAtMillis;
 
-  TimerInfo(TimerRecord record) {
+  TimerInfo(TimerRecord record, long readAtMillis) {
     this.record = requireNonNull(record, "record");
+    this.readAtMillis = readAtMillis;
   }
 
   /** {@return its key} */
@@ -44,6 +47,19 @@ public final class TimerInfo {
   /** {@return its state} */
   public TimerState state() {
     return record.state();
+  }
+
+  /**
+   * {@return whether the timer of a handler was due and unclaimed when it was read, for example
+   * because no concurrency slot was free} Its {@link #state} is still SCHEDULED or RETRYING.
+   */
+  public boolean isOverdue() {
+    Claim former = record.former();
+    boolean givenBack = former != null && former.end() == Attempt.End.GIVEN_BACK;
+    return !record.definition().queue()
+        && (state() == TimerState.SCHEDULED || state() == TimerState.RETRYING)
+        && record.scheduledAt() <= readAtMillis
+        && (record.fireAt() <= readAtMillis || givenBack);
   }
 
   /** {@return the due time of its present or next run} */

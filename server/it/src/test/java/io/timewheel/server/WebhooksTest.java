@@ -397,6 +397,12 @@ class WebhooksTest {
         await("slow-" + i, COMPLETED);
       }
       assertThat(most).hasValue(16);
+      String list = "/v1/namespaces/" + namespace + "/timers?pageSize=50&state=";
+      // Others are claimed ahead, and are running.
+      Await.until(() -> !running.get(list + "ready").json().get("timers").isEmpty());
+      assertThat(running.get(list + "scheduled").json().get("timers")).isEmpty();
+      String ready = running.get(list + "ready").json().at("/timers/0/id").asString();
+      assertThat(running.get(path(ready)).text("state")).isEqualTo("ready");
     }
   }
 

@@ -10,6 +10,7 @@ import io.timewheel.api.TimerAnswer;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.webhook.StoredTarget;
 import java.time.Instant;
@@ -41,6 +42,11 @@ public final class TimerView {
     return answer(timer, payload, false);
   }
 
+  /** {@return the state of a timer; ready also if it waits for a concurrency slot} */
+  public static TimerState state(TimerInfo timer) {
+    return timer.isOverdue() ? TimerState.READY : timer.state();
+  }
+
   private static TimerAnswer answer(TimerInfo timer, boolean withPayload, boolean whole) {
     // Returned as it was sent. A delay is returned as the time at which it ends.
     String recurrence = timer.recurrence();
@@ -55,7 +61,7 @@ public final class TimerView {
         timer.key().namespace(),
         timer.key().id(),
         timer.version(),
-        Json.name(timer.state()),
+        Json.name(state(timer)),
         timer.dueAt(),
         timer.fireAt().orElse(null),
         timer.attempt(),

@@ -105,10 +105,10 @@ public final class TimerListResource {
     filter = target(filter, query).order(order(query));
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
     String token = query.text("pageToken");
-    Predicate<TimerInfo> shown =
-        "url".equals(query.text("target"))
-            ? timer -> timer.headers().containsKey(StoredTarget.URL) // others have handlers
-            : timer -> true;
+    Predicate<TimerInfo> shown = inStates(query.list("state"));
+    if ("url".equals(query.text("target"))) {
+      shown = shown.and(timer -> timer.headers().containsKey(StoredTarget.URL)); // or a handler
+    }
     list(exchange, payload ? filter : filter.withoutPayload(), shown, payload, pageSize, token);
   }
 
@@ -203,7 +203,11 @@ public final class TimerListResource {
       @Nullable String handler) {
     TimerFilter filter = TimerFilter.unfinished().namespace(namespace);
     if (!states.isEmpty()) {
-      filter = filter.states(states(states));
+      Set<TimerState> stored = states(states);
+      if (stored.contains(TimerState.READY)) { // also stored as these, see inStates
+        stored.addAll(EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING));
+      }
+      filter = filter.states(stored);
     }
     if (prefix != null) {
       if (prefix.chars().anyMatch(Character::isISOControl)) {
@@ -220,6 +224,12 @@ public final class TimerListResource {
     return handler == null
         ? filter
         : filter.handler(DeliveryName.sought(Names.checked("handler", handler), namespace));
+  }
+
+  /** {@return a condition for timers that are shown in some states; none means all states} */
+  static Predicate<TimerInfo> inStates(List<String> names) {
+    Set<TimerState> states = names.isEmpty() ? EnumSet.allOf(TimerState.class) : states(names);
+    return timer -> states.contains(TimerView.state(timer));
   }
 
   private static Set<TimerState> states(List<String> names) {

@@ -10,6 +10,7 @@ import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.document.TimerSpecs;
+import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Preconditions;
@@ -119,7 +120,7 @@ public final class TimerVerbResource {
     Problem problem = Problem.of(409, "wrong_state", "the state of the timer does not allow it");
     return reads
         .get(key)
-        .map(info -> problem.with("state", Json.name(info.state())))
+        .map(info -> problem.with("state", Json.name(TimerView.state(info))))
         .orElse(problem);
   }
 }
