@@ -6,11 +6,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.server.Running.Answer;
 import io.timewheel.server.settings.ServerConfig;
 import java.net.URI;
@@ -21,10 +24,15 @@ import java.net.http.HttpResponse.BodyHandlers;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests a bulk operation that is interrupted, for example by a kill of its server. */
+/**
+ * Tests a bulk operation that is interrupted, for example by a kill of its server, and one whose
+ * filter matches other timers meanwhile.
+ */
 @Timeout(120)
 class InterruptedBulkTest {
   /** The number of timers: more than the server changes at a time. */
@@ -79,13 +87,56 @@ class InterruptedBulkTest {
     }
   }
 
+  @Test
+  void changesOnlyTheCountedVersions() throws Exception {
+    AtomicReference<Runnable> afterCount = new AtomicReference<>();
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+            TimerPage page = super.page(query, after, limit);
+            Runnable first = afterCount.getAndSet(null);
+            if (first != null) {
+              first.run();
+            }
+            return page;
+          }
+        };
+    try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
+        DurableTimer timer = DurableTimer.builder(server.watch("memory", store)).start()) {
+      server.serve(timer);
+      schedule(timer, "a", 1);
+      schedule(timer, "b", 1);
+      schedule(timer, "c", 1);
+      afterCount.set(
+          () -> {
+            schedule(timer, "b", 2);
+            schedule(timer, "d", 1);
+          });
+
+      Answer answer = cancel(server, "{\"filter\":{},\"expect\":3}");
+
+      assertThat(answer.response().body()).isEqualTo("{\"count\":3,\"changed\":2}");
+      assertThat(timer.get("shop", "b").orElseThrow().state()).isEqualTo(TimerState.SCHEDULED);
+      assertThat(timer.get("shop", "d").orElseThrow().state()).isEqualTo(TimerState.SCHEDULED);
+    }
+  }
+
+  private static void schedule(DurableTimer timer, String id, int hours) {
+    timer.schedule(TimerSpec.of("shop", id).after(Duration.ofHours(hours)).queue("q"));
+  }
+
   private static Answer cancel(TimewheelServer server) throws Exception {
+    return cancel(server, BODY);
+  }
+
+  private static Answer cancel(TimewheelServer server, String body) throws Exception {
     URI uri = URI.create("http://127.0.0.1:" + server.port() + "/v1/namespaces/shop/timers:cancel");
     HttpRequest request =
         HttpRequest.newBuilder(uri)
             .header("Content-Type", "application/json")
             .header("Idempotency-Key", "k")
-            .POST(BodyPublishers.ofString(BODY))
+            .POST(BodyPublishers.ofString(body))
             .build();
     return new Answer(HttpClient.newHttpClient().send(request, BodyHandlers.ofString()));
   }

@@ -25,18 +25,24 @@ import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Applies one verb to all timers that match a filter. It counts them first, and changes nothing if
- * the number differs from the expected one. Then it changes each timer separately, by page.
+ * Applies one verb to all timers that match a filter, to each separately, by page. If the caller
+ * expects a number, the timers are counted first. If the number differs, nothing is changed.
+ * Otherwise, only counted versions of timers are changed, even if others match meanwhile.
  */
 public final class BulkResource {
   private static final int MAX_BODY = 16 * 1024;
@@ -52,6 +58,14 @@ public final class BulkResource {
   private interface Change {
     long apply(DurableTimer timer, List<TimerKey> keys, @Nullable RequestId request);
   }
+
+  /**
+   * The timers to change.
+   *
+   * @param condition a condition in addition to the filter
+   * @param count their number; 0 if they have not been counted
+   */
+  private record Selection(TimerFilter filter, Predicate<TimerInfo> condition, long count) {}
 
   public void addTo(Router router) {
     add(router, "cancel", BulkResource::cancel);
@@ -77,7 +91,7 @@ public final class BulkResource {
         MAX_BODY,
         text -> {
           BulkRequest request = JsonReader.read(text, BulkRequest.class);
-          TimerFilter filter = filter(exchange, namespace, request.filter());
+          Selection filter = filter(exchange, namespace, request.filter());
           checkIntent(request);
           IdempotencyKey key = IdempotencyKey.of(exchange);
           BulkAnswer answer =
@@ -90,24 +104,27 @@ public final class BulkResource {
   }
 
   private BulkAnswer change(
-      Exchange exchange, TimerFilter filter, @Nullable Long expect, Change change) {
-    long count = count(exchange, filter, expect);
+      Exchange exchange, Selection filter, @Nullable Long expect, Change change) {
+    long[] found = {0};
     long[] changed = {0};
-    pages(exchange, filter, keys -> changed[0] += change.apply(reads.timer(), keys, null));
-    return new BulkAnswer(count, changed[0]);
+    pages(
+        exchange,
+        expect == null ? filter : count(exchange, filter, expect),
+        timers -> {
+          found[0] += timers.size();
+          changed[0] += change.apply(reads.timer(), keys(timers), null);
+        });
+    return new BulkAnswer(expect == null ? found[0] : expect, changed[0]);
   }
 
   /**
    * Changes the timers once for each idempotency key. The count is stored before the first change,
    * and the answer after the last change. Each timer stores the request with its change. So if the
-   * server was killed meanwhile, a repeated request continues with the remaining timers.
+   * server was killed meanwhile, a repeated request continues with the remaining timers. It then
+   * also changes timers that match since then.
    */
   private BulkAnswer changeOnce(
-      Exchange exchange,
-      TimerFilter filter,
-      BulkRequest request,
-      Change change,
-      IdempotencyKey key) {
+      Exchange exchange, Selection filter, BulkRequest request, Change change, IdempotencyKey key) {
     String content = Json.text(request);
     TimerKey about = new TimerKey(exchange.namespace(), "timers");
     RequestId countId = key.part("count").request(content);
@@ -118,18 +135,18 @@ public final class BulkResource {
       exchange.note("repeated", "true");
       return new BulkAnswer(before.getAsLong(), done.getAsLong());
     }
-    OptionalLong counted =
-        before.isPresent() ? before : OptionalLong.of(count(exchange, filter, request.expect()));
+    Selection selected = before.isPresent() ? filter : count(exchange, filter, request.expect());
+    OptionalLong counted = before.isPresent() ? before : OptionalLong.of(selected.count);
     long count = keep(about, countId, counted).orElseThrow();
     RequestId id = key.request(content);
     long[] found = {0};
     long[] changed = {0};
     pages(
         exchange,
-        filter,
-        keys -> {
-          found[0] += keys.size();
-          changed[0] += change.apply(reads.timer(), keys, id);
+        selected,
+        timers -> {
+          found[0] += timers.size();
+          changed[0] += change.apply(reads.timer(), keys(timers), id);
         });
     long changedBefore = before.isPresent() ? Math.max(0, count - found[0]) : 0;
     OptionalLong all = OptionalLong.of(changedBefore + changed[0]);
@@ -168,7 +185,7 @@ public final class BulkResource {
     }
   }
 
-  private static TimerFilter filter(
+  private static Selection filter(
       Exchange exchange, String namespace, BulkRequest.@Nullable Filter sent) {
     if (sent == null) {
       throw Problem.invalid("filter", "filter: is missing (expected: a filter; {} for all)")
@@ -194,29 +211,43 @@ public final class BulkResource {
       exchange.note("queue", queue);
       filter = filter.queue(Names.checked("queue", queue));
     }
-    return filter.withoutPayload();
+    return new Selection(filter.withoutPayload(), TimerListResource.inStates(states), 0);
   }
 
-  private long count(Exchange exchange, TimerFilter filter, @Nullable Long expected) {
-    long[] count = {0};
-    pages(exchange, filter, keys -> count[0] += keys.size());
-    if (expected != null && expected != count[0]) {
-      throw Problem.of(409, "count_differs", count[0] + " timers (expected: " + expected + ")")
-          .with("count", count[0])
+  /** {@return the versions of timers that match at present; takes 8 bytes of memory for each} */
+  private Selection count(Exchange exchange, Selection selected, @Nullable Long expected) {
+    LongStream.Builder found = LongStream.builder();
+    pages(exchange, selected, timers -> timers.forEach(timer -> found.add(hash(timer))));
+    long[] hashes = found.build().toArray();
+    if (expected != null && expected != hashes.length) {
+      throw Problem.of(409, "count_differs", hashes.length + " timers (expected: " + expected + ")")
+          .with("count", hashes.length)
           .failure();
     }
-    return count[0];
+    Arrays.sort(hashes);
+    Predicate<TimerInfo> isCounted = timer -> Arrays.binarySearch(hashes, hash(timer)) >= 0;
+    return new Selection(selected.filter, selected.condition.and(isCounted), hashes.length);
   }
 
-  /** Passes each page of matching timers to a function. Each page has its own deadline. */
-  private void pages(Exchange exchange, TimerFilter filter, Consumer<List<TimerKey>> each) {
+  /** {@return a hash of 60 bits of the ID and version} */
+  private static long hash(TimerInfo timer) {
+    String text = timer.version() + ":" + timer.key().id();
+    return UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8)).getMostSignificantBits();
+  }
+
+  private static List<TimerKey> keys(List<TimerInfo> timers) {
+    return timers.stream().map(TimerInfo::key).toList();
+  }
+
+  /** Passes each page of selected timers to a function. Each page has its own deadline. */
+  private void pages(Exchange exchange, Selection selected, Consumer<List<TimerInfo>> each) {
     String next = null;
     do {
       String from = next;
       exchange.expectAnswer(Duration.ZERO);
-      TimerList page = reads.ask(timer -> timer.list(filter, PAGE, from));
+      TimerList page = reads.ask(timer -> timer.list(selected.filter, PAGE, from));
       exchange.expectAnswer(Duration.ZERO);
-      each.accept(page.timers().stream().map(TimerInfo::key).toList());
+      each.accept(page.timers().stream().filter(selected.condition).toList());
       next = page.nextPage().orElse(null);
     } while (next != null);
   }
