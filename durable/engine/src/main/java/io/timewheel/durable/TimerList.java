@@ -14,6 +14,7 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeSet;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,7 +56,7 @@ public record TimerList(List<TimerInfo> timers, Optional<String> nextPage) {
     List<Object> parts = new ArrayList<>(new TreeSet<>(query.states()));
     parts.addAll(List.of(query.prefix(), query.dueFrom(), query.dueTo(), filter.order()));
     parts.addAll(Arrays.asList(query.namespace(), query.handler(), query.queue()));
-    return Integer.toHexString(parts.toString().hashCode());
+    return UUID.nameUUIDFromBytes(parts.toString().getBytes(StandardCharsets.UTF_8)).toString();
   }
 
   static DuePosition parse(TimerFilter filter, String token) {

@@ -260,17 +260,20 @@ class BoundedAnswersTest {
   @Test
   void aPageTokenOfAnotherListIsRefused() {
     try (Running running = new Running()) {
-      for (String namespace : List.of("aaa", "shop")) {
+      // The names Aa and BB have the same hash in Java.
+      for (String namespace : List.of("aaa", "shop", "Aa", "BB")) {
         running.put("/v1/namespaces/" + namespace + "/timers/a", SPEC);
         running.put("/v1/namespaces/" + namespace + "/timers/b", SPEC);
       }
       String timers = running.get("/v1/namespaces/aaa/timers?pageSize=1").text("nextPageToken");
       String namespaces = running.get("/v1/namespaces?pageSize=1").text("nextPageToken");
+      String ofAa = running.get("/v1/namespaces/Aa/timers?pageSize=1").text("nextPageToken");
       assertThat(running.get("/v1/namespaces/aaa/timers?pageToken=" + timers).status())
           .isEqualTo(200);
       for (String other :
           List.of(
               "/v1/namespaces/shop/timers?pageToken=" + timers,
+              "/v1/namespaces/BB/timers?pageToken=" + ofAa,
               "/v1/namespaces/aaa/timers?prefix=b&pageToken=" + timers,
               "/v1/namespaces/aaa/timers?state=all&pageToken=" + timers,
               "/v1/namespaces/aaa/timers?pageToken=" + namespaces,
