@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 /**
  * The audit log: one line of JSON for each request that may change something, even if it was
  * refused. A line contains names, counts and outcomes. It contains no body, query or header, and so
- * no secret. Texts from callers are escaped, so that a line stays one line, and cut to the length
- * of the longest valid name.
+ * no secret. Texts from callers are escaped, so that a line stays one line. A name that is longer
+ * than any valid name is cut short, so that a refused request writes little.
  *
  * <p>The line of a request without a valid token contains no names, and at most 10 such lines are
  * written within 10 s. The next line of any request counts the omitted ones as {@code unlogged}.
@@ -36,7 +36,12 @@ public final class AuditLog {
    */
   private static final int MAX_ESCAPED = 768;
 
-  private static final int MAX_STRANGERS_PATH = 200;
+  private static final int MAX_REFUSED_PATH = 200;
+
+  /** The length of a text after it was cut. */
+  private static final int CUT = 100;
+
+  private static final int REFUSED = 400;
   private static final int ESCAPED_CHARACTER = 6;
 
   private final LongSupplier nanoTime;
@@ -95,7 +100,7 @@ public final class AuditLog {
     line.put("from", entry.address);
     line.put("request", entry.requestId);
     line.put("did", entry.operation);
-    line.put("path", cut(entry.path, stranger ? MAX_STRANGERS_PATH : MAX_ESCAPED));
+    line.put("path", cut(entry.path, entry.status < REFUSED ? MAX_ESCAPED : MAX_REFUSED_PATH));
     if (!stranger) {
       entry.names.forEach((name, value) -> line.put(name, cut(value, MAX_ESCAPED)));
       entry.notes.forEach((name, value) -> line.put(name, cut(value)));
@@ -120,14 +125,16 @@ public final class AuditLog {
     return note instanceof String text ? cut(text, MAX_ESCAPED) : note;
   }
 
-  /** {@return a text, cut to this length in its escaped form} */
+  /** {@return a text, cut short if its escaped form is longer than this} */
   private static String cut(String text, int maxEscaped) {
     int escaped = 0;
+    int kept = 0;
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
       escaped += c >= ' ' && c < 0x7F ? 1 : ESCAPED_CHARACTER;
+      kept = escaped <= CUT ? i + 1 : kept;
       if (escaped > maxEscaped) {
-        return text.substring(0, i) + "...";
+        return text.substring(0, kept) + "...";
       }
     }
     return text;
