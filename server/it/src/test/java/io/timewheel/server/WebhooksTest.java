@@ -185,13 +185,18 @@ class WebhooksTest {
   }
 
   @Test
-  void measuresRequestsByTheStatusOfTheirAnswers() {
-    receiver.answering = Receiver.status(298);
-    due("a", SLOW);
-    await("a", COMPLETED);
+  void measuresRequestsByTheClassOfTheStatusOfTheirAnswers() {
+    for (int status : new int[] {298, 410, 987}) { // 410 fails at once
+      receiver.answering = Receiver.status(status);
+      due("a" + status, "{\"maxAttempts\":1}");
+      await("a" + status, status == 298 ? COMPLETED : FAILED);
+    }
 
     assertThat(running.get("/metrics").response().body())
-        .containsPattern("\ntimewheel_webhook_requests_seconds_count\\{status=\"298\"\\} \\d+\n")
+        .doesNotContain("status=\"298\"", "status=\"410\"", "status=\"987\"")
+        .containsPattern("\ntimewheel_webhook_requests_seconds_count\\{status=\"2xx\"\\} \\d+\n")
+        .containsPattern("\ntimewheel_webhook_requests_seconds_count\\{status=\"4xx\"\\} \\d+\n")
+        .containsPattern("\ntimewheel_webhook_requests_seconds_count\\{status=\"other\"\\} \\d+\n")
         .containsPattern("\ntimewheel_lag_seconds_count\\{target=\"webhook\"\\} [1-9]\\d*\n");
   }
 

@@ -30,6 +30,13 @@ public record WebhookAnswer(int status, @Nullable Duration retryAfter, String te
     FAILED
   }
 
+  /**
+   * {@return the class of the status, such as {@code 2xx}: the values of a metric's label are few}
+   */
+  String statusClass() {
+    return status >= 200 && status < 600 ? status / 100 + "xx" : "other";
+  }
+
   /** {@return the meaning of this answer} */
   public Meaning meaning() {
     if (status >= 200 && status < 300) {

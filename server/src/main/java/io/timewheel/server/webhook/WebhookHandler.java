@@ -58,7 +58,7 @@ public final class WebhookHandler implements AsyncHandler {
   /**
    * Creates the handler.
    *
-   * @param meters measures requests by the status of their answers
+   * @param meters measures requests by the class of their answers' status
    * @param limits limits the requests to a host
    */
   public WebhookHandler(
@@ -149,7 +149,7 @@ public final class WebhookHandler implements AsyncHandler {
 
   private void measure(@Nullable WebhookAnswer answer, long nanos) {
     requests
-        .withTag("status", answer == null ? "none" : Integer.toString(answer.status()))
+        .withTag("status", answer == null ? "none" : answer.statusClass())
         .record(Duration.ofNanos(nanos));
   }
 
