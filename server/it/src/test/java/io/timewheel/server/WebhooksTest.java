@@ -397,17 +397,17 @@ class WebhooksTest {
       }
       due("a", "http://localhost:" + other.port() + "/", SLOW, "");
       await("a", COMPLETED);
-      open.release(40);
-      for (int i = 0; i < 40; i++) {
-        await("slow-" + i, COMPLETED);
-      }
-      assertThat(most).hasValue(16);
       String list = "/v1/namespaces/" + namespace + "/timers?pageSize=50&state=";
       // Others are claimed ahead, and are running.
       Await.until(() -> !running.get(list + "ready").json().get("timers").isEmpty());
       assertThat(running.get(list + "scheduled").json().get("timers")).isEmpty();
       String ready = running.get(list + "ready").json().at("/timers/0/id").asString();
       assertThat(running.get(path(ready)).text("state")).isEqualTo("ready");
+      open.release(40);
+      for (int i = 0; i < 40; i++) {
+        await("slow-" + i, COMPLETED);
+      }
+      assertThat(most).hasValue(16);
     }
   }
 
@@ -470,6 +470,8 @@ class WebhooksTest {
       strings = {
         "shop namespace=other " + SECRET,
         "shop host=other.example " + SECRET,
+        "shop host=127.0.0.1 " + SECRET,
+        "shop host=http://127.0.0.1 " + SECRET,
         "shop header=x",
         "other " + SECRET
       })
@@ -484,11 +486,11 @@ class WebhooksTest {
   @Test
   void aRestrictionAppliesToTimersThatExist() throws Exception {
     running.put(path("a"), body(receiver.url("/"), TWICE, "").replace("\"PT0S\"", "\"PT1H\""));
-    write("shop namespace=other " + SECRET);
+    write("shop host=127.0.0.1 " + SECRET); // port 443
     running.post(path("a") + ":run", null);
 
     assertThat(await("a", FAILED).lastError())
-        .hasValue("the secret shop is not for this namespace and host");
+        .hasValue("the secret shop is not for this namespace, scheme, host and port");
     assertThat(receiver.calls).isEmpty();
   }
 

@@ -87,12 +87,12 @@ public final class WebhookOptions {
     ConfiguredSecret secret = secrets.find(failedSecret);
     if (secret == null
         || secret.keys().isEmpty()
-        || !secret.admits(FailureEvents.NAMESPACE, target.host())) {
+        || !secret.admits(FailureEvents.NAMESPACE, target.origin())) {
       throw new IOException(
           "--failed-secret: no secret to sign with (expected: a name in --webhook-secrets, for the"
               + " namespace "
               + FailureEvents.NAMESPACE
-              + " and the host of --failed-webhook)");
+              + " and the scheme, host and port of --failed-webhook)");
     }
     return target;
   }

@@ -300,7 +300,9 @@ public final class TimerSpecs {
       throw (problem.field() == null ? problem.at("target.url") : problem).failure();
     }
     ConfiguredSecret signing = secrets.find(target.secret());
-    if (signing == null || signing.keys().isEmpty() || !signing.admits(namespace, target.host())) {
+    if (signing == null
+        || signing.keys().isEmpty()
+        || !signing.admits(namespace, target.origin())) {
       throw noSecret("target.secret");
     }
     target
@@ -310,7 +312,7 @@ public final class TimerSpecs {
               ConfiguredSecret secret =
                   value.secret() == null ? null : secrets.find(value.secret());
               if (value.secret() != null
-                  && (secret == null || !secret.admits(namespace, target.host()))) {
+                  && (secret == null || !secret.admits(namespace, target.origin()))) {
                 throw noSecret("target.headers." + name);
               }
             });
@@ -322,8 +324,8 @@ public final class TimerSpecs {
     return Problem.invalid(
             field,
             field
-                + " (expected: a name in the server's --webhook-secrets, for this namespace and"
-                + " host; one without host= needs the role admin)")
+                + " (expected: a name in the server's --webhook-secrets, for this namespace,"
+                + " scheme, host and port; one without host= needs the role admin)")
         .failure();
   }
 }

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.webhook;
 
+import static java.util.Objects.requireNonNullElse;
+
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * A secret of the server's configuration, and the targets that may use it.
@@ -12,28 +17,58 @@ import java.util.Set;
  *     only
  * @param headerValue the value of a header that names this secret
  * @param namespaces the namespaces whose timers may use it; empty for all
- * @param hosts the hosts that may receive it: {@code *.shop.example} for all names below a domain,
- *     {@code *} for all; empty if only an administrator may name it
+ * @param hosts the hosts that may receive it, over HTTPS on port 443 unless a scheme or a port is
+ *     given: {@code *.shop.example} for all names below a domain, {@code *} for all hosts, schemes
+ *     and ports; empty if only an administrator may name it
  */
 public record ConfiguredSecret(
     List<WebhookSecret> keys, String headerValue, Set<String> namespaces, Set<String> hosts) {
-  /** Copies the collections. */
+  private static final Pattern HOST =
+      Pattern.compile(
+          "(?:(https?)://)?([*]|(?:[*]\\.)?[a-z0-9._-]+|\\[[0-9a-f:.]+])(?::(\\d{1,5}))?");
+
+  private static final String ALL = "*";
+
+  /**
+   * Copies the collections, and completes the hosts to origins.
+   *
+   * @throws IllegalArgumentException if a host is malformed
+   */
   public ConfiguredSecret {
     keys = List.copyOf(keys);
     namespaces = Set.copyOf(namespaces);
-    hosts = Set.copyOf(hosts);
+    hosts = hosts.stream().map(ConfiguredSecret::origin).collect(Collectors.toUnmodifiableSet());
   }
 
-  /** {@return whether timers of a namespace may use the secret for requests to a host} */
-  public boolean admits(String namespace, String host) {
+  private static String origin(String host) {
+    Matcher parts = HOST.matcher(host.toLowerCase(Locale.ROOT));
+    if (!parts.matches()) {
+      throw new IllegalArgumentException(
+          "host= (expected: hosts such as shop.example, *.shop.example:8443 or http://10.0.0.1)");
+    }
+    String scheme = requireNonNullElse(parts.group(1), "https");
+    String port = parts.group(3);
+    return host.equals(ALL)
+        ? host
+        : WebhookTarget.origin(scheme, parts.group(2), port == null ? -1 : Integer.parseInt(port));
+  }
+
+  /**
+   * {@return whether timers of a namespace may use the secret for requests to an origin}
+   *
+   * @param origin the {@linkplain WebhookTarget#origin() origin} of the target
+   */
+  public boolean admits(String namespace, String origin) {
     return (namespaces.isEmpty() || namespaces.contains(namespace))
-        && (hosts.isEmpty() || hosts.stream().anyMatch(pattern -> matches(pattern, host)));
+        && (hosts.isEmpty() || hosts.stream().anyMatch(pattern -> matches(pattern, origin)));
   }
 
-  private static boolean matches(String pattern, String host) {
-    String wanted = pattern.toLowerCase(Locale.ROOT);
-    return wanted.equals("*")
-        || (wanted.startsWith("*.") ? host.endsWith(wanted.substring(1)) : host.equals(wanted));
+  private static boolean matches(String pattern, String origin) {
+    int star = pattern.indexOf(ALL);
+    return star < 0
+        ? origin.equals(pattern)
+        : origin.startsWith(pattern.substring(0, star))
+            && origin.endsWith(pattern.substring(star + 1));
   }
 
   /** {@return a text without the secret} */

@@ -207,8 +207,9 @@ public final class WebhookClient implements AutoCloseable {
     if (secret == null) {
       throw new IOException("no secret has the name " + name);
     }
-    if (!secret.admits(message.namespace(), target.host())) {
-      throw new IOException("the secret " + name + " is not for this namespace and host");
+    if (!secret.admits(message.namespace(), target.origin())) {
+      throw new IOException(
+          "the secret " + name + " is not for this namespace, scheme, host and port");
     }
     return secret;
   }

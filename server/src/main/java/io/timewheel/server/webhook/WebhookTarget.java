@@ -166,6 +166,16 @@ public record WebhookTarget(
     return host.endsWith(".") ? host.substring(0, host.length() - 1) : host;
   }
 
+  /** {@return scheme, host and port, such as {@code https://shop.example:443}} */
+  public String origin() {
+    return origin(url.getScheme().toLowerCase(Locale.ROOT), host(), url.getPort());
+  }
+
+  static String origin(String scheme, String host, int port) {
+    int standard = scheme.equals("https") ? 443 : 80;
+    return scheme + "://" + host + ":" + (port < 0 ? standard : port);
+  }
+
   /** {@return the target without the values of its headers} */
   @Override
   public String toString() {

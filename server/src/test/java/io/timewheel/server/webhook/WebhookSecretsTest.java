@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the file of secrets. */
@@ -53,11 +56,38 @@ final class WebhookSecretsTest {
     String line = "shop namespace=orders,bills host=shop.example,*.crm.example " + ONE;
     ConfiguredSecret secret = WebhookSecrets.open(file(line, "rw-------")).find("shop");
 
-    assertThat(secret.admits("orders", "shop.example")).isTrue();
-    assertThat(secret.admits("bills", "eu.crm.example")).isTrue();
-    assertThat(secret.admits("others", "shop.example")).isFalse();
-    assertThat(secret.admits("orders", "crm.example")).isFalse();
-    assertThat(secret.admits("orders", "shop.example.evil.example")).isFalse();
+    assertThat(secret.admits("orders", "https://shop.example:443")).isTrue();
+    assertThat(secret.admits("bills", "https://eu.crm.example:443")).isTrue();
+    assertThat(secret.admits("others", "https://shop.example:443")).isFalse();
+    assertThat(secret.admits("orders", "https://crm.example:443")).isFalse();
+    assertThat(secret.admits("orders", "https://shop.example.evil.example:443")).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "shop.example, https://shop.example/a, true",
+    "SHOP.example, https://Shop.EXAMPLE.:443/, true",
+    "shop.example, http://shop.example/, false",
+    "shop.example, http://shop.example:443/, false",
+    "shop.example, https://shop.example:8443/, false",
+    "shop.example:8443, https://shop.example:8443/, true",
+    "shop.example:8443, https://shop.example/, false",
+    "http://shop.example, http://shop.example/, true",
+    "http://shop.example, https://shop.example/, false",
+    "http://shop.example, http://shop.example:8000/, false",
+    "http://*.shop.example:8000, http://eu.shop.example:8000/, true",
+    "*.shop.example, https://eu.shop.example:8000/, false",
+    "https://[::1]:8443, https://[::1]:8443/, true",
+    "*:8443, https://any.example:8443/, true",
+    "*:8443, https://any.example/, false",
+    "*, http://any.example:8000/, true"
+  })
+  void bindsASecretToSchemeAndPort(String host, URI url, boolean admitted) throws IOException {
+    Path file = file("shop host=" + host + " " + ONE, "rw-------");
+    WebhookTarget target = new WebhookTarget(url, "shop", Map.of(), WebhookTarget.DEFAULT_TIMEOUT);
+
+    assertThat(WebhookSecrets.open(file).find("shop").admits("any", target.origin()))
+        .isEqualTo(admitted);
   }
 
   @ParameterizedTest
@@ -72,6 +102,9 @@ final class WebhookSecretsTest {
         "shop header=",
         "shop header=\u0007" + ONE,
         "shop host= " + ONE,
+        "shop host=ftp://a " + ONE,
+        "shop host=a/b " + ONE,
+        "shop host=a:b " + ONE,
         "shop hosts=a " + ONE,
         "a " + ONE + "\na " + OTHER
       })
