@@ -36,6 +36,7 @@ public final class AddressPolicy {
               "224.0.0.0/4", // multicast
               "240.0.0.0/4", // reserved, broadcast
               "::/96", // unspecified, loopback, compatible
+              "::ffff:0:0:0/96", // IPv4-translated
               "64:ff9b::/96", // NAT64
               "64:ff9b:1::/48", // NAT64, local
               "100::/64", // discard

@@ -40,6 +40,8 @@ final class AddressPolicyTest {
         "::7f00:1",
         "::ffff:127.0.0.1",
         "::ffff:a00:1",
+        "::ffff:0:7f00:1",
+        "::ffff:0:a9fe:a9fe",
         "64:ff9b::7f00:1",
         "64:ff9b:1::1",
         "2001::1",
