@@ -113,20 +113,30 @@ public final class BackupResource {
         MAX_BODY,
         text -> {
           String sent = JsonReader.readOptional(text, BackupRequest.class).name();
-          String name =
-              sent == null
-                  ? clock.instant().truncatedTo(SECONDS).toString().replace(':', '-')
-                  : sent;
-          if (!NAME.matcher(name).matches() || !StoreCopies.isFree(name)) {
+          if (sent != null && (!NAME.matcher(sent).matches() || !StoreCopies.isFree(sent))) {
             throw Problem.invalid(
                     "name",
-                    "name: " + name + " (expected: " + NAME + ", not ending in .tmp or .lock)")
+                    "name: " + sent + " (expected: " + NAME + ", not ending in .tmp or .lock)")
                 .failure();
           }
-          exchange.note("backup", name);
+          exchange.note("backup", sent == null ? "" : sent);
           exchange.stopDeadline(); // a copy may take long
-          exchange.json(201, new BackupAnswer(name, copy(name).toString()));
+          Path copy = sent == null ? copy() : copy(sent);
+          String name = copy.getFileName().toString();
+          exchange.note("backup", name);
+          exchange.json(201, new BackupAnswer(name, copy.toString()));
         });
+  }
+
+  /** Makes a copy with the time as its name, and a number if there is such a copy. */
+  synchronized Path copy() {
+    String time = clock.instant().truncatedTo(SECONDS).toString().replace(':', '-');
+    Path folder = embedded().data.resolve(StoreCopies.FOLDER);
+    String name = time;
+    for (int number = 2; Files.exists(folder.resolve(name)); number++) {
+      name = time + "-" + number;
+    }
+    return copy(name);
   }
 
   /** Makes one copy at a time. If two have the same name, the second is refused. */

@@ -10,13 +10,23 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.time.InstantSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests copies for commands. */
+/** Tests copies for commands, and the names of copies without one. */
 class BackupResourceTest {
   @TempDir private Path data;
+
+  @Test
+  void copiesOfTheSameSecondHaveDifferentNames() {
+    BackupResource backups = new BackupResource(InstantSource.fixed(Instant.EPOCH));
+    backups.serve(data, target -> assertThat(target.toFile().mkdirs()).isTrue());
+    for (String more : new String[] {"", "-2", "-3"}) {
+      assertThat(backups.copy()).hasFileName("1970-01-01T00-00-00Z" + more);
+    }
+  }
 
   @Test
   void theCopyOfACommandThatEndsMeanwhileIsDeleted() throws IOException {
