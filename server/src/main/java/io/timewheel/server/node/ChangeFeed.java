@@ -3,10 +3,14 @@ package io.timewheel.server.node;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import java.nio.ByteBuffer;
+import java.security.GeneralSecurityException;
+import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import javax.crypto.Cipher;
+import javax.crypto.spec.SecretKeySpec;
 
 /**
  * The latest changes of timers, numbered from 1, up to a capacity. Writers never wait for readers:
@@ -15,11 +19,14 @@ import java.util.regex.Pattern;
 public final class ChangeFeed {
   public static final int CAPACITY = 8_192;
 
-  private static final Pattern ID = Pattern.compile("([0-9a-z]{1,13})-([0-9a-z]{1,12})");
-  private static final int RADIX = 36;
+  private static final int BLOCK_BYTES = 16;
 
   private final Change[] ring;
-  private final String session;
+  private final SecureRandom random = new SecureRandom();
+
+  /** Hides the numbers, from which a client could compute the rates of other namespaces. */
+  private final SecretKeySpec idKey;
+
   private long next = 1;
 
   /**
@@ -38,12 +45,13 @@ public final class ChangeFeed {
   /**
    * Creates an empty feed.
    *
-   * @param startedAtMillis the start of the process, which makes its IDs unique
    * @param capacity the number of changes to keep
    */
-  public ChangeFeed(long startedAtMillis, int capacity) {
-    session = Long.toString(startedAtMillis, RADIX);
+  public ChangeFeed(int capacity) {
     ring = new Change[capacity];
+    byte[] key = new byte[BLOCK_BYTES];
+    random.nextBytes(key);
+    idKey = new SecretKeySpec(key, "AES");
   }
 
   public synchronized void add(
@@ -78,18 +86,38 @@ public final class ChangeFeed {
     return changes;
   }
 
-  /** {@return the ID of a change, for Last-Event-ID} */
+  /** {@return an ID of a change, for Last-Event-ID; another one for each call} */
   public String id(long number) {
-    return session + '-' + Long.toString(number, RADIX);
+    byte[] block =
+        ByteBuffer.allocate(BLOCK_BYTES).putLong(number).putLong(random.nextLong()).array();
+    return Base64.getUrlEncoder()
+        .withoutPadding()
+        .encodeToString(encrypted(Cipher.ENCRYPT_MODE, block));
   }
 
   /** {@return the number after the change with an ID; 0 if this process never returned that ID} */
   public long resumeAt(String id) {
-    Matcher matcher = ID.matcher(id);
-    if (!matcher.matches() || !matcher.group(1).equals(session)) {
+    byte[] block;
+    try {
+      block = Base64.getUrlDecoder().decode(id);
+    } catch (IllegalArgumentException e) {
       return 0;
     }
-    long number = Long.parseLong(matcher.group(2), RADIX) + 1;
-    return number <= next() ? number : 0;
+    if (block.length != BLOCK_BYTES) {
+      return 0;
+    }
+    long number = ByteBuffer.wrap(encrypted(Cipher.DECRYPT_MODE, block)).getLong() + 1;
+    return number > 0 && number <= next() ? number : 0;
+  }
+
+  @SuppressWarnings("InsecureCryptoUsage") // a single block, half of it random
+  private byte[] encrypted(int mode, byte[] block) {
+    try {
+      Cipher cipher = Cipher.getInstance("AES/ECB/NoPadding");
+      cipher.init(mode, idKey);
+      return cipher.doFinal(block);
+    } catch (GeneralSecurityException e) {
+      throw new IllegalStateException("each Java platform has AES", e);
+    }
   }
 }

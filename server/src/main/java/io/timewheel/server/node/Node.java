@@ -33,7 +33,7 @@ public final class Node {
       lags.put(target, new TargetLag());
     }
     startedAt = Instant.ofEpochMilli(clock.millis());
-    feed = new ChangeFeed(clock.millis(), ChangeFeed.CAPACITY);
+    feed = new ChangeFeed(ChangeFeed.CAPACITY);
   }
 
   public TimerStore watch(String name, TimerStore unwatched) {

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests streams pulse by pulse, on connections that accept data when the test allows it. */
 class EventStreamTest {
-  private final ChangeFeed feed = new ChangeFeed(1, ChangeFeed.CAPACITY);
+  private final ChangeFeed feed = new ChangeFeed(ChangeFeed.CAPACITY);
 
   /** A connection that reads only on request. */
   private static final class Client implements EventStream.Out {
@@ -101,7 +101,9 @@ class EventStreamTest {
     pulse(stream, 1);
     assertThat(client.chunks.get(1))
         .isEqualTo(
-            "id: 1-1\n"
+            "id: "
+                + client.lastId()
+                + "\n"
                 + "event: timer\n"
                 + "data:"
                 + " {\"at\":\"1970-01-01T00:00:00Z\",\"namespace\":\"shop\",\"id\":\"t0\",\"version\":7,\"state\":\"scheduled\",\"change\":\"created\"}\n\n");
@@ -125,7 +127,7 @@ class EventStreamTest {
     Client second = new Client();
     EventStream resumed = stream(second, Scope.ALL, first.lastId(), Topic.TIMER);
     pulse(resumed, 10);
-    assertThat(second.all()).startsWith("id: 1-4\n");
+    assertThat(second.all()).startsWith("id: ").contains("\"id\":\"t0\"");
     assertThat(second.events("timer")).isEqualTo(2_000);
     assertThat(second.events("dropped")).isZero();
   }
@@ -182,7 +184,25 @@ class EventStreamTest {
     assertThat(client.all()).contains("{\"n\":99}").doesNotContain("{\"n\":98}");
     changes(1, "shop");
     pulse(stream, 1);
-    assertThat(client.lastId()).isEqualTo(feed.id(feed.next() - 1));
+    assertThat(feed.resumeAt(client.lastId())).isEqualTo(feed.next());
+  }
+
+  @Test
+  void idsRevealNoNumberOfChanges() {
+    Client client = new Client();
+    EventStream stream = stream(client, new Scope(Set.of("shop")), null, Topic.STATS);
+    List<String> ids = new ArrayList<>();
+    for (int i = 0; i < 8; i++) {
+      changes(i / 4, "other"); // none, and then some
+      stream.stats(new byte[] {'1'});
+      pulse(stream, 1);
+      ids.add(client.lastId());
+    }
+    assertThat(ids).doesNotHaveDuplicates().allMatch(id -> id.matches("[A-Za-z0-9_-]{22}"));
+    assertThat(feed.resumeAt(ids.get(0))).isEqualTo(1);
+    assertThat(feed.resumeAt(new ChangeFeed(1).id(0))).as("of another process").isZero();
+    assertThat(feed.resumeAt("1-0")).isZero();
+    assertThat(feed.resumeAt("a/b")).isZero();
   }
 
   @Test
@@ -220,7 +240,7 @@ class EventStreamTest {
     stream.stats(new byte[] {'1'});
     stream.stats(new byte[] {'2'});
     pulse(stream, 3);
-    assertThat(client.chunks).last().isEqualTo("id: 1-0\nevent: stats\ndata: 2\n\n");
+    assertThat(client.chunks).last().asString().endsWith("\nevent: stats\ndata: 2\n\n");
     assertThat(client.events("stats")).isEqualTo(1);
   }
 
