@@ -2,12 +2,18 @@
 package io.timewheel.server.store;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.model.TimerKey;
 import java.time.Duration;
+import java.util.OptionalLong;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.LongSupplier;
 
 /**
  * Observes whether the store answers. It reads once a second, outside all queues of requests. So
- * neither their number nor a blocked call delays the result.
+ * neither their number nor a blocked call delays the result. After a failed write, it also writes
+ * once a second until a write succeeds: a full disk can be read.
  */
 public final class StoreProbe {
   /** The time between two reads. */
@@ -22,6 +28,7 @@ public final class StoreProbe {
   private final StoreReads reads;
   private final LongSupplier nanoTime;
   private volatile long answeredAtNanos;
+  private volatile CompletableFuture<?> write = CompletableFuture.completedFuture(null);
 
   public StoreProbe(StoreReads reads, LongSupplier nanoTime) {
     this.reads = reads;
@@ -29,7 +36,7 @@ public final class StoreProbe {
     answeredAtNanos = nanoTime.getAsLong() - LIMIT.toNanos();
   }
 
-  /** Reads the store, and returns when it has answered or failed. */
+  /** Reads the store, and returns when it has answered or failed. Does not wait for a write. */
   public void read() {
     if (!reads.isServing()) {
       return;
@@ -38,6 +45,11 @@ public final class StoreProbe {
     try {
       var unused = timer.get(NAME, NAME);
       answeredAtNanos = nanoTime.getAsLong();
+      if (!timer.stats().storeAvailable() && write.isDone()) {
+        RequestId request = RequestId.of(UUID.randomUUID().toString()); // a new one is written
+        TimerKey key = new TimerKey(NAME, NAME);
+        write = timer.keepAnswerAsync(key, request, OptionalLong.of(0)).toCompletableFuture();
+      }
     } catch (RuntimeException e) {
       // The engine logs the failure once.
     }

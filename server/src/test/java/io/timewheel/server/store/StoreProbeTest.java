@@ -2,14 +2,22 @@
 package io.timewheel.server.store;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.testing.Await;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -22,6 +30,8 @@ class StoreProbeTest {
 
   private static final class FailingStore extends ForwardingTimerStore {
     private volatile boolean failing;
+    private volatile boolean full;
+    private final AtomicInteger writes = new AtomicInteger();
 
     FailingStore() {
       super(InMemoryTimerStore.create());
@@ -33,6 +43,15 @@ class StoreProbeTest {
         throw new StoreException(StoreException.Kind.UNAVAILABLE, "gone", null);
       }
       return super.get(key);
+    }
+
+    @Override
+    public List<Outcome> commit(List<Change> changes) {
+      writes.incrementAndGet();
+      if (full) {
+        throw new StoreException(StoreException.Kind.UNAVAILABLE, "the disk is full", null);
+      }
+      return super.commit(changes);
     }
   }
 
@@ -62,6 +81,33 @@ class StoreProbeTest {
       store.failing = false;
       probe.read();
       assertThat(probe.isAnswering()).isTrue();
+    }
+  }
+
+  @Test
+  void aStoreThatCannotBeWrittenIsUnavailableUntilAWriteSucceeds() {
+    FailingStore store = new FailingStore();
+    try (DurableTimer timer = DurableTimer.builder(store).start()) {
+      reads.serve(timer, 1);
+      store.full = true;
+      TimerSpec spec = TimerSpec.of("shop", "a").after(Duration.ofHours(1)).queue("q");
+      assertThatThrownBy(() -> timer.schedule(spec)).isInstanceOf(DurableTimerException.class);
+      for (int i = 0; i < 3; i++) {
+        int before = store.writes.get();
+        Await.until(
+            () -> {
+              probe.read();
+              return store.writes.get() > before;
+            });
+        assertThat(probe.isAvailable()).isFalse();
+      }
+      store.full = false;
+      Await.until(
+          () -> {
+            probe.read();
+            return probe.isAvailable();
+          });
+      assertThat(timer.get("shop", "a")).isEmpty();
     }
   }
 }
