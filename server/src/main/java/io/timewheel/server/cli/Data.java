@@ -9,39 +9,80 @@ import io.timewheel.server.store.StoreCopies;
 import io.timewheel.server.store.StoreCopies.Copy;
 import io.timewheel.server.store.TemporaryFiles;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The data that a command reads: the store itself or, if a server has the store open, a copy. The
- * server makes the copy in its directory; {@link #close} deletes it.
+ * server makes the copy in its directory; {@link #close} deletes it. Of a directory that cannot be
+ * written, the command opens a copy whose large files are links.
  */
 final class Data implements AutoCloseable {
   /** A file of every RocksDB store. Without this check, RocksDB would create an empty store. */
   private static final String CURRENT = "CURRENT";
 
+  private static final String LOCK = "LOCK";
+
+  /** Matches the files that RocksDB never changes; it only deletes them. */
+  private static final Pattern UNCHANGED = Pattern.compile(".*\\.(sst|blob)");
+
   private final @Nullable RocksTimerStore store;
   private final @Nullable Copy copy;
+  private final @Nullable TemporaryFiles links;
 
-  private Data(@Nullable RocksTimerStore store, @Nullable Copy copy) {
+  private Data(
+      @Nullable RocksTimerStore store, @Nullable Copy copy, @Nullable TemporaryFiles links) {
     this.store = store;
     this.copy = copy;
+    this.links = links;
   }
 
   /** Opens the store, or has the server copy it. */
   static Data of(Path directory, Supplier<ApiClient> server) throws IOException {
     checkExists(directory);
+    if (!Files.isWritable(directory)) {
+      return readOnly(directory);
+    }
     try {
-      return new Data(RocksTimerStore.open(directory), null);
+      return new Data(RocksTimerStore.open(directory), null, null);
     } catch (StoreException e) {
       if (!String.valueOf(e.getMessage()).contains("is in use")) {
         throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()));
       }
-      return new Data(null, copyOf(directory, server.get()));
+      return new Data(null, copyOf(directory, server.get()), null);
+    }
+  }
+
+  /** Opens a temporary copy of a store, without a change of its directory. */
+  static Data readOnly(Path directory) throws IOException {
+    if (isLocked(directory.resolve(LOCK))) {
+      throw new CommandException(
+          ExitCode.FAILED,
+          directory + " is in use and cannot be written (expected: run where its server runs)");
+    }
+    TemporaryFiles links = new TemporaryFiles(Files.createTempDirectory("timewheel-"));
+    try {
+      copyFiles(directory.toRealPath(), links.path(), true);
+      return new Data(StoreCommand.open(links.path()), null, links);
+    } catch (IOException | RuntimeException e) {
+      links.close();
+      throw e;
+    }
+  }
+
+  private static boolean isLocked(Path file) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      return channel.tryLock(0, Long.MAX_VALUE, true) == null;
+    } catch (NoSuchFileException e) {
+      return false;
     }
   }
 
@@ -101,6 +142,9 @@ final class Data implements AutoCloseable {
   }
 
   private Path copy() {
+    if (links != null) {
+      return links.path();
+    }
     if (copy == null) {
       throw new IllegalStateException("not a copy");
     }
@@ -112,31 +156,39 @@ final class Data implements AutoCloseable {
     if (Files.exists(target)) {
       throw new CommandException(ExitCode.FAILED, target + " already exists");
     }
-    if (store != null) {
+    if (store != null && links == null) {
       store.backup(target);
       return;
+    }
+    if (store != null) {
+      store.close(); // its files do not change meanwhile
     }
     Path absolute = target.toAbsolutePath();
     Path parent = absolute.getParent() == null ? absolute : absolute.getParent();
     Files.createDirectories(parent);
     FileStore there = Files.getFileStore(parent);
-    if (there.equals(Files.getFileStore(copy()))) {
+    if (links == null && there.equals(Files.getFileStore(copy()))) {
       Files.move(copy(), target);
       return;
     }
     // The rename shows that the directory is complete.
     String name = absolute.getFileName() + ".part";
     try (TemporaryFiles part = new TemporaryFiles(Files.createTempDirectory(parent, name))) {
-      copyFiles(copy(), part.path());
+      copyFiles(copy(), part.path(), false);
       RocksTimerStore.restrict(part.path());
       Files.move(part.path(), target);
     }
   }
 
-  private static void copyFiles(Path from, Path to) throws IOException {
-    try (Stream<Path> files = Files.list(from)) {
+  private static void copyFiles(Path from, Path to, boolean linking) throws IOException {
+    try (Stream<Path> files = Files.list(from).filter(Files::isRegularFile)) {
       for (Path file : (Iterable<Path>) files::iterator) {
-        Files.copy(file, to.resolve(file.getFileName()));
+        Path target = to.resolve(file.getFileName());
+        if (linking && UNCHANGED.matcher(file.getFileName().toString()).matches()) {
+          Files.createSymbolicLink(target, file);
+        } else {
+          Files.copy(file, target);
+        }
       }
     }
   }
@@ -148,6 +200,9 @@ final class Data implements AutoCloseable {
     }
     if (copy != null) {
       copy.close();
+    }
+    if (links != null) {
+      links.close();
     }
   }
 }

@@ -405,7 +405,7 @@ final class StoreCommand {
             target,
             copy,
             () -> {
-              TimerLines.readTo(progress.counting(in), copy);
+              TimerLines.readTo(progress.counting(in), new ImportCheck(copy));
               return copy.written();
             });
     done(counted(timers, file), "%,d timers imported from %s".formatted(timers, file));

@@ -4,6 +4,9 @@ package io.timewheel.server.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
@@ -13,16 +16,21 @@ import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 
@@ -89,6 +97,63 @@ class StoreCommandTest {
       assertThat(files.map(file -> file.getFileName().toString()))
           .containsExactlyInAnyOrder("copy", "data", "out", "timers.jsonl");
     }
+  }
+
+  private static Map<String, FileTime> files(Path directory) throws IOException {
+    Map<String, FileTime> files = new TreeMap<>();
+    try (Stream<Path> found = Files.walk(directory)) {
+      for (Path file : (Iterable<Path>) found::iterator) {
+        files.put(file + " " + Files.size(file), Files.getLastModifiedTime(file));
+      }
+    }
+    return files;
+  }
+
+  @Test
+  void readsAStoreThatCannotBeWritten() throws IOException {
+    Path data = directory.resolve("data");
+    Path copy = directory.resolve("copy");
+    try (DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(data)).start()) {
+      timer.schedule(TimerSpec.of("shop", "a").after(Duration.ofDays(1)).queue("q"));
+    }
+    Map<String, FileTime> before = files(data);
+    assertThat(before.keySet()).anyMatch(file -> file.contains(".sst"));
+
+    try (Data read = Data.readOnly(data)) {
+      assertThat(read.open().verify().timers()).isEqualTo(1);
+      read.copyTo(copy);
+    }
+
+    assertThat(files(data)).isEqualTo(before);
+    try (Stream<Path> files = Files.list(copy)) {
+      assertThat(files).noneMatch(Files::isSymbolicLink);
+    }
+    assertThat(execute("store verify --data " + copy)).as("%s", err).isZero();
+    assertThat(out.toString()).isEqualTo("1 timers, 0 problems" + System.lineSeparator());
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'\"id\":\"a\"', '\"id\":\"..\"', id: not a name",
+    "'\"namespace\":\"shop\"', '\"namespace\":\".\"', namespace: not a name",
+    "'\"dueAt\":[0-9]+', '\"dueAt\":253402300800000', dueAt: 253402300800000 (expected: an instant",
+    "'\"fireAt\":[0-9]+', '\"fireAt\":-1', fireAt: -1 (expected: an instant"
+  })
+  void anImportRefusesTimersThatHttpRefuses(String part, String wrong, String error)
+      throws IOException {
+    Path data = directory.resolve("data");
+    Path lines = directory.resolve("lines");
+    try (DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(data)).start()) {
+      timer.schedule(TimerSpec.of("shop", "a").after(Duration.ofDays(1)).queue("q"));
+    }
+    assertThat(store("export", data, lines)).as("%s", err).isZero();
+    Path target = directory.resolve("target");
+    assertThat(store("import", target, lines)).as("%s", err).isZero();
+    Files.writeString(lines, Files.readString(lines).replaceFirst(part, wrong));
+
+    assertThat(store("import", directory.resolve("other"), lines)).isEqualTo(ExitCode.FAILED);
+
+    assertThat(err.toString()).contains(error);
   }
 
   private static VerifyReport fail() {

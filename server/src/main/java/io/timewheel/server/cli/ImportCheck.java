@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.server.cli;
+
+import io.timewheel.api.ApiJson;
+import io.timewheel.durable.spi.CopiedTimer;
+import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.TimerSink;
+import io.timewheel.server.problem.Names;
+import io.timewheel.server.problem.Problem;
+import java.time.Instant;
+import java.util.Set;
+
+/** Refuses timers with names or times that the HTTP API refuses: no request could change them. */
+record ImportCheck(TimerSink sink) implements TimerSink {
+  @Override
+  public void begin(long lastVersion, Set<String> paused) {
+    sink.begin(lastVersion, paused);
+  }
+
+  @Override
+  public void take(CopiedTimer timer) {
+    TimerRecord record = timer.record();
+    try {
+      Names.checked("namespace", record.key().namespace());
+      Names.checked("id", record.key().id());
+      Names.checked(
+          record.definition().queue() ? "queue" : "handler", record.definition().handler());
+      check("dueAt", record.dueAt());
+      if (record.fireAt() != TimerRecord.NEVER) {
+        check("fireAt", record.fireAt());
+      }
+      if (record.runAt() != TimerRecord.NONE) {
+        check("runAt", record.runAt());
+      }
+    } catch (Problem.Failure e) {
+      throw new IllegalArgumentException(record.key() + ": " + e.getMessage(), e);
+    }
+    sink.take(timer);
+  }
+
+  private static void check(String what, long millis) {
+    if (!ApiJson.isAccepted(Instant.ofEpochMilli(millis))) {
+      throw Problem.invalid(what, what + ": " + millis + " (expected: " + ApiJson.INSTANT + ")")
+          .failure();
+    }
+  }
+
+  @Override
+  public void end() {
+    sink.end();
+  }
+}
