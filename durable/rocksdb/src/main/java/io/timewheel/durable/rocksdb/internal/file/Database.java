@@ -45,6 +45,7 @@ public final class Database implements AutoCloseable {
   private final WriteOptions synced;
   private final WriteOptions unsynced;
 
+  private Runnable whenClosed = () -> {};
   private int pins;
   private boolean closed;
   private volatile boolean longWorkToEnd;
@@ -171,8 +172,18 @@ public final class Database implements AutoCloseable {
     closed = true;
     longWorkToEnd = true;
     if (pins == 0) {
-      closeAll(owned);
+      closeNow();
     }
+  }
+
+  private void closeNow() {
+    closeAll(owned);
+    whenClosed.run();
+  }
+
+  /** Sets an action to run after the close. */
+  synchronized void whenClosed(Runnable action) {
+    whenClosed = action;
   }
 
   // Long work, which a close does not wait for
@@ -185,7 +196,7 @@ public final class Database implements AutoCloseable {
   public synchronized void unpin() {
     pins--;
     if (pins == 0 && closed) {
-      closeAll(owned);
+      closeNow();
     }
     notifyAll();
   }

@@ -29,11 +29,12 @@ public final class Opening {
   public static final int FORMAT = 3;
 
   private static final System.Logger LOG = Failures.LOG;
+  private static final String IN_USE = "is in use by another store, of this process or another one";
 
   /** Matches the files that RocksDB creates before CURRENT, and those of a new file system. */
   private static final Pattern HARMLESS =
       Pattern.compile(
-          "LOG(\\.old\\..*)?|LOCK|IDENTITY|MANIFEST-.*|OPTIONS-.*|.*\\.dbtmp|.*\\.log|lost\\+found");
+          "LOG(\\.old\\..*)?|LOCK|OWNER|IDENTITY|MANIFEST-.*|OPTIONS-.*|.*\\.dbtmp|.*\\.log|lost\\+found");
 
   /** The families that a repair drops and rebuilds from the records. */
   private static final Set<String> INDEXES =
@@ -58,6 +59,34 @@ public final class Opening {
     } catch (RuntimeException | LinkageError e) {
       throw failures.of(Kind.UNAVAILABLE, "the native library of RocksDB cannot be loaded", e);
     }
+    DirectoryLock lock = lock();
+    boolean opened = false;
+    try {
+      Database database = openLocked();
+      database.whenClosed(lock::close);
+      opened = true;
+      return database;
+    } finally {
+      if (!opened) {
+        lock.close();
+      }
+    }
+  }
+
+  private DirectoryLock lock() {
+    DirectoryLock lock;
+    try {
+      lock = DirectoryLock.tryLock(directory);
+    } catch (IOException e) {
+      throw failures.of(Kind.UNAVAILABLE, "cannot be locked", e);
+    }
+    if (lock == null) {
+      throw failures.of(Kind.UNAVAILABLE, IN_USE);
+    }
+    return lock;
+  }
+
+  private Database openLocked() {
     try {
       checkFamilies();
       Database database = openAndTell(lookAtLog());
@@ -70,8 +99,7 @@ public final class Opening {
       }
     } catch (RocksDBException e) {
       throw Failures.isLocked(e)
-          ? failures.of(
-              Kind.UNAVAILABLE, "is in use by another store, of this process or another one", e)
+          ? failures.of(Kind.UNAVAILABLE, IN_USE, e)
           : failures.of(Kind.UNAVAILABLE, "cannot be opened", e);
     }
   }

@@ -103,8 +103,11 @@ class OpeningTest {
       assertThat(openedByAnother(List.of(), directory))
           .contains("UNAVAILABLE")
           .contains("is in use by another store");
+      Files.delete(directory.resolve("LOCK"));
+      assertThat(openedByAnother(List.of(), directory)).contains("is in use by another store");
       assertThat(first.counts()).isEmpty();
     }
+    assertThat(openedByAnother(List.of(), directory)).contains("opened");
   }
 
   @Test
