@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls the server. The token is stored in this tab only, and sent in a header, never in a URL.
 
+import { session } from "./storage.js";
+
 const TOKEN = "timewheel.token";
 
 /** The URL of the server, without a final slash. A proxy may have added a prefix to the path. */
@@ -10,14 +12,14 @@ export const SERVER = new URL("..", import.meta.url).href.slice(0, -1);
 const TIMEOUT_MILLIS = 60_000;
 
 export function token() {
-  return sessionStorage.getItem(TOKEN) ?? "";
+  return session.getItem(TOKEN) ?? "";
 }
 
 export function setToken(value) {
   if (value) {
-    sessionStorage.setItem(TOKEN, value);
+    session.setItem(TOKEN, value);
   } else {
-    sessionStorage.removeItem(TOKEN);
+    session.removeItem(TOKEN);
   }
 }
 
@@ -139,6 +141,29 @@ export async function namespaceList(signal) {
 /** Reads the names of all namespaces that the token may see. */
 export async function namespaces(signal) {
   return (await namespaceList(signal)).map((n) => n.namespace);
+}
+
+/** The number of namespaces whose timers are requested at once. A browser has six connections for a server. */
+const AT_ONCE = 4;
+
+/** Reads the timers of namespaces, one after the other, and requests the next namespaces meanwhile. */
+export async function* timerPages(namespaces, query, signal) {
+  const page = (namespace, pageToken) => get(namespacePath(namespace, "/timers"), { ...query, pageToken }, signal);
+  const first = [];
+  for (let i = 0; i < namespaces.length; i++) {
+    while (first.length < Math.min(i + AT_ONCE, namespaces.length)) {
+      const ahead = page(namespaces[first.length], "");
+      ahead.catch(() => {}); // thrown below
+      first.push(ahead);
+    }
+    let next = await first[i];
+    first[i] = undefined;
+    yield next.timers;
+    while (next.nextPageToken) {
+      next = await page(namespaces[i], next.nextPageToken);
+      yield next.timers;
+    }
+  }
 }
 
 /** Reads a timer, with its unchanged payload. */

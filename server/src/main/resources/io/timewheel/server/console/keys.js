@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Single-key shortcuts. The user can disable them, because a screen reader may use the same keys.
 
+import { local } from "./storage.js";
+
 const SETTING = "timewheel.keys";
 
 export function keysOn() {
-  return localStorage.getItem(SETTING) !== "off";
+  return local.getItem(SETTING) !== "off";
 }
 
 export function setKeysOn(on) {
-  localStorage.setItem(SETTING, on ? "on" : "off");
+  local.setItem(SETTING, on ? "on" : "off");
 }
 
 /** Whether an event is a single key, without a modifier and outside the fields that take it. */

@@ -8,6 +8,7 @@ import { showZone, zoneName } from "./format.js";
 import { isSingleKey, keysOn, setKeysOn } from "./keys.js";
 import * as live from "./live.js";
 import { go, link, parse } from "./router.js";
+import { local } from "./storage.js";
 import * as cluster from "./cluster.js";
 import * as edit from "./edit.js";
 import * as now from "./now.js";
@@ -189,21 +190,21 @@ function toggleTheme() {
   } else {
     root.dataset.theme = next;
   }
-  localStorage.setItem("timewheel.theme", next);
+  local.setItem("timewheel.theme", next);
   renewButtons();
   announce(themeButton.getAttribute("aria-label"));
 }
 
 function toggleZone() {
-  const next = zoneName() === "UTC" && localStorage.getItem("timewheel.zone") === "UTC" ? "local" : "UTC";
-  localStorage.setItem("timewheel.zone", next);
+  const next = zoneName() === "UTC" && local.getItem("timewheel.zone") === "UTC" ? "local" : "UTC";
+  local.setItem("timewheel.zone", next);
   showZone(next);
   renewButtons();
   open();
 }
 
 function renewButtons() {
-  const utc = localStorage.getItem("timewheel.zone") === "UTC";
+  const utc = local.getItem("timewheel.zone") === "UTC";
   put(zoneButton, utc ? "UTC" : "Local");
   zoneButton.title = `Times are shown in ${zoneName()} (u)`;
   zoneButton.setAttribute("aria-label", `${utc ? "UTC" : "Local"}: times are shown in ${zoneName()}`);
@@ -284,7 +285,7 @@ document.querySelector(".skip").addEventListener("click", (event) => {
   main.focus();
 });
 window.addEventListener("hashchange", open);
-showZone(localStorage.getItem("timewheel.zone") === "UTC" ? "UTC" : "local");
+showZone(local.getItem("timewheel.zone") === "UTC" ? "UTC" : "local");
 renewButtons();
 loadNamespaces();
 open();

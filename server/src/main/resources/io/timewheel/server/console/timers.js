@@ -162,7 +162,7 @@ export function show(main, route, signal) {
       namespaces = chosen ? [chosen] : await api.namespaces(now);
       let sorted = 0;
       let capped = false;
-      for await (const timers of pages(namespaces, filterOf(query()), now)) {
+      for await (const timers of api.timerPages(namespaces, { ...filterOf(query()), pageSize: PAGE }, now)) {
         if (rows.length >= MOST && timers.length > 0) {
           capped = true;
           break;
@@ -314,7 +314,8 @@ export function show(main, route, signal) {
       text(each, relative(millisOf(each.dataset.at), live.now()));
     }
   }, signal);
-  live.everySeconds(RELOAD_SECONDS, () => changes.size > 0 && isCalm() && load(true), signal);
+  const reload = live.oneAtATime(() => load(true)); // a list may load longer than this interval
+  live.everySeconds(RELOAD_SECONDS, () => changes.size > 0 && isCalm() && reload(), signal);
   live.on("timer", (event) => {
     const key = keyOf(event);
     const index = indexes.get(key);
@@ -352,16 +353,4 @@ export function show(main, route, signal) {
 
 function keyOf({ namespace, id }) {
   return `${namespace.length}:${namespace}${id}`;
-}
-
-/** The pages of all namespaces, one after the other. */
-async function* pages(namespaces, filter, signal) {
-  for (const namespace of namespaces) {
-    let pageToken = "";
-    do {
-      const page = await api.get(api.namespacePath(namespace, "/timers"), { ...filter, pageSize: PAGE, pageToken }, signal);
-      yield page.timers;
-      pageToken = page.nextPageToken ?? "";
-    } while (pageToken);
-  }
 }

@@ -7,6 +7,7 @@ import { compact, instantOf, number, plural, relative, stateLabel } from "./form
 import * as live from "./live.js";
 import { badge, dueQuery, empty, failure, firstTimer, heading, newTimerLink, time, timerLink } from "./parts.js";
 import { link } from "./router.js";
+import { local } from "./storage.js";
 import { RINGS, fill, place, sum } from "./wheel-model.js";
 import { picture, startOf } from "./wheel-picture.js";
 
@@ -135,8 +136,8 @@ export function show(main, route, signal) {
     advance(false);
     renewEmpty();
     // Once for each browser, and not announced, because the user did not request it.
-    if (!begun && localStorage.getItem(FOLLOWED) === null) {
-      localStorage.setItem(FOLLOWED, "yes");
+    if (!begun && local.getItem(FOLLOWED) === null) {
+      local.setItem(FOLLOWED, "yes");
       drawn.follow(false);
     }
   }
@@ -213,10 +214,9 @@ async function timersBetween(namespace, from, to, signal) {
   const names = namespace
     ? [namespace]
     : await api.namespaces(signal);
+  const query = { dueFrom: instantOf(from), dueTo: instantOf(to), state: "scheduled,retrying", pageSize: LISTED };
   const found = [];
-  for (const each of names) {
-    const { timers } = await api.get(api.namespacePath(each, "/timers"),
-      { dueFrom: instantOf(from), dueTo: instantOf(to), state: "scheduled,retrying", pageSize: LISTED }, signal);
+  for await (const timers of api.timerPages(names, query, signal)) {
     found.push(...timers);
     if (found.length >= LISTED) {
       break;

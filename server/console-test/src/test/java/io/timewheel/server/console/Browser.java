@@ -123,6 +123,20 @@ final class Browser implements AutoCloseable {
     driver.executeCdpCommand("Emulation.setTimezoneOverride", Map.of("timezoneId", id));
   }
 
+  /** Runs work while the browser blocks its storage, as a setting of users does. */
+  void withoutStorage(Runnable work) {
+    String blocks =
+        "for (const area of ['localStorage', 'sessionStorage']) Object.defineProperty(window, area,"
+            + " { get() { throw new DOMException('blocked', 'SecurityError'); } });";
+    Map<String, Object> script =
+        driver.executeCdpCommand("Page.addScriptToEvaluateOnNewDocument", Map.of("source", blocks));
+    try {
+      work.run();
+    } finally {
+      driver.executeCdpCommand("Page.removeScriptToEvaluateOnNewDocument", script);
+    }
+  }
+
   /** Calls an exported function of a module of the console, with plain values. */
   Object call(String module, String function, Object... arguments) {
     return evaluate(

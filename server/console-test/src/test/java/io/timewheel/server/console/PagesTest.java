@@ -270,6 +270,24 @@ class PagesTest extends ConsoleTest {
     return browser.evaluate("return document.documentElement.dataset.theme;");
   }
 
+  @Test
+  void worksWithoutTheStorageOfTheBrowser() {
+    expectComplaints("401");
+    site.token = "sesame";
+    site.timers.put("shop", "broken", failed("x"));
+    browser.withoutStorage(
+        () -> {
+          browser.go(site.address() + "/");
+          browser.awaitText("dialog", "requires a token");
+          browser.press("sesame", Keys.ENTER);
+          browser.awaitText(".verdict", "1 timer needs you");
+          browser.await("dark", () -> pressedUntil("dark"));
+          follow("#/wheel");
+          browser.awaitText("h1", "Wheel");
+          browser.awaitText(".wheel-summary", "due within");
+        });
+  }
+
   // Live
 
   @Test

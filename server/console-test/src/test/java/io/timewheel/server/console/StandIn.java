@@ -22,9 +22,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.atomic.AtomicInteger;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -76,7 +78,16 @@ final class StandIn implements AutoCloseable {
   private volatile boolean away;
 
   /** The lists that the next pages continue: to filter again for each page would take seconds. */
-  private final Map<String, List<ObjectNode>> lists = new ConcurrentHashMap<>();
+  private final Map<String, List<ObjectNode>> listed = new ConcurrentHashMap<>();
+
+  /** The number of requests for a list of timers. */
+  final AtomicInteger lists = new AtomicInteger();
+
+  /** Answers to such requests wait for it. */
+  volatile CountDownLatch answersOfLists = new CountDownLatch(0);
+
+  /** The seconds for which this runs. */
+  final AtomicInteger seconds = new AtomicInteger();
 
   /** The reason for refusing all requests about timers; empty to accept them. */
   volatile String refusal = "";
@@ -150,6 +161,7 @@ final class StandIn implements AutoCloseable {
   }
 
   private void emitStats() {
+    seconds.incrementAndGet();
     synchronized (listeners) {
       listeners.removeIf(each -> !written(each, "stats", timers.stats(each.namespace).toString()));
     }
@@ -276,10 +288,12 @@ final class StandIn implements AutoCloseable {
       ArrayNode list = JSON.createArrayNode();
       int from = Integer.parseInt(query.getOrDefault("pageToken", "0"));
       int size = Integer.parseInt(query.getOrDefault("pageSize", "100"));
+      lists.incrementAndGet();
+      awaitAnswersOfLists();
       Map<String, String> asked = new TreeMap<>(query);
       asked.keySet().removeAll(List.of("pageToken", "pageSize"));
       List<ObjectNode> found =
-          lists.compute(
+          listed.compute(
               namespace + asked,
               (same, known) ->
                   from == 0 || known == null ? timers.matching(namespace, query).toList() : known);
@@ -304,6 +318,14 @@ final class StandIn implements AutoCloseable {
     }
     found.forEach(timer -> become(timer, VERBS.get(last.substring(last.indexOf(':') + 1))));
     json(exchange, JSON.createObjectNode().put("count", found.size()));
+  }
+
+  private void awaitAnswersOfLists() {
+    try {
+      answersOfLists.await();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
   }
 
   /** Returns one run a day. Refuses a cron expression that contains "bad". */

@@ -4,6 +4,7 @@ package io.timewheel.server.console;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -217,6 +218,35 @@ class TimersTest extends ConsoleTest {
     assertThat(rows()).containsExactly("b", "a");
     browser.click(".news");
     awaitRows("c", "b", "a");
+  }
+
+  @Test
+  void aListThatLoadsLongerThanTheIntervalIsNotRequestedAgain() {
+    site.timers.put("calm", "a", LATER).put("createdAt", "2026-01-01T00:00:00Z");
+    show("#/timers?ns=calm");
+    awaitRows("a");
+    site.answersOfLists = new CountDownLatch(1);
+    int before = site.lists.get();
+    site.tell(site.timers.put("calm", "b", LATER), "created");
+    browser.await("a request of the list", () -> site.lists.get() > before);
+    int begun = site.seconds.get();
+    site.tell(site.timers.put("calm", "c", LATER), "created");
+    browser.await("more than an interval", () -> site.seconds.get() > begun + 6);
+    assertThat(site.lists).hasValue(before + 1);
+    site.answersOfLists.countDown();
+    awaitRows("c", "b", "a");
+  }
+
+  @Test
+  void requestsSomeNamespacesAtOnce() {
+    for (int i = 0; i < 6; i++) {
+      site.timers.put("ns-" + i, "t-" + i, LATER).put("createdAt", "2026-01-01T00:00:00Z");
+    }
+    site.answersOfLists = new CountDownLatch(1);
+    show("#/timers?sort=id");
+    browser.await("four requests", () -> site.lists.get() == 4);
+    site.answersOfLists.countDown();
+    awaitRows("t-0", "t-1", "t-2", "t-3", "t-4", "t-5");
   }
 
   @Test
