@@ -263,11 +263,7 @@ final class Requests {
   }
 
   List<Instant> preview(TimerSpec spec, int count) {
-    Change.Schedule change = change(spec);
-    Instant first = Instant.ofEpochMilli(change.dueAt());
-    List<Instant> runs = new ArrayList<>(List.of(first));
-    runs.addAll(TimerSpec.recurrence(change.definition().recurrence()).preview(first, count - 1));
-    return List.copyOf(runs);
+    return new TimerInfo(TimerRecord.scheduled(change(spec), 0, null)).runs(count);
   }
 
   // Leases

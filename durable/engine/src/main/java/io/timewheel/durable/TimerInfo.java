@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.internal.time.Recurrence;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
@@ -21,10 +22,11 @@ import java.util.stream.Stream;
 
 /** A snapshot of a durable timer. Immutable. */
 public final class TimerInfo {
-  /** The beginning of a stored recurrence with a jitter: the limit, then the offset. */
-  private static final Pattern JITTER =
+  /** The beginning of a stored recurrence: its end, then its jitter with the offset. */
+  private static final Pattern PREFIX =
       Pattern.compile(
-          "^jitter (PT(?=\\d)(?:\\d{1,2}H)?(?:\\d{1,2}M)?(?:\\d{1,2}(?:\\.\\d{1,3})?S)?) \\S+ ");
+          "^(?:times (\\d{1,18}) )?(?:until (\\S+) )?(?:jitter"
+              + " (PT(?=\\d)(?:\\d{1,2}H)?(?:\\d{1,2}M)?(?:\\d{1,2}(?:\\.\\d{1,3})?S)?) \\S+ )?");
 
   private final TimerRecord record;
   private final long readAtMillis;
@@ -97,10 +99,10 @@ public final class TimerInfo {
 
   /**
    * {@return the recurrence, such as {@code every PT10S}, {@code delay PT1M} or {@code cron 0 9 * *
-   * * Europe/Berlin}, without its jitter; empty if it fires once}
+   * * Europe/Berlin}, without its jitter and its end; empty if it fires once}
    */
   public String recurrence() {
-    return JITTER.matcher(record.definition().recurrence()).replaceFirst("");
+    return PREFIX.matcher(record.definition().recurrence()).replaceFirst("");
   }
 
   /**
@@ -108,8 +110,22 @@ public final class TimerInfo {
    * there is none}
    */
   public Optional<Duration> jitter() {
-    Matcher stored = JITTER.matcher(record.definition().recurrence());
-    return stored.lookingAt() ? Optional.of(Duration.parse(stored.group(1))) : Optional.empty();
+    return prefix(3).map(Duration::parse);
+  }
+
+  /** {@return the time at which its schedule ends, see {@link TimerSpec#until}; empty if none} */
+  public Optional<Instant> until() {
+    return prefix(2).map(Instant::parse);
+  }
+
+  /** {@return the number of its runs, see {@link TimerSpec#times}; empty if it has no limit} */
+  public Optional<Long> times() {
+    return prefix(1).map(Long::valueOf);
+  }
+
+  private Optional<String> prefix(int group) {
+    Matcher stored = PREFIX.matcher(record.definition().recurrence());
+    return stored.lookingAt() ? Optional.ofNullable(stored.group(group)) : Optional.empty();
   }
 
   /** {@return the rule for missed runs} */
@@ -173,15 +189,17 @@ public final class TimerInfo {
    * @return their scheduled times, the present or next one first; none if it is finished
    */
   public List<Instant> next(int count) {
-    if (record.state().isFinished() || !record.definition().isRecurring() || count < 1) {
-      return List.of();
-    }
-    return Stream.concat(
-            Stream.of(dueAt()),
-            TimerSpec.recurrence(record.definition().recurrence())
-                .preview(dueAt(), count - 1)
-                .stream())
-        .toList();
+    return record.definition().isRecurring() ? runs(count) : List.of();
+  }
+
+  /** Returns the next runs, also for a timer that fires once. */
+  List<Instant> runs(int count) {
+    Recurrence recurrence = TimerSpec.recurrence(record.definition().recurrence());
+    int left = (int) Math.min(count, recurrence.left(record.runs()));
+    return record.state().isFinished() || left < 1
+        ? List.of()
+        : Stream.concat(Stream.of(dueAt()), recurrence.preview(dueAt(), left - 1).stream())
+            .toList();
   }
 
   TimerRecord record() {

@@ -34,6 +34,8 @@ public final class TimerSpec {
   private @Nullable Duration after;
   private @Nullable Recurrence recurrence;
   private @Nullable Duration jitter;
+  private @Nullable Instant until;
+  private long times = Recurrence.UNLIMITED;
   private @Nullable String handler;
   private @Nullable String queue;
   private byte[] payload = new byte[0];
@@ -133,6 +135,33 @@ public final class TimerSpec {
    */
   public TimerSpec jitter(Duration limit) {
     jitter = requireNonNull(limit, "limit");
+    return this;
+  }
+
+  /**
+   * Ends the schedule of a recurring timer at a time: no run is scheduled at that time or later.
+   * The timer is then completed. It stays completed if it is scheduled again in the same way, for
+   * as long as it is retained.
+   *
+   * @param end the time
+   * @return this
+   */
+  public TimerSpec until(Instant end) {
+    until = requireNonNull(end, "end");
+    return this;
+  }
+
+  /**
+   * Ends the schedule of a recurring timer after a number of runs, as {@link #until} ends it at a
+   * time. Scheduled runs count when they end, even if all their attempts have failed. Skipped and
+   * dropped runs, and runs by hand, do not count. A timer that is purged and scheduled again starts
+   * from zero.
+   *
+   * @param runs the number of runs, at least 1
+   * @return this
+   */
+  public TimerSpec times(long runs) {
+    times = Recurrence.checkTimes(runs);
     return this;
   }
 
@@ -338,7 +367,8 @@ public final class TimerSpec {
   }
 
   /**
-   * Returns the change that schedules the timer.
+   * Returns the change that schedules the timer. Its due time is {@link EpochMillis#NEVER} if the
+   * schedule has no run before its end.
    *
    * @param minGraceMillis the minimum grace, in milliseconds
    */
@@ -374,9 +404,16 @@ public final class TimerSpec {
   private @Nullable Recurrence recurs() {
     Recurrence recurs =
         recurrence == null || at == null ? recurrence : recurrence.from(EpochMillis.ceil(at));
-    return jitter == null
+    if (jitter != null) {
+      recurs = orOnce(recurs).jittered(jitter, Shards.hash(key));
+    }
+    return until == null && times == Recurrence.UNLIMITED
         ? recurs
-        : (recurs == null ? Recurrence.once() : recurs).jittered(jitter, Shards.hash(key));
+        : orOnce(recurs).ending(until == null ? EpochMillis.NEVER : EpochMillis.ceil(until), times);
+  }
+
+  private static Recurrence orOnce(@Nullable Recurrence recurs) {
+    return recurs == null ? Recurrence.once() : recurs;
   }
 
   private void checkTarget() {
@@ -424,7 +461,7 @@ public final class TimerSpec {
     }
     if (recurs != null) {
       long firstMillis = recurs.first(nowMillis);
-      if (firstMillis == EpochMillis.NEVER) {
+      if (firstMillis == EpochMillis.NEVER && until == null) {
         throw new InvalidArgumentException(key + ": " + recurs + " never comes");
       }
       return Decision.of(

@@ -478,6 +478,7 @@ class SimulationFaultsTest {
           record.fireAt(),
           record.runAt(),
           record.attempt(),
+          record.runs(),
           new Claim(
               token,
               record.version(),

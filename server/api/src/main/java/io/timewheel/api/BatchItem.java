@@ -25,6 +25,9 @@ import tools.jackson.databind.annotation.JsonDeserialize;
  * @param cron the cron expression
  * @param zone the time zone of {@code cron}; UTC if absent
  * @param jitter the limit of the offset of each run; only with {@code every} and {@code cron}
+ * @param until no run is scheduled at this time or later; only with {@code every} and {@code cron}
+ * @param times the number of runs after which the schedule ends; only with {@code every} and {@code
+ *     cron}
  * @param target the queue or the URL
  * @param payload a JSON value of up to 64 KB
  * @param retry when a failed attempt is repeated
@@ -55,6 +58,8 @@ public record BatchItem(
     @Nullable String cron,
     @Nullable String zone,
     @Nullable Duration jitter,
+    @Nullable Instant until,
+    @Nullable Long times,
     TimerRequest.@Nullable Target target,
     @Nullable RawJson payload,
     @Nullable Retry retry,
@@ -80,6 +85,8 @@ public record BatchItem(
         timer.cron(),
         timer.zone(),
         timer.jitter(),
+        timer.until(),
+        timer.times(),
         timer.target(),
         timer.payload(),
         timer.retry(),
@@ -95,7 +102,8 @@ public record BatchItem(
    */
   public TimerRequest timer() {
     return new TimerRequest(
-        after, at, every, cron, zone, jitter, target, payload, retry, missed, grace, headers);
+        after, at, every, cron, zone, jitter, until, times, target, payload, retry, missed, grace,
+        headers);
   }
 
   /** Reads a version as an entity tag: a number becomes a quoted one. */

@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param cron the cron expression
  * @param zone the time zone of {@code cron}; UTC if absent
  * @param jitter the jitter of the timer; needs {@code namespace} and {@code id}
+ * @param until no run is scheduled at this time or later; only with {@code every} and {@code cron}
+ * @param times the number of runs after which the schedule ends; only with {@code every} and {@code
+ *     cron}
  * @param namespace the namespace of the timer, on which the offset of a jitter depends
  * @param id the ID of the timer, on which the offset of a jitter depends
  * @param count the maximum number of runs, from 1 to 1,000; 5 if absent
@@ -26,6 +29,8 @@ public record PreviewRequest(
     @Nullable String cron,
     @Nullable String zone,
     @Nullable Duration jitter,
+    @Nullable Instant until,
+    @Nullable Long times,
     @Nullable String namespace,
     @Nullable String id,
     @Nullable Integer count) {}

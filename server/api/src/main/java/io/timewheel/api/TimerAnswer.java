@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param every the period
  * @param fixedDelay the delay between two runs
  * @param jitter the limit of the offset of each run
+ * @param until the time at which the schedule ends
+ * @param times the number of runs after which the schedule ends
  * @param at the time of the only run
  * @param target the queue, the URL or the handler
  * @param retry when a failed attempt is repeated
@@ -52,6 +54,8 @@ public record TimerAnswer(
     @Nullable String every,
     @Nullable String fixedDelay,
     @Nullable Duration jitter,
+    @Nullable Instant until,
+    @Nullable Long times,
     @Nullable Instant at,
     Target target,
     Retry retry,

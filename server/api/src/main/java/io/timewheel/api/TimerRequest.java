@@ -21,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * @param zone the time zone of {@code cron}; UTC if absent
  * @param jitter each run is later by one offset, which is shorter than this and depends on
  *     namespace and ID; only with {@code every} and {@code cron}
+ * @param until no run is scheduled at this time or later; only with {@code every} and {@code cron}
+ * @param times the number of runs after which the schedule ends; only with {@code every} and {@code
+ *     cron}
  * @param target the queue or the URL
  * @param payload a JSON value of up to 64 KB
  * @param retry when a failed attempt is repeated
@@ -49,6 +52,8 @@ public record TimerRequest(
     @Nullable String cron,
     @Nullable String zone,
     @Nullable Duration jitter,
+    @Nullable Instant until,
+    @Nullable Long times,
     @Nullable Target target,
     @Nullable RawJson payload,
     @Nullable Retry retry,
@@ -64,7 +69,8 @@ public record TimerRequest(
    */
   public TimerRequest withPayload(@Nullable RawJson other) {
     return new TimerRequest(
-        after, at, every, cron, zone, jitter, target, other, retry, missed, grace, headers);
+        after, at, every, cron, zone, jitter, until, times, target, other, retry, missed, grace,
+        headers);
   }
 
   /**
@@ -81,7 +87,8 @@ public record TimerRequest(
     Map<String, String> more = new LinkedHashMap<>(headers == null ? Map.of() : headers);
     more.putIfAbsent(name, value);
     return new TimerRequest(
-        after, at, every, cron, zone, jitter, target, payload, retry, missed, grace, more);
+        after, at, every, cron, zone, jitter, until, times, target, payload, retry, missed, grace,
+        more);
   }
 
   /**

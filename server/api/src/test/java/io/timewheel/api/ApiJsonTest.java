@@ -40,6 +40,8 @@ class ApiJsonTest {
           null,
           null,
           null,
+          null,
+          null,
           new TimerAnswer.Target(
               null,
               "https://shop.example/",
@@ -113,6 +115,8 @@ class ApiJsonTest {
     TimerRequest timer =
         new TimerRequest(
             Duration.ofHours(1),
+            null,
+            null,
             null,
             null,
             null,

@@ -52,6 +52,8 @@ final class BenchCommand implements Callable<Integer> {
           null,
           null,
           null,
+          null,
+          null,
           new TimerRequest.Target("bench", null, null, null, null),
           new RawJson('"' + "0123456789".repeat(6) + "0123\""),
           null,

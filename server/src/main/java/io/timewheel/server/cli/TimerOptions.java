@@ -39,6 +39,15 @@ final class TimerOptions {
   private @Nullable Duration jitter;
 
   @Option(
+      names = "--until",
+      paramLabel = "INSTANT",
+      description = "End --every or --cron before this instant.")
+  private @Nullable Instant until;
+
+  @Option(names = "--times", paramLabel = "N", description = "End --every or --cron after N runs.")
+  private @Nullable Long times;
+
+  @Option(
       names = "--secret",
       paramLabel = "NAME",
       description = "Sign webhook requests with this secret.")
@@ -159,6 +168,8 @@ final class TimerOptions {
         when.cron,
         zone,
         jitter,
+        until,
+        times,
         new TimerRequest.Target(where.queue, where.url, secret, timeout, orNull(headerValues())),
         payload == null ? null : payload(globals, payload),
         maxAttempts == null && backoff == null && maxBackoff == null

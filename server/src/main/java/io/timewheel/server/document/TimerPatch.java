@@ -25,6 +25,9 @@ public final class TimerPatch {
   private static final String HANDLER = "handler";
   private static final List<String> TIMES = List.of("after", "at", "every", "cron");
 
+  /** Fields that only a recurring timer has. */
+  private static final List<String> RECURRING = List.of("jitter", "until", "times");
+
   /** Fields of answers only, which are unknown in a request. */
   private static final List<String> RETURNED = List.of("fixedDelay", "payloadBase64", PAYLOAD);
 
@@ -67,7 +70,7 @@ public final class TimerPatch {
         document.remove("zone");
       }
       if (!given.contains("cron") && !given.contains("every")) {
-        document.remove("jitter");
+        document.remove(RECURRING);
       }
     }
   }

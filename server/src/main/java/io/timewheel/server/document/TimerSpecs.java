@@ -73,6 +73,8 @@ public final class TimerSpecs {
             schedule.cron(),
             schedule.zone(),
             schedule.jitter(),
+            schedule.until(),
+            schedule.times(),
             null,
             null,
             null,
@@ -132,6 +134,7 @@ public final class TimerSpecs {
       checked("every", () -> spec.every(every));
     }
     jitter(spec, timer, now);
+    end(spec, timer);
   }
 
   private static void jitter(TimerSpec spec, TimerRequest timer, Instant now) {
@@ -146,6 +149,19 @@ public final class TimerSpecs {
       checkEndsInTime("every", timer.every().plus(jitter), now);
     }
     spec.jitter(jitter);
+  }
+
+  private static void end(TimerSpec spec, TimerRequest timer) {
+    String field = timer.until() != null ? "until" : timer.times() != null ? "times" : null;
+    if (field != null && timer.every() == null && timer.cron() == null) {
+      throw Problem.invalid(field, field + ": only allowed with every or cron").failure();
+    }
+    if (timer.until() != null) {
+      spec.until(timer.until());
+    }
+    if (timer.times() != null) {
+      spec.times(timer.times());
+    }
   }
 
   /**

@@ -73,6 +73,8 @@ public final class TimerView {
         every ? rest : null,
         delay ? rest : null,
         timer.jitter().orElse(null),
+        timer.until().orElse(null),
+        timer.times().orElse(null),
         cron || every || delay ? null : timer.dueAt(),
         target(timer),
         new Retry(timer.retry().maxAttempts(), timer.retry().backoff(), timer.retry().maxBackoff()),

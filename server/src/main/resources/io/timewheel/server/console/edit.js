@@ -109,6 +109,8 @@ function scheduleFields(timer, namespace, id) {
   const sentence = h("p", { class: "said", "aria-live": "polite" });
   const grace = input(timer?.grace, { placeholder: "1m" });
   const jitter = input(timer?.jitter, { placeholder: "none" });
+  const until = input(timer?.until && fieldOf(millisOf(timer.until)), { type: "datetime-local", step: "1" });
+  const times = input(timer?.times, { type: "number", min: 1, placeholder: "no limit" });
   const upcoming = preview();
   const missed = choice({ fire_once: "One run for all", fire_all: "One run for each", skip: "No run" }, timer?.missed ?? "fire_once");
   const fields = {
@@ -118,12 +120,15 @@ function scheduleFields(timer, namespace, id) {
     cron: h("div", {}, labelled("Cron", cron, "Minute, hour, day of month, month, day of week; with six fields, the second first."),
       labelled("Time zone", zone), zones),
   };
-  const missedFields = h("div", { class: "pair three" }, labelled("Missed runs", missed),
-    labelled("Grace", grace, "A run with a longer lag is missed."),
-    labelled("Jitter", jitter, "Delays each run by the same offset, which is shorter than this."));
+  const recurringFields = h("div", {},
+    h("div", { class: "pair" }, labelled("Ends at", until, `In ${zoneName()}. No run is scheduled at this time or later.`),
+      labelled("Ends after", times, "The number of scheduled runs.")),
+    h("div", { class: "pair three" }, labelled("Missed runs", missed),
+      labelled("Grace", grace, "A run with a longer lag is missed."),
+      labelled("Jitter", jitter, "Delays each run by the same offset, which is shorter than this.")));
   const when = segments(kinds, first, (kind) => {
     showOnly(fields, kind);
-    missedFields.hidden = kind !== "every" && kind !== "cron";
+    recurringFields.hidden = kind !== "every" && kind !== "cron";
   });
   const isoOfKind = (kind) => isoOf((kind === "after" ? after : every).value);
 
@@ -152,14 +157,20 @@ function scheduleFields(timer, namespace, id) {
     return iso === null ? undefined : kind === "every" ? spread({ every: iso }) : { after: iso };
   }
 
-  /** A recurring schedule with its jitter, once the names that decide the offset are there. */
-  function spread(recurring) {
+  /** The end of a recurring schedule. */
+  function end() {
+    return { until: instantOfField(until, timer?.until), times: times.value === "" ? undefined : Number(times.value) };
+  }
+
+  /** A recurring schedule with its end, and with its jitter once the names that decide the offset are there. */
+  function spread(schedule) {
     const known = jitter.value !== "" && namespace.value !== "" && id.value !== "";
+    const recurring = { ...schedule, ...end() };
     return known ? { ...recurring, jitter: isoOf(jitter.value) ?? jitter.value, namespace: namespace.value, id: id.value } : recurring;
   }
 
   return {
-    elements: [when.element, Object.values(fields), missedFields, sentence, upcoming.element],
+    elements: [when.element, Object.values(fields), recurringFields, sentence, upcoming.element],
     describe() {
       const kind = when.value();
       text(sentence, words(kind));
@@ -167,7 +178,9 @@ function scheduleFields(timer, namespace, id) {
     },
     addTo(body) {
       const kind = when.value();
-      delete body.jitter;
+      for (const field of ["jitter", "until", "times"]) {
+        delete body[field];
+      }
       if (kind === "after" || kind === "every") {
         const iso = isoOfKind(kind);
         if (iso === null) {
@@ -175,10 +188,7 @@ function scheduleFields(timer, namespace, id) {
         }
         body[kind] = iso;
       } else if (kind === "at") {
-        // The field has whole seconds, so an unchanged time keeps its milliseconds.
-        const chosen = millisOfField(at.value);
-        const same = timer?.at && chosen === Math.floor(millisOf(timer.at) / SECOND) * SECOND;
-        body.at = same ? timer.at : instantOf(chosen);
+        body.at = instantOfField(at, timer?.at);
       } else {
         body.cron = cron.value.trim();
         if (zone.value) {
@@ -188,6 +198,7 @@ function scheduleFields(timer, namespace, id) {
       if (kind === "every" || kind === "cron") {
         body.missed = missed.value;
         delete body.grace;
+        Object.assign(body, end());
         setDuration(body, "grace", grace);
         setDuration(body, "jitter", jitter);
       }
@@ -271,6 +282,13 @@ function retryFields(before) {
       }
     },
   };
+}
+
+/** The time in a field; undefined if it is empty. The field has whole seconds, so an unchanged time keeps its milliseconds. */
+function instantOfField(field, before) {
+  const chosen = millisOfField(field.value);
+  const same = before && chosen === Math.floor(millisOf(before) / SECOND) * SECOND;
+  return Number.isNaN(chosen) ? undefined : same ? before : instantOf(chosen);
 }
 
 /** Sends a text that is not a duration unchanged, because the server describes the mistake best. */

@@ -218,6 +218,8 @@ function facts(timer) {
       timer.cron && fact("Cron", h("code", {}, timer.cron)),
       timer.every && fact("Every", isoDuration(timer.every)),
       timer.jitter && fact("Jitter", `up to ${isoDuration(timer.jitter)}, the same for each run`),
+      timer.until && fact("Ends at", time(timer.until)),
+      timer.times && fact("Ends after", plural(timer.times, "run")),
       timer.dueAt && fact("Due", time(timer.dueAt)),
       target.queue && fact("Queue", name(target.queue)),
       target.url && fact("URL", name(target.url)),

@@ -93,7 +93,7 @@ final class CommandLineTest {
                     + " --url https://shop.example/h --secret shop --target-header X-Key=k"
                     + " --timeout PT5S --payload {\"a\":1} --header h=v --max-attempts 3"
                     + " --backoff PT1S --max-backoff PT1M --missed skip --grace PT5M"
-                    + " --jitter 20m --if-version 7"))
+                    + " --jitter 20m --until 2027-01-01T00:00:00Z --times 10 --if-version 7"))
         .isEqualTo(ExitCode.DONE);
 
     assertThat(asked).hasSize(1);
@@ -108,7 +108,8 @@ final class CommandLineTest {
                            "headers":{"X-Key":"k"}},
                  "payload":{"a":1},"headers":{"h":"v"},
                  "retry":{"maxAttempts":3,"backoff":"PT1S","maxBackoff":"PT1M"},
-                 "missed":"skip","grace":"PT5M","jitter":"PT20M"}\
+                 "missed":"skip","grace":"PT5M","jitter":"PT20M",
+                 "until":"2027-01-01T00:00:00Z","times":10}\
                 """));
   }
 

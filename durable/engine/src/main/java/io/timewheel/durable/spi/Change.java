@@ -39,7 +39,8 @@ public sealed interface Change {
    *
    * @param key the timer
    * @param definition the definition
-   * @param dueAt its due time
+   * @param dueAt its due time; {@link TimerRecord#NEVER} if its schedule has no run, so that the
+   *     timer is completed at once
    * @param relative true if the caller gave a delay, so that a repeated call has another due time
    * @param condition the condition that must hold
    * @param version the version that {@link Condition#VERSION} requires
@@ -267,8 +268,9 @@ public sealed interface Change {
    * @param epoch the epoch of the owner; 0 if a consumer ends its claim lease
    * @param end how the attempt ended
    * @param nextAt for {@link End#SUCCEEDED}, {@link End#EXHAUSTED} and {@link End#LOST_EXHAUSTED}
-   *     the next run of a recurring timer, {@link TimerRecord#NEVER} if there is none; for the
-   *     others the time of the next attempt
+   *     the next run of a recurring timer, {@link TimerRecord#NEVER} if its schedule has nothing
+   *     left, {@link TimerRecord#NONE} if the next run is unknown, so that the timer must fail; for
+   *     the others the time of the next attempt
    * @param nextScheduledAt for {@link End#RESCHEDULED}, the run of a recurring timer after the
    *     postponed one, {@link TimerRecord#NEVER} if there is none; ignored for the others
    * @param error the reason for the failure, or null
@@ -329,7 +331,8 @@ public sealed interface Change {
       /** It failed and will be retried. */
       FAILED,
       /**
-       * The last attempt failed: the timer fails, or a recurring timer continues with its next run.
+       * The last attempt failed: the timer fails, or a recurring timer continues with its next run
+       * or completes.
        */
       EXHAUSTED,
       /** Its claim lease expired before {@code now}; it will be retried. */

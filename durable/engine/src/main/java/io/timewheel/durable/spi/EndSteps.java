@@ -38,13 +38,7 @@ final class EndSteps {
       case EXHAUSTED, LOST_EXHAUSTED -> exhausted(current, change, next);
       case FAILED, LOST -> again(current, next, RETRYING, change);
       case RESCHEDULED -> {
-        if (!current.isScheduledRun()) {
-          next.runAt(change.nextAt());
-        } else if (current.definition().isRecurring()) {
-          next.runAt(change.nextAt()).dueAt(change.nextScheduledAt());
-        } else {
-          next.dueAt(change.nextAt());
-        }
+        postponed(current, change, next);
         again(current, next.attempt(0), SCHEDULED, change);
       }
       case GIVEN_BACK -> {
@@ -57,8 +51,26 @@ final class EndSteps {
     return answer(Answer.APPLIED, next.build(change.now()));
   }
 
+  /** Moves a run out of the schedule. The last run of a schedule has no later due time. */
+  private static void postponed(
+      TimerRecord current, Change.Finish change, TimerRecord.Builder next) {
+    if (!current.isScheduledRun()) {
+      next.runAt(change.nextAt());
+    } else if (!current.definition().isRecurring()) {
+      next.dueAt(change.nextAt());
+    } else if (change.nextScheduledAt() == NEVER) {
+      long at = Math.max(change.nextAt(), current.dueAt());
+      next.countRun().runAt(at).dueAt(at);
+    } else {
+      next.countRun().runAt(change.nextAt()).dueAt(change.nextScheduledAt());
+    }
+  }
+
   private static void completed(
       TimerRecord current, Change.Finish change, TimerRecord.Builder next) {
+    if (current.definition().isRecurring() && current.isScheduledRun()) {
+      next.countRun();
+    }
     boolean goesOn = current.definition().isRecurring() && change.nextAt() != NEVER;
     if (current.definition().isRecurring() && current.cancelRequested()) {
       next.state(CANCELLED, NEVER);
@@ -78,7 +90,7 @@ final class EndSteps {
       TimerRecord current, Change.Finish change, TimerRecord.Builder next) {
     if (current.cancelRequested()) {
       next.state(CANCELLED, NEVER);
-    } else if (current.definition().isRecurring() && change.nextAt() != NEVER) {
+    } else if (current.definition().isRecurring() && change.nextAt() != NONE) {
       completed(current, change, next);
     } else {
       next.state(FAILED, NEVER).note(change.error());

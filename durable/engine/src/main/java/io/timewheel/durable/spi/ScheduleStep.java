@@ -16,7 +16,8 @@ final class ScheduleStep {
 
   static Outcome apply(@Nullable TimerRecord current, Change.Schedule change, Context context) {
     boolean unfinished = current != null && !current.state().isFinished();
-    TimerRecord present = unfinished || change.evenFinished() ? current : null;
+    boolean ended = !unfinished && current != null && hasEnded(current, change);
+    TimerRecord present = unfinished || change.evenFinished() || ended ? current : null;
     if (change.condition() == Change.Condition.ABSENT && present != null) {
       return answer(Answer.EXISTS, present);
     }
@@ -38,6 +39,17 @@ final class ScheduleStep {
           : answer(Answer.OVER_LIMIT, current);
     }
     return answer(unfinished ? Answer.REPLACED : Answer.CREATED, made(current, change, context));
+  }
+
+  /**
+   * Returns whether the schedule of this very timer has nothing left. To schedule it again at the
+   * next start of the application must not repeat its runs.
+   */
+  private static boolean hasEnded(TimerRecord current, Change.Schedule change) {
+    return current.state() == COMPLETED
+        && current.definition().isRecurring()
+        && change.condition() != Change.Condition.VERSION
+        && isSame(current, change);
   }
 
   private static boolean isSame(TimerRecord current, Change.Schedule change) {

@@ -30,6 +30,8 @@ import org.jspecify.annotations.Nullable;
  * @param runAt until it ends, the time of a run that is separate from the schedule (run by hand, or
  *     postponed by its handler). Also the time of a retried run. Otherwise {@link #NONE}
  * @param attempt the number of attempts of the present run that have begun
+ * @param runs the number of runs of the schedule that have ended or were postponed by their
+ *     handler; skipped and dropped runs do not count
  * @param claim the open attempt; null unless the state is RUNNING
  * @param former the last claim that ended, to answer repeated calls
  * @param paused true if the timer itself was paused; an attempt may still be running
@@ -49,6 +51,7 @@ public record TimerRecord(
     long fireAt,
     long runAt,
     int attempt,
+    long runs,
     @Nullable Claim claim,
     @Nullable Claim former,
     boolean paused,
@@ -82,6 +85,8 @@ public record TimerRecord(
    * @param runAt until it ends, the time of a run that is separate from the schedule (run by hand,
    *     or postponed by its handler). Also the time of a retried run. Otherwise {@link #NONE}
    * @param attempt the number of attempts of the present run that have begun
+   * @param runs the number of runs of the schedule that have ended or were postponed by their
+   *     handler; skipped and dropped runs do not count
    * @param claim the open attempt; null unless the state is RUNNING
    * @param former the last claim that ended, to answer repeated calls
    * @param paused true if the timer itself was paused; an attempt may still be running
@@ -112,7 +117,8 @@ public record TimerRecord(
   }
 
   /**
-   * Returns a timer as it is scheduled, before anything else happens to it.
+   * Returns a timer as it is scheduled, before anything else happens to it. If its schedule has no
+   * run, it is completed.
    *
    * @param change the definition and the due time
    * @param version the version
@@ -121,15 +127,17 @@ public record TimerRecord(
    */
   public static TimerRecord scheduled(
       Change.Schedule change, long version, @Nullable Claim former) {
+    boolean ended = change.dueAt() == NEVER;
     return new TimerRecord(
         change.key(),
         version,
         0,
-        TimerState.SCHEDULED,
+        ended ? TimerState.COMPLETED : TimerState.SCHEDULED,
         change.definition(),
-        change.dueAt(),
+        ended ? change.now() : change.dueAt(),
         Math.max(change.dueAt(), change.now()),
         NONE,
+        0,
         0,
         null,
         former,
@@ -232,6 +240,7 @@ public record TimerRecord(
     private long fireAt;
     private long runAt;
     private int attempt;
+    private long runs;
     private @Nullable Claim claim;
     private @Nullable Claim former;
     private boolean paused;
@@ -251,6 +260,7 @@ public record TimerRecord(
       fireAt = from.fireAt;
       runAt = from.runAt;
       attempt = from.attempt;
+      runs = from.runs;
       claim = from.claim;
       former = from.former;
       paused = from.paused;
@@ -305,6 +315,12 @@ public record TimerRecord(
 
     Builder attempt(int newAttempt) {
       attempt = newAttempt;
+      return this;
+    }
+
+    /** Counts a run of the schedule. */
+    Builder countRun() {
+      runs++;
       return this;
     }
 
@@ -398,6 +414,7 @@ public record TimerRecord(
           fireAt,
           runAt,
           attempt,
+          runs,
           claim,
           former,
           paused,

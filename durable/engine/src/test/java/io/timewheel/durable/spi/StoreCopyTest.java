@@ -35,6 +35,7 @@ class StoreCopyTest {
         TimerRecord.isIndexed(state) ? 7 : TimerRecord.NEVER,
         TimerRecord.NONE,
         0,
+        0,
         null,
         null,
         false,

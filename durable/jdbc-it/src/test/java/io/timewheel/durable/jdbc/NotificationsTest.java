@@ -165,6 +165,7 @@ class NotificationsTest {
               NOW,
               TimerRecord.NONE,
               0,
+              0,
               null,
               null,
               false,

@@ -75,6 +75,7 @@ class ExportTest {
         record.fireAt(),
         record.runAt(),
         record.attempt(),
+        record.runs(),
         imported(record.claim()),
         imported(record.former()),
         record.paused(),

@@ -123,7 +123,7 @@ public final class Fixture implements StoreListener {
             new Change.Schedule(
                 key("recurring"),
                 new TimerDefinition(
-                    "every PT1H",
+                    "times 9 until 2999-01-01T00:00:00Z every PT1H",
                     "orders",
                     false,
                     new byte[] {1, -1},
@@ -164,6 +164,8 @@ public final class Fixture implements StoreListener {
     commit(begin("done"));
     commit(finish("done", Change.Finish.End.SUCCEEDED));
     commit(new Change.Cancel(key("cancelled"), 0, NOW));
+    commit(begin("recurring"));
+    commit(finish("recurring", Change.Finish.End.SUCCEEDED));
     commit(new Change.Verb(key("recurring"), Change.Verb.Command.RUN, 0, NOW + 1));
   }
 
@@ -179,6 +181,7 @@ public final class Fixture implements StoreListener {
         fireAt,
         record.runAt(),
         record.attempt(),
+        record.runs(),
         record.claim(),
         record.former(),
         record.paused(),

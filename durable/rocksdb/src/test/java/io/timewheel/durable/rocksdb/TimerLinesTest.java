@@ -47,6 +47,7 @@ class TimerLinesTest {
         TimerRecord.isIndexed(state) ? 7 : TimerRecord.NEVER,
         TimerRecord.NONE,
         0,
+        0,
         null,
         null,
         false,

@@ -102,6 +102,59 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
+  void completesAScheduleThatHasEndedAndDoesNotBeginItAgain() {
+    TimerDefinition twice = definition(false, "times 2 every PT1H");
+    Change.Schedule request = schedule(key("a"), NOW, twice, Change.Condition.NONE, 0, null);
+    commit(request);
+    end(Change.Finish.End.SUCCEEDED, NOW + 3_600_000);
+    commit(new Change.Verb(key("a"), Change.Verb.Command.RUN, 0, NOW));
+    end(Change.Finish.End.SUCCEEDED, NOW + 3_600_000);
+    restart();
+    assertEquals(1, read(key("a")).runs(), "a run by hand does not count");
+    commit(new Change.Move(key("a"), 0, NOW, NOW));
+    end(Change.Finish.End.EXHAUSTED, NEVER);
+    restart();
+    assertEquals(COMPLETED, read(key("a")).state());
+    assertEquals(2, read(key("a")).runs());
+    assertEquals(Answer.UNCHANGED, commit(request).answer());
+    assertEquals(
+        Answer.EXISTS,
+        commit(schedule(key("a"), NOW, twice, Change.Condition.ABSENT, 0, null)).answer());
+    TimerDefinition other = definition(false, "times 3 every PT1H");
+    assertEquals(
+        Answer.CREATED,
+        commit(schedule(key("a"), NOW, other, Change.Condition.ABSENT, 0, null)).answer());
+    assertEquals(0, read(key("a")).runs());
+  }
+
+  private void end(Change.Finish.End end, long nextAt) {
+    Change.Begin claim = begin(key("a"));
+    assertEquals(Answer.APPLIED, commit(claim).answer());
+    commit(finish(claim, end, nextAt));
+  }
+
+  @Test
+  void aPostponedRunIsTheLastOneIfItsScheduleHasEnded() {
+    TimerDefinition once = definition(false, "times 1 every PT1H");
+    commit(schedule(key("a"), NOW, once, Change.Condition.NONE, 0, null));
+    end(Change.Finish.End.RESCHEDULED, NOW + 5);
+    TimerRecord postponed = read(key("a"));
+    assertEquals(SCHEDULED, postponed.state());
+    assertEquals(NOW + 5, postponed.fireAt());
+    assertEquals(NOW + 5, postponed.dueAt(), "a query by due time finds it");
+    assertEquals(1, postponed.runs());
+  }
+
+  @Test
+  void aRecurringTimerFailsIfItsNextRunIsUnknown() {
+    commit(
+        schedule(key("a"), NOW, definition(false, "unreadable"), Change.Condition.NONE, 0, null));
+    end(Change.Finish.End.EXHAUSTED, TimerRecord.NONE);
+    assertEquals(FAILED, read(key("a")).state());
+    assertEquals(0, read(key("a")).runs());
+  }
+
+  @Test
   void refusesAStaleOwner() {
     commit(schedule(key("a"), NOW));
     commit(schedule(key("b"), NOW));

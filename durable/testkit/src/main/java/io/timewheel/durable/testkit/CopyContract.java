@@ -18,6 +18,7 @@ import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Scopes;
+import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
@@ -78,9 +79,12 @@ abstract class CopyContract extends LeaseContract {
     for (String id : List.of("scheduled", "paused", "blocked", "cancelled")) {
       commit(schedule(key(id), NOW + 7));
     }
-    commit(
-        schedule(
-            key("recurring"), NOW, definition(false, "every PT1H"), Change.Condition.NONE, 0, "r"));
+    TimerDefinition ending = definition(false, "times 9 until 2999-01-01T00:00:00Z every PT1H");
+    commit(schedule(key("recurring"), NOW, ending, Change.Condition.NONE, 0, "r"));
+    Change.Begin first = begin(key("recurring"));
+    commit(first);
+    commit(finish(first, Change.Finish.End.SUCCEEDED, NOW + 7));
+    assertEquals(1, read(key("recurring")).runs());
     commit(new Change.Verb(key("paused"), Change.Verb.Command.PAUSE, 0, NOW));
     TimerRecord blocked = read(key("blocked"));
     commit(

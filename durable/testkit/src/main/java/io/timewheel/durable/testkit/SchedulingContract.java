@@ -18,6 +18,7 @@ import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Verifies scheduling and the due index. */
@@ -44,6 +45,27 @@ abstract class SchedulingContract extends RequestContract {
     assertEquals(before, read(key("ä/:☃")));
     assertEquals(definition, before.definition());
     assertEquals(NOW + 5, before.fireAt());
+  }
+
+  @Test
+  void completesATimerWithoutARunAtOnce() {
+    TimerDefinition over = definition(false, "until 2001-01-01T00:00:00Z every PT1H");
+    Change.Schedule request = schedule(key("a"), NEVER, over, Change.Condition.NONE, 0, null);
+    assertEquals(Answer.CREATED, commit(request).answer());
+    commit(schedule(key("b"), NOW));
+    assertEquals(
+        Answer.REPLACED,
+        commit(schedule(key("b"), NEVER, over, Change.Condition.NONE, 0, null)).answer());
+    restart();
+    for (String id : List.of("a", "b")) {
+      assertEquals(COMPLETED, read(key(id)).state());
+      assertEquals(NOW, read(key(id)).dueAt());
+      assertEquals(NEVER, read(key(id)).fireAt());
+    }
+    assertTrue(due(NEVER).isEmpty());
+    assertEquals(Map.of("shop", Map.of(COMPLETED, 2L)), store.counts());
+    assertEquals(Answer.UNCHANGED, commit(request).answer());
+    assertEquals(2, store.purge(NEVER, 0, 10));
   }
 
   @Test

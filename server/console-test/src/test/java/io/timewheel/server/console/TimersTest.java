@@ -406,6 +406,33 @@ class TimersTest extends ConsoleTest {
   }
 
   @Test
+  void showsAndEditsTheEndOfASchedule() {
+    site.timers.put(
+        "made",
+        "ending",
+        """
+        {"every":"PT1H","until":"2099-06-01T00:00:00.123Z","times":5,"target":{"queue":"orders"}}
+        """);
+    show("#/timer/made/ending");
+    browser.awaitText(".facts", "5 runs");
+    browser.click("[data-verb=edit]");
+    browser.awaitText("h1", "Edit ending");
+    type("Ends after", "7");
+    browser.await("the preview of this end", () -> site.previewed().contains("\"times\":7"));
+    browser.click("button[type=submit]");
+    browser.awaitText(".facts", "7 runs");
+    assertThat(site.timers.get("made", "ending").toString())
+        .contains("\"times\":7", "\"until\":\"2099-06-01T00:00:00.123Z\"");
+
+    show("#/edit/made/ending");
+    browser.click(".segments label:nth-child(2)");
+    browser.click("button[type=submit]");
+    browser.awaitText(".lead", "Once");
+    assertThat(site.timers.get("made", "ending").has("times")).isFalse();
+    assertThat(site.timers.get("made", "ending").has("until")).isFalse();
+  }
+
+  @Test
   void showsTheHistoryAndTheNextRuns() {
     ObjectNode timer = site.timers.put("told", "a", failed("no paper")).put("state", "running");
     show("#/timer/told/a");

@@ -325,7 +325,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
       recording.run();
     } catch (Throwable e) {
       LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
-      record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NEVER, 0), text(e));
+      record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NONE, 0), text(e));
     }
   }
 

@@ -85,23 +85,20 @@ public final class ConsumerEnds {
     NextRun next =
         retryAt.isPresent()
             ? new NextRun(retryAt.getAsLong(), 0)
-            : nextRunOrNever(context, record, claim);
+            : nextRunOrNone(context, record, claim);
     return new AttemptEnd(
         new Change.Finish(
             record.key(), claim.token(), epoch, end, next.atMillis(), error, context.nowMillis()),
         next.dropped());
   }
 
-  /**
-   * Returns the next run. If this release cannot read the recurrence, there is none, and the timer
-   * fails.
-   */
-  private static NextRun nextRunOrNever(AttemptContext context, TimerRecord record, Claim claim) {
+  /** Returns the next run. If this release cannot read the recurrence, it is unknown. */
+  private static NextRun nextRunOrNone(AttemptContext context, TimerRecord record, Claim claim) {
     try {
       return context.policy().nextRun(record, claim);
     } catch (RuntimeException e) {
       LOG.log(System.Logger.Level.WARNING, "no next run of " + record.key(), e);
-      return new NextRun(TimerRecord.NEVER, 0);
+      return new NextRun(TimerRecord.NONE, 0);
     }
   }
 }

@@ -24,7 +24,8 @@ public record NextRun(long atMillis, long dropped) {
     Recurrence recurrence = Recurrence.parse(record.definition().recurrence());
     // A run by hand, or one that its handler has postponed, does not change the schedule.
     boolean scheduled = record.isScheduledRun();
-    long nextMillis = scheduled ? recurrence.next(claim.scheduledAt(), nowMillis) : record.dueAt();
+    long nextMillis =
+        scheduled ? recurrence.next(claim.scheduledAt(), nowMillis, record.runs()) : record.dueAt();
     Decision decision =
         Decision.of(recurrence, record.definition().missed(), graceMillis, nextMillis, nowMillis);
     return new NextRun(decision.atMillis(), decision.dropped(recurrence, nextMillis));

@@ -31,18 +31,24 @@ import org.jspecify.annotations.Nullable;
  *   <li>any except the first, followed by {@code from 2026-05-01T00:00:00Z}: not before that time
  *   <li>{@code jitter PT5M PT1M12.345S}, followed by a fixed rate or a cron: each run is delayed by
  *       the second duration, which is shorter than the first
+ *   <li>{@code times 10}, {@code until 2027-01-01T00:00:00Z}, or both in this order, followed by
+ *       any except the first and this: the schedule ends after ten runs, or at that time
  * </ul>
  *
  * <p>The first word also identifies the version of the form. A new form will begin with another
  * word, and older releases refuse it.
  */
 public abstract sealed class Recurrence
-    permits From,
+    permits Ending,
+        From,
         Jittered,
         Recurrence.Once,
         Recurrence.FixedDelay,
         Recurrence.FixedRate,
         Recurrence.ByCron {
+  /** The number of runs of a recurrence that does not end after a number of runs. */
+  public static final long UNLIMITED = Long.MAX_VALUE;
+
   private static final int MAX_PREVIEW = 1_000;
   private static final long MAX_JITTER_MILLIS = Duration.ofHours(24).toMillis();
 
@@ -139,6 +145,28 @@ public abstract sealed class Recurrence
   abstract long next(long scheduledMillis, long endedMillis);
 
   /**
+   * Returns the scheduled time that follows a run of a timer, or {@link EpochMillis#NEVER} if the
+   * schedule has nothing left.
+   *
+   * @param scheduledMillis the scheduled time of the run
+   * @param endedMillis the time of its end, rounded up
+   * @param ended the number of scheduled runs that ended before it
+   */
+  final long next(long scheduledMillis, long endedMillis, long ended) {
+    return left(ended) > 1 ? next(scheduledMillis, endedMillis) : EpochMillis.NEVER;
+  }
+
+  /**
+   * Returns how many further runs may end, or {@link #UNLIMITED}. Skipped and dropped runs, and
+   * runs that are separate from the schedule, do not count.
+   *
+   * @param ended the number of scheduled runs that have ended
+   */
+  public long left(long ended) {
+    return UNLIMITED;
+  }
+
+  /**
    * Returns the number of runs that are scheduled in a span, given that there is one at its
    * beginning. With a fixed delay it is one, because the next run is scheduled only when the
    * previous one has ended.
@@ -225,6 +253,41 @@ public abstract sealed class Recurrence
   public Recurrence jittered(Duration jitter, long hash) {
     long jitterMillis = jitterMillis(jitter);
     return new Jittered(this, jitterMillis, Long.remainderUnsigned(hash, jitterMillis));
+  }
+
+  /**
+   * Returns this recurrence with an end.
+   *
+   * @param untilMillis no run is scheduled at or after this time; {@link EpochMillis#NEVER} if
+   *     there is no such time
+   * @param times the largest number of runs that end, at least 1; {@link #UNLIMITED} if there is
+   *     none
+   * @return the recurrence
+   * @throws IllegalArgumentException if the number is out of range, or if this is the recurrence of
+   *     a timer that fires once, or has an end
+   */
+  public Recurrence ending(long untilMillis, long times) {
+    if (this instanceof Once || this instanceof Ending) {
+      throw new InvalidArgumentException(
+          "until or times for "
+              + this
+              + " (expected: only with a fixed rate, a fixed delay or a cron)");
+    }
+    return new Ending(this, untilMillis, checkTimes(times));
+  }
+
+  /**
+   * Checks a number of runs.
+   *
+   * @param times the number
+   * @return the number
+   * @throws IllegalArgumentException if it is less than 1
+   */
+  public static long checkTimes(long times) {
+    if (times < 1) {
+      throw new InvalidArgumentException("times: " + times + " (minimum: 1)");
+    }
+    return times;
   }
 
   /** Returns the jitter in milliseconds, rounded up. Throws if it is out of range. */

@@ -6,6 +6,7 @@ import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
+import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -13,8 +14,10 @@ import org.jspecify.annotations.Nullable;
 /** Parses the stored form of a {@link Recurrence}. */
 final class RecurrenceParser {
   static final String FROM = " from ";
+  static final String TIMES = "times";
+  static final String UNTIL = "until";
 
-  /** The largest length: that of a cron, the longest zone ID, a jitter and a first time. */
+  /** The largest length: that of a cron, the longest zone ID, a jitter, a first time and an end. */
   private static final int MAX_LENGTH = CronParser.MAX_LENGTH + 200;
 
   private static final int MAX_PARSED = 1_000;
@@ -48,11 +51,14 @@ final class RecurrenceParser {
     if (form.equals("jitter")) {
       return jittered(text, rest.split(" +", 3));
     }
+    if (form.equals(TIMES) || form.equals(UNTIL)) {
+      return ending(text, stripped.split(" +", 5));
+    }
     int from = form.equals("once") ? -1 : rest.lastIndexOf(FROM);
     return from < 0
         ? parse(text, form, rest)
         : parse(text, form, rest.substring(0, from).strip())
-            .from(firstMillis(text, rest.substring(from + FROM.length()).strip()));
+            .from(millis(text, rest.substring(from + FROM.length()).strip()));
   }
 
   private static Recurrence parse(String text, String form, String rest) {
@@ -76,7 +82,7 @@ final class RecurrenceParser {
       default ->
           throw wrong(
               text,
-              "unknown form %s; expected once, every, delay, cron or jitter"
+              "unknown form %s; expected once, every, delay, cron, jitter, times or until"
                   .formatted(CronParser.quoted(form)));
     };
   }
@@ -98,6 +104,36 @@ final class RecurrenceParser {
     return new Jittered(moved, jitterMillis, offsetMillis);
   }
 
+  private static Recurrence ending(String text, String[] parts) {
+    long times = Recurrence.UNLIMITED;
+    long untilMillis = EpochMillis.NEVER;
+    int read = 0;
+    if (parts[0].equals(TIMES) && parts.length > 2) {
+      times = number(text, parts[1]);
+      read = 2;
+    }
+    if (parts[read].equals(UNTIL) && parts.length > read + 2) {
+      untilMillis = millis(text, parts[read + 1]);
+      read += 2;
+    }
+    if (read == 0) {
+      throw wrong(text, "expected a number after times, a time after until, and a recurrence");
+    }
+    String rest = String.join(" ", Arrays.asList(parts).subList(read, parts.length));
+    return parse(rest).ending(untilMillis, times);
+  }
+
+  private static long number(String text, String number) {
+    try {
+      return Long.parseLong(number);
+    } catch (NumberFormatException e) {
+      throw wrong(
+          text,
+          "number %s is not valid; expected one like 10".formatted(CronParser.quoted(number)),
+          e);
+    }
+  }
+
   private static Duration duration(String text, String duration) {
     try {
       return Duration.parse(duration);
@@ -109,7 +145,7 @@ final class RecurrenceParser {
     }
   }
 
-  private static long firstMillis(String text, String time) {
+  private static long millis(String text, String time) {
     try {
       return EpochMillis.ceil(Instant.parse(time));
     } catch (DateTimeException e) {

@@ -155,11 +155,13 @@ class DecisionTest {
       @ForAll @IntRange(min = 1, max = 50) int period,
       @ForAll @IntRange(min = 0, max = 200) int grace,
       @ForAll @IntRange(min = 0, max = 5_000) int now,
+      @ForAll @IntRange(min = 0, max = 10_000) int end,
       @ForAll boolean cron) {
-    Recurrence recurrence =
+    Recurrence endless =
         cron
             ? Recurrence.cron(Cron.parse("*/%d * * * * *".formatted(period)), ZoneOffset.UTC)
             : Recurrence.fixedRate(Duration.ofSeconds(period));
+    Recurrence recurrence = endless.ending(end * 1_000L, Recurrence.UNLIMITED);
     List<Long> due = new ArrayList<>();
     for (long run = 0; run <= now * 1_000L; run = recurrence.next(run, run)) {
       due.add(run);

@@ -74,7 +74,11 @@ class RecurrenceTest {
         "cron 0 9 * * MON-FRI Europe/Berlin from +292278994-08-17T07:12:55.806Z",
         "jitter PT5M PT0S every PT5M",
         "jitter PT24H PT23H59M59.999S cron 0 9 * * MON-FRI Europe/Berlin",
-        "jitter PT5M PT1M2.345S every PT1H from 2026-05-01T00:00:00Z"
+        "jitter PT5M PT1M2.345S every PT1H from 2026-05-01T00:00:00Z",
+        "times 10 every PT5M",
+        "until 2027-01-01T00:00:00Z delay PT5M",
+        "times 1 until 2027-01-01T00:00:00.001Z cron 0 9 * * MON-FRI Europe/Berlin",
+        "times 9223372036854775806 until +292278994-08-17T07:12:55.806Z jitter PT5M PT1M every PT1H"
       })
   void isReadBackFromTheStoredForm(String text) {
     Recurrence recurrence = Recurrence.parse(text);
@@ -97,8 +101,8 @@ class RecurrenceTest {
       delimiter = '|',
       textBlock =
           """
-          ''                        | recurrence '': unknown form ''; expected once, every, delay, cron or jitter
-          hourly                    | unknown form 'hourly'; expected once, every, delay, cron or jitter
+          ''                        | recurrence '': unknown form ''; expected once, every, delay, cron, jitter, times or until
+          hourly                    | unknown form 'hourly'; expected once, every, delay, cron, jitter, times or until
           cron2 whatever            | unknown form 'cron2'; expected
           once more                 | expected nothing after once
           once from 2026-05-01T00:00:00Z | expected nothing after once
@@ -123,6 +127,15 @@ class RecurrenceTest {
           jitter PT25H PT0S cron @daily UTC | jitter: PT25H is too long (maximum: PT24H)
           jitter PT1M PT0S once     | jitter: PT1M for once (expected: only with a fixed rate or a cron)
           jitter PT1M PT0S delay PT5M | jitter: PT1M for delay PT5M (expected
+          times 0 every PT5M        | times: 0 (minimum: 1)
+          times x every PT5M        | number 'x' is not valid; expected one like 10
+          times 5                   | expected a number after times, a time after until, and a recurrence
+          until                     | expected a number after times, a time after until, and a recurrence
+          until May every PT5M      | time 'May' is not valid; expected one like 2026-05-01T00:00:00Z
+          times 5 until 2027-01-01T00:00:00Z | expected a number after times, a time after until, and a recurrence
+          times 5 once              | until or times for once (expected: only with a fixed rate, a fixed delay or a cron)
+          times 5 times 4 every PT5M | until or times for times 4 every PT5M (expected
+          jitter PT1M PT0S times 4 every PT5M | jitter: PT1M for times 4 every PT5M (expected
           jitter PT1M PT0S jitter PT1M PT0S every PT5M | jitter: PT1M for jitter PT1M PT0S every PT5M (expected
           """)
   void refusesInvalidTextWithAReason(String text, String problem) {
@@ -154,7 +167,9 @@ class RecurrenceTest {
         "delay P",
         "cron ",
         "cron 0 9 * * * ",
-        "jitter PT1M PT1S ");
+        "jitter PT1M PT1S ",
+        "times 5 ",
+        "until 2027-01-01T00:00:00Z ");
   }
 
   @Example
@@ -256,6 +271,10 @@ class RecurrenceTest {
     if (random.nextBoolean()) {
       long start = from + random.nextLong(1L << random.nextInt(1, 36));
       recurrence = recurrence.from(start); // the start of the schedule is after a moved run
+    }
+    if (random.nextBoolean()) {
+      long end = from - 5 + random.nextLong(1L << random.nextInt(1, 36));
+      recurrence = recurrence.ending(end, Recurrence.UNLIMITED);
     }
     List<Long> walked = new ArrayList<>();
     long run = from;
@@ -380,6 +399,34 @@ class RecurrenceTest {
     assertThat(moved.preview(Instant.MIN, 5)).hasSize(5);
     Recurrence forever = Recurrence.fixedRate(Duration.ofSeconds(Long.MAX_VALUE));
     assertThat(forever.jittered(Duration.ofHours(1), 59).next(1, 1)).isEqualTo(EpochMillis.NEVER);
+  }
+
+  @Property
+  void anEndKeepsTheTimesOfTheRunsBeforeIt(@ForAll long seed) {
+    Random random = new Random(seed);
+    Recurrence plain = any(random);
+    long now = random.nextLong(1L << 42);
+    long until = plain.first(now) - 5 + random.nextLong(1L << random.nextInt(1, 34));
+    long times = 1 + random.nextInt(30);
+    List<Long> expected = new ArrayList<>();
+    for (long run = plain.first(now);
+        run < until && expected.size() < times;
+        run = plain.next(run, run)) {
+      expected.add(run);
+    }
+
+    Recurrence ending = plain.ending(until, times);
+
+    List<Long> runs = new ArrayList<>();
+    for (long run = ending.first(now);
+        run != EpochMillis.NEVER;
+        run = ending.next(run, run, runs.size() - 1)) {
+      runs.add(run);
+    }
+    assertThat(runs).isEqualTo(expected);
+    assertThat(Recurrence.parse(ending.toString())).isEqualTo(ending);
+    assertThat(plain.ending(EpochMillis.NEVER, times).left(runs.size()))
+        .isEqualTo(times - runs.size());
   }
 
   private static Recurrence any(Random random) {

@@ -42,6 +42,7 @@ public final class RecordCodec {
   private static final int CLAIM = 1 << 1;
   private static final int FORMER = 1 << 2;
   private static final int NOTE = 1 << 3;
+  private static final int RUNS = 1 << 4;
 
   private RecordCodec() {}
 
@@ -60,15 +61,21 @@ public final class RecordCodec {
   /** The state so far. */
   public record Progress(
       long runAt,
+      long runs,
       @Nullable Claim claim,
       @Nullable Claim former,
       @Nullable String note,
       List<Attempt> attempts) {
-    static final Progress NONE = new Progress(TimerRecord.NONE, null, null, null, List.of());
+    static final Progress NONE = new Progress(TimerRecord.NONE, 0, null, null, null, List.of());
 
     static Progress of(TimerRecord record) {
       return new Progress(
-          record.runAt(), record.claim(), record.former(), record.note(), record.attempts());
+          record.runAt(),
+          record.runs(),
+          record.claim(),
+          record.former(),
+          record.note(),
+          record.attempts());
     }
   }
 
@@ -164,7 +171,8 @@ public final class RecordCodec {
               (progress.runAt() != TimerRecord.NONE ? RUN_AT : 0)
                   | (claim != null ? CLAIM : 0)
                   | (former != null ? FORMER : 0)
-                  | (note != null ? NOTE : 0));
+                  | (note != null ? NOTE : 0)
+                  | (progress.runs() != 0 ? RUNS : 0));
           if (progress.runAt() != TimerRecord.NONE) {
             to.writeLong(progress.runAt());
           }
@@ -176,6 +184,9 @@ public final class RecordCodec {
           }
           if (note != null) {
             to.writeUTF(note);
+          }
+          if (progress.runs() != 0) {
+            to.writeLong(progress.runs());
           }
           to.writeByte(progress.attempts().size());
           for (Attempt attempt : progress.attempts()) {
@@ -194,12 +205,13 @@ public final class RecordCodec {
     Claim claim = (flags & CLAIM) != 0 ? readClaim(from) : null;
     Claim former = (flags & FORMER) != 0 ? readClaim(from) : null;
     String note = (flags & NOTE) != 0 ? from.readUTF() : null;
+    long runs = (flags & RUNS) != 0 ? from.readLong() : 0;
     int count = from.readUnsignedByte();
     List<Attempt> attempts = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       attempts.add(readAttempt(from));
     }
-    return new Progress(runAt, claim, former, note, attempts);
+    return new Progress(runAt, runs, claim, former, note, attempts);
   }
 
   private static void write(Claim claim, DataOutputStream to) throws IOException {

@@ -123,6 +123,7 @@ public final class Rows {
           never ? TimerRecord.NEVER : fireAt,
           progress.runAt(),
           row.getInt(10),
+          progress.runs(),
           progress.claim(),
           progress.former(),
           (flags & PAUSED) != 0,

@@ -32,7 +32,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Schedules new timers in one round trip, without BEGIN and COMMIT. A write batch does all other
- * work: calls with a request ID, a limit or an expected version, and timers that already exist.
+ * work: calls with a request ID, a limit or an expected version, timers that already exist, and
+ * timers without a run.
  *
  * <h2>How a lost answer is settled</h2>
  *
@@ -165,6 +166,7 @@ final class DirectWrites {
       if (!(change instanceof Change.Schedule schedule)
           || schedule.condition() == Change.Condition.VERSION
           || schedule.request() != null
+          || schedule.dueAt() == TimerRecord.NEVER
           || schedule.maxPending() != TimerRecord.NEVER) {
         return false;
       }

@@ -42,6 +42,10 @@ public final class RecordCodec {
   private static final int NOTE = 1 << 5;
   private static final int PAYLOAD_APART = 1 << 6;
   private static final int RUN_AT = 1 << 7;
+
+  /** A flag in the byte of the state, whose codes are smaller. */
+  private static final int RUNS = 1 << 7;
+
   private static final int RECURRING = 1 << 1;
   private static final int DEFERRED = 1 << 2;
 
@@ -90,7 +94,8 @@ public final class RecordCodec {
             | (payloadApart ? PAYLOAD_APART : 0)
             | (record.runAt() != TimerRecord.NONE ? RUN_AT : 0);
     long dueAt = record.dueAt();
-    to.reset().u8(FORMAT).u8(Codes.STATES.of(record.state())).u8(flags);
+    int state = Codes.STATES.of(record.state()) | (record.runs() != 0 ? RUNS : 0);
+    to.reset().u8(FORMAT).u8(state).u8(flags);
     to.unsigned(record.version()).unsigned(record.revision()).fixed64(dueAt);
     to.signed(record.fireAt() - dueAt).unsigned(record.attempt());
     to.signed(record.createdAt() - dueAt).signed(record.changedAt() - record.createdAt());
@@ -110,6 +115,9 @@ public final class RecordCodec {
     to.unsigned(record.attempts().size());
     for (Attempt attempt : record.attempts()) {
       attempt(attempt, dueAt, to);
+    }
+    if (record.runs() != 0) {
+      to.unsigned(record.runs());
     }
     return to.toBytes();
   }
@@ -181,7 +189,8 @@ public final class RecordCodec {
 
   private static Stored decode(TimerKey key, ByteReader from, Payloads payloads) {
     format(from);
-    TimerState state = Codes.STATES.at(from.u8());
+    int stateAndRuns = from.u8();
+    TimerState state = Codes.STATES.at(stateAndRuns & ~RUNS);
     int flags = from.u8();
     long version = from.unsigned();
     long revision = from.unsigned();
@@ -201,6 +210,7 @@ public final class RecordCodec {
     for (int i = from.count(); i > 0; i--) {
       attempts.add(attempt(dueAt, from));
     }
+    long runs = (stateAndRuns & RUNS) != 0 ? from.unsigned() : 0;
     from.end();
     TimerRecord record =
         new TimerRecord(
@@ -213,6 +223,7 @@ public final class RecordCodec {
             fireAt,
             runAt,
             attempt,
+            runs,
             claim,
             former,
             (flags & PAUSED) != 0,

@@ -106,6 +106,7 @@ public final class JsonExport implements TimerSink, AutoCloseable {
     number("fireAt", record.fireAt(), TimerRecord.NEVER);
     number("runAt", record.runAt(), TimerRecord.NONE);
     number("attempt", record.attempt(), 0);
+    number("runs", record.runs(), 0);
     definition(record.definition());
     text("payloadHash", timer.payloadHash());
     flag("paused", record.paused());

@@ -198,6 +198,7 @@ public final class JsonImport {
             fireAt,
             object.number("runAt", TimerRecord.NONE),
             object.has("attempt") ? object.smallCount("attempt") : 0,
+            object.has("runs") ? object.count("runs") : 0,
             claim,
             claim(object.objectOrNull("former")),
             object.flag("paused"),

@@ -224,6 +224,7 @@ class EncodingTest {
           time(),
           time(),
           random.nextInt(1_000),
+          random.nextBoolean() ? 0 : random.nextLong(Long.MAX_VALUE),
           maybe(claim()),
           maybe(claim()),
           random.nextBoolean(),
