@@ -20,6 +20,7 @@ import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Handler;
 import io.timewheel.durable.model.HandlerSlots;
+import io.timewheel.durable.model.StackTraces;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TypedHandler;
 import io.timewheel.durable.spi.FinishingHandler;
@@ -66,6 +67,7 @@ public final class DurableTimerBuilder {
   private int overduePerSecond = 10_000;
   private long maxPending = Long.MAX_VALUE;
   private boolean strictHandlers;
+  private StackTraces stackTraces = StackTraces.FIRST_AND_LAST;
   private Duration retain = Duration.ofDays(1);
   private long retainAtMost = 1_000_000;
 
@@ -164,7 +166,7 @@ public final class DurableTimerBuilder {
   public <T> DurableTimerBuilder handler(String name, Class<T> type, TypedHandler<T> handler) {
     requireNonNull(type, "type");
     requireNonNull(handler, "handler");
-    handler(name, firing -> handler.handle(firing, codec.decode(firing.payload(), type)));
+    handler(name, firing -> handler.handle(firing, codec.read(firing.payload(), type)));
     typed.put(name, type);
     if (built) {
       checkCodec();
@@ -378,6 +380,19 @@ public final class DurableTimerBuilder {
   }
 
   /**
+   * Sets which failed attempts are logged with their stack traces (default: {@link
+   * StackTraces#FIRST_AND_LAST}). Each failed attempt has a line, up to 30 a minute for each
+   * handler.
+   *
+   * @param which the attempts
+   * @return this builder
+   */
+  public DurableTimerBuilder stackTraces(StackTraces which) {
+    stackTraces = requireNonNull(which, "which");
+    return this;
+  }
+
+  /**
    * Sets how long and how many finished timers are retained (default: one day, at most 1,000,000).
    *
    * @param time the longest time
@@ -502,6 +517,7 @@ public final class DurableTimerBuilder {
                 retain,
                 retainAtMost,
                 queueLimits,
+                stackTraces,
                 client,
                 random));
     Closing closing = new Closing(engine, store, timer == null ? wheel : null, owned, waiting);

@@ -183,6 +183,14 @@ public final class TimerInfo {
   }
 
   /**
+   * {@return the first lines of the stack trace of the last failed attempt, at most 20 and 4 KB;
+   * empty if it has none}
+   */
+  public Optional<String> lastTrace() {
+    return Optional.ofNullable(record.trace());
+  }
+
+  /**
    * Returns the next runs of a timer, as far as they are known.
    *
    * @param count the largest number of runs

@@ -196,10 +196,12 @@ class ArchitectureTest {
             "MissedRuns",
             "RequestId",
             "RetryPolicy",
+            "StackTraces",
             "TimerClosedException",
             "TimerKey",
             "TimerState",
-            "TypedHandler");
+            "TypedHandler",
+            "UnreadablePayloadException");
   }
 
   private static Set<String> publicClasses(String name) {

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.StackTraces;
+import io.timewheel.durable.model.UnreadablePayloadException;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
@@ -119,25 +123,18 @@ class ObservabilityTest {
   @Test
   void problemsAreLoggedOnceAndThenCounted() {
     for (int i = 0; i < 10; i++) {
-      schedule("f" + i, "fails");
       schedule("u" + i, "unknown");
     }
     scene.kit.advanceBy(Duration.ofSeconds(2));
     assertThat(troubles())
-        .containsExactlyInAnyOrder(
-            "timer ns/f0: failed: java.lang.IllegalStateException: no luck",
-            "timer ns/u0: blocked: no live node knows the handler \"unknown\"");
+        .containsExactly("timer ns/u0: blocked: no live node knows the handler \"unknown\"");
     scene.kit.advanceBy(Duration.ofMinutes(5));
     assertThat(troubles())
-        .hasSize(4)
-        .contains(
-            "failed: more timers: 9; the latest: ns/f9:"
-                + " java.lang.IllegalStateException: no luck",
-            "blocked: more timers: 9; the latest: ns/u9: no live node knows the handler"
-                + " \"unknown\"");
-    schedule("later", "fails");
+        .hasSize(2)
+        .contains("blocked: 9 more; the latest: ns/u9: no live node knows the handler \"unknown\"");
+    schedule("later", "unknown");
     scene.kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(troubles().get(4)).startsWith("timer ns/later: failed");
+    assertThat(troubles().get(2)).startsWith("timer ns/later: blocked");
   }
 
   @Test
@@ -232,19 +229,102 @@ class ObservabilityTest {
     assertThat(log.lines()).isEmpty();
   }
 
-  @Test
-  void eachFailureIsLoggedWithItsStackTraceAtDebugLevel() {
-    log.from(Level.FINE);
-    scene.timer.schedule(
+  private static void parse(Firing firing) {
+    int unused = Integer.parseInt("none");
+  }
+
+  private List<String> failures(StackTraces traces) {
+    Scene other =
+        new Scene(builder -> builder.stackTraces(traces).handler("p", ObservabilityTest::parse));
+    other.timer.schedule(
         TimerSpec.of("ns", "a")
-            .handler("fails")
+            .handler("p")
             .after(Duration.ofSeconds(1))
-            .retry(new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1))));
-    scene.kit.advanceBy(Duration.ofSeconds(5));
+            .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(1))));
+    other.kit.advanceBy(Duration.ofSeconds(5));
+    assertThat(other.timer.get("ns", "a").orElseThrow().lastTrace().orElseThrow().lines())
+        .hasSizeBetween(3, 20)
+        .startsWith("java.lang.NumberFormatException: For input string: \"none\"")
+        .anyMatch(line -> line.contains("at " + ObservabilityTest.class.getName() + ".parse("));
+    return log.lines();
+  }
+
+  @Test
+  void eachFailedAttemptIsLoggedWithItsPlaceInTheHandlerAndTheTimeOfTheNext() {
+    String failure =
+        "attempt %d of ns/a has failed at io\\.timewheel\\.durable\\.ObservabilityTest\\.parse"
+            + "\\(ObservabilityTest\\.java:\\d+\\): java\\.lang\\.NumberFormatException: For"
+            + " input string: \"none\"; ";
+    String next = "the next one is at 2026-01-01T00:00:0\\S+Z";
+    String trace = ": java\\.lang\\.NumberFormatException: For input string: \"none\"";
+    List<String> lines = failures(StackTraces.FIRST_AND_LAST);
+    assertThat(lines).hasSize(3);
+    assertThat(lines.get(0)).matches(failure.formatted(1) + next + trace);
+    assertThat(lines.get(1)).matches(failure.formatted(2) + next);
+    assertThat(lines.get(2)).matches(failure.formatted(3) + "it was the last one" + trace);
+  }
+
+  @Test
+  void aSettingShowsTheStackTracesOfAllFailedAttemptsOrOfNone() {
+    assertThat(failures(StackTraces.ALL))
+        .allMatch(line -> line.endsWith(": For input string: \"none\""));
+    log.lines().clear();
+    assertThat(failures(StackTraces.NONE))
+        .hasSize(3)
+        .noneMatch(line -> line.endsWith(": For input string: \"none\""));
+  }
+
+  @Test
+  void theFailuresOfOneHandlerAreBoundedAndThenCounted() {
+    for (int i = 10; i < 50; i++) {
+      schedule("f" + i, "fails");
+    }
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(log.lines()).hasSize(30);
+    scene.kit.advanceBy(Duration.ofMinutes(2));
+    assertThat(log.lines()).hasSize(31);
+    assertThat(log.lines().get(30))
+        .startsWith("failed attempts of the handler fails: 10 more; the latest: attempt 1 of ns/f");
+    schedule("later", "fails");
+    scene.kit.advanceBy(Duration.ofSeconds(2));
+    assertThat(log.lines().get(31)).startsWith("attempt 1 of ns/later has failed at ");
+  }
+
+  @Test
+  void anUnreadablePayloadIsNotLogged() {
+    Scene other =
+        new Scene(
+            builder ->
+                builder
+                    .codec(new RefusingCodec())
+                    .handler("typed", String.class, (firing, text) -> {}));
+    other.timer.schedule(
+        TimerSpec.of("ns", "a")
+            .handler("typed")
+            .payload("secret".getBytes(UTF_8))
+            .after(Duration.ZERO)
+            .retry(Scene.ONCE));
+    other.kit.settle();
+    assertThat(other.timer.get("ns", "a").orElseThrow().lastError().orElseThrow())
+        .endsWith("payload: cannot be read as java.lang.String: no text: secret");
     assertThat(log.lines())
-        .containsSubsequence(
-            "attempt 1 of ns/a has failed: java.lang.IllegalStateException: no luck",
-            "attempt 2 of ns/a has failed: java.lang.IllegalStateException: no luck");
+        .containsExactly(
+            "attempt 1 of ns/a has failed: "
+                + UnreadablePayloadException.class.getName()
+                + "; it was the last one");
+  }
+
+  /** A codec whose exceptions contain the payload, as those of parsers do. */
+  private static final class RefusingCodec implements PayloadCodec {
+    @Override
+    public byte[] encode(Object payload) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public <T> T decode(byte[] payload, Class<T> type) {
+      throw new IllegalStateException("no text: " + new String(payload, UTF_8));
+    }
   }
 
   @Test

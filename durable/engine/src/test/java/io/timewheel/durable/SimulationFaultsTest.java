@@ -494,6 +494,7 @@ class SimulationFaultsTest {
           record.createdAt(),
           record.changedAt(),
           null,
+          null,
           List.of());
     }
   }

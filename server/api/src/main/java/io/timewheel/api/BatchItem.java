@@ -45,6 +45,7 @@ import tools.jackson.databind.annotation.JsonDeserialize;
   "createdAt",
   "changedAt",
   "lastError",
+  "lastTrace",
   "next",
   "attempts"
 })

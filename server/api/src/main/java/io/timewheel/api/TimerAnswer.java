@@ -8,7 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A timer as the server returns it. A list omits {@code next} and {@code attempts}.
+ * A timer as the server returns it. A list omits {@code lastTrace}, {@code next} and {@code
+ * attempts}.
  *
  * @param namespace the namespace
  * @param id the ID
@@ -20,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param createdAt the time at which this version was created
  * @param changedAt the time of the last change
  * @param lastError the error of the last failed attempt
+ * @param lastTrace the first lines of the stack trace of that error, if a handler threw it
  * @param cron the cron expression
  * @param zone the time zone of {@code cron}
  * @param every the period
@@ -49,6 +51,7 @@ public record TimerAnswer(
     Instant createdAt,
     Instant changedAt,
     @Nullable String lastError,
+    @Nullable String lastTrace,
     @Nullable String cron,
     @Nullable String zone,
     @Nullable String every,

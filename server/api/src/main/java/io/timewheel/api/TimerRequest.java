@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
   "createdAt",
   "changedAt",
   "lastError",
+  "lastTrace",
   "next",
   "attempts"
 })

@@ -34,6 +34,7 @@ class ApiJsonTest {
           NOON,
           NOON,
           null,
+          null,
           "0 12 * * *",
           "UTC",
           null,

@@ -65,6 +65,9 @@ class ErrorTextTest {
                   .body());
       assertThat(answer.get("lastError").asString()).isEqualTo(shown);
       assertThat(answer.at("/attempts/0/error").asString()).isEqualTo(shown);
+      assertThat(answer.get("lastTrace").asString())
+          .startsWith(OwnException.class.getName())
+          .contains("\n\tat " + ErrorTextTest.class.getName());
     }
   }
 

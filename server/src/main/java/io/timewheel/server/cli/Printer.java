@@ -15,6 +15,9 @@ import tools.jackson.databind.JsonNode;
 final class Printer {
   private static final int MAX_CELL = 60;
 
+  /** The only field that has a line for each line of its value. */
+  private static final String TRACE = "lastTrace";
+
   /** Matches the boundary between two words of a field's name. */
   private static final Pattern WORDS = Pattern.compile("(?<=[a-z0-9])(?=[A-Z])");
 
@@ -46,6 +49,12 @@ final class Printer {
       if (value.isArray() && !value.isEmpty() && value.get(0).isObject()) {
         out.println(label);
         value.forEach(one -> out.println("  " + clean(inline(one))));
+      } else if (field.getKey().equals(TRACE)) {
+        out.println(label);
+        value
+            .asString()
+            .lines()
+            .forEach(line -> out.println("  " + clean(line.replace("\t", "  "))));
       } else {
         out.println(label + "  " + clean(inline(value)));
       }

@@ -68,6 +68,7 @@ public final class TimerView {
         timer.createdAt(),
         timer.changedAt(),
         error(timer, timer.lastError().orElse(null)),
+        whole ? timer.lastTrace().orElse(null) : null,
         cron ? rest.substring(0, zone) : null,
         cron ? rest.substring(zone + 1) : null,
         every ? rest : null,

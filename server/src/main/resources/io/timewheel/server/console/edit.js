@@ -16,7 +16,7 @@ import { knowsZone } from "./zone.js";
 export const title = (route) => (route.path[0] === "edit" ? `Edit ${route.path[2]}` : "Create timer");
 
 const WHEN = ["after", "at", "every", "cron"];
-const RETURNED = ["version", "state", "dueAt", "fireAt", "attempt", "createdAt", "changedAt", "lastError", "next", "attempts", "namespace", "id", "fixedDelay"];
+const RETURNED = ["version", "state", "dueAt", "fireAt", "attempt", "createdAt", "changedAt", "lastError", "lastTrace", "next", "attempts", "namespace", "id", "fixedDelay"];
 
 export async function show(main, route, signal) {
   const [page, namespace, id] = route.path;

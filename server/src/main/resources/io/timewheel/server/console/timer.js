@@ -74,7 +74,7 @@ export function show(main, route, signal) {
         h("strong", {}, timer.state === "failed" ? `Failed after ${plural(timer.attempts?.length || timer.attempt, "attempt")}. ` : timer.state === "blocked" ? "Blocked. " : "The last attempt failed. "),
         name(timer.lastError)),
       h("div", { class: "columns" },
-        h("div", {}, timeline(timer, inner.signal), next(timer)),
+        h("div", {}, timeline(timer, inner.signal), trace(timer), next(timer)),
         h("div", {}, facts(timer))));
     if (focused) {
       body.querySelector(focused.dataset.verb ? `[data-verb="${focused.dataset.verb}"]` : "h1")?.focus({ preventScroll: true });
@@ -186,6 +186,11 @@ function timeline(timer, signal) {
       attempts.slice(earlier),
       item(`present state-${timer.state}`, waits && [timer.state === "retrying" ? "next attempt " : "due ", ago(waits, signal), ", ", time(waits)],
         [h("strong", {}, "Now"), badge(timer.state), h("span", { class: "muted" }, stateMeaning(timer.state))])));
+}
+
+function trace(timer) {
+  return timer.lastTrace && h("section", {}, h("h2", {}, "Last failure"),
+    h("pre", { class: "error-text", tabindex: "0", "aria-label": "Stack trace of the last failure" }, timer.lastTrace));
 }
 
 // Next runs

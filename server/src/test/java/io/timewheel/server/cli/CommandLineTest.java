@@ -377,6 +377,16 @@ final class CommandLineTest {
   }
 
   @Test
+  void showsAStackTraceLineByLine() {
+    answer = "{\"id\":\"a\",\"lastTrace\":\"E: \u202eno luck\\n\\tat A.b(A.java:7)\"}";
+
+    run("timers get shop a");
+
+    assertThat(out.toString().lines())
+        .containsExactly("id         a", "lastTrace", "  E: \ufffdno luck", "    at A.b(A.java:7)");
+  }
+
+  @Test
   void reportsAnAnswerOfAnotherServer() {
     answer = "<html>";
 

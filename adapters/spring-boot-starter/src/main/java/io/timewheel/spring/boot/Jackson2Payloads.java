@@ -3,6 +3,7 @@ package io.timewheel.spring.boot;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.model.UnreadablePayloadException;
 import java.io.IOException;
 
 /** Encodes payloads as JSON, with the Jackson 2 of the application (Spring Boot 3.5). */
@@ -27,7 +28,7 @@ final class Jackson2Payloads implements PayloadCodec {
     try {
       return PayloadErrors.present(mapper.readValue(payload, type), type);
     } catch (IOException e) {
-      throw PayloadErrors.unreadable(type, e);
+      throw new UnreadablePayloadException(type, e);
     }
   }
 }

@@ -2,6 +2,7 @@
 package io.timewheel.spring.boot;
 
 import io.timewheel.durable.PayloadCodec;
+import io.timewheel.durable.model.UnreadablePayloadException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -27,7 +28,7 @@ final class JacksonPayloads implements PayloadCodec {
     try {
       return PayloadErrors.present(mapper.readValue(payload, type), type);
     } catch (JacksonException e) {
-      throw PayloadErrors.unreadable(type, e);
+      throw new UnreadablePayloadException(type, e);
     }
   }
 }

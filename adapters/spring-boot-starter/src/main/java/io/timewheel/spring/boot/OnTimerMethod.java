@@ -178,7 +178,7 @@ final class OnTimerMethod implements Handler {
   private Object payload(byte[] bytes) {
     return payload == null || codec == null || payload == byte[].class
         ? bytes
-        : codec.decode(bytes, payload);
+        : codec.read(bytes, payload);
   }
 
   @Override

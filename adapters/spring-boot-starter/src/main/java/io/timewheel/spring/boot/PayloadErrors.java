@@ -15,11 +15,6 @@ final class PayloadErrors {
         "payload: a " + payload.getClass().getName() + " cannot be written: " + e.getMessage(), e);
   }
 
-  static IllegalArgumentException unreadable(Class<?> type, Exception e) {
-    return new IllegalArgumentException(
-        "payload: cannot be read as " + type.getName() + ": " + e.getMessage(), e);
-  }
-
   static <T> T present(@Nullable T payload, Class<T> type) {
     if (payload == null) {
       throw new IllegalArgumentException("payload: null (expected: a " + type.getName() + ")");

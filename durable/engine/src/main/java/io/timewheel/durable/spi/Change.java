@@ -274,6 +274,7 @@ public sealed interface Change {
    * @param nextScheduledAt for {@link End#RESCHEDULED}, the run of a recurring timer after the
    *     postponed one, {@link TimerRecord#NEVER} if there is none; ignored for the others
    * @param error the reason for the failure, or null
+   * @param trace the first lines of the stack trace of the failure, or null
    * @param claimed the record as the claim left it, if the engine still has it; null otherwise. A
    *     store that writes conditionally need not read the record again
    * @param request the request ID of a consumer, by which a repetition is recognised and gets the
@@ -288,6 +289,7 @@ public sealed interface Change {
       long nextAt,
       long nextScheduledAt,
       @Nullable String error,
+      @Nullable String trace,
       @Nullable TimerRecord claimed,
       @Nullable RequestId request,
       long now)
@@ -311,7 +313,18 @@ public sealed interface Change {
         long nextAt,
         @Nullable String error,
         long now) {
-      this(key, token, epoch, end, nextAt, TimerRecord.NEVER, error, null, null, now);
+      this(key, token, epoch, end, nextAt, TimerRecord.NEVER, error, null, null, null, now);
+    }
+
+    /**
+     * Returns this end with a stack trace.
+     *
+     * @param lines the first lines of the stack trace, or null
+     * @return the end
+     */
+    public Finish withTrace(@Nullable String lines) {
+      return new Finish(
+          key, token, epoch, end, nextAt, nextScheduledAt, error, lines, claimed, request, now);
     }
 
     /**
@@ -321,7 +334,8 @@ public sealed interface Change {
      * @return the end
      */
     public Finish with(@Nullable RequestId id) {
-      return new Finish(key, token, epoch, end, nextAt, nextScheduledAt, error, claimed, id, now);
+      return new Finish(
+          key, token, epoch, end, nextAt, nextScheduledAt, error, trace, claimed, id, now);
     }
 
     /** The ways in which an attempt ends. */

@@ -32,7 +32,7 @@ final class EndSteps {
       return answer(Answer.OUTDATED, current);
     }
     TimerRecord.Builder next =
-        current.toBuilder().end(endOf(change.end()), change.error(), change.now());
+        current.toBuilder().end(endOf(change.end()), change.error(), change.trace(), change.now());
     switch (change.end()) {
       case SUCCEEDED -> completed(current, change, next);
       case EXHAUSTED, LOST_EXHAUSTED -> exhausted(current, change, next);

@@ -43,7 +43,7 @@ final class OwnerSteps {
     }
     TimerRecord.Builder next = current.toBuilder();
     if (takeOver) {
-      next.end(Attempt.End.LOST, null, change.now());
+      next.end(Attempt.End.LOST, change.now());
       if (current.cancelRequested()) {
         return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
       }
@@ -99,7 +99,7 @@ final class OwnerSteps {
     }
     TimerRecord.Builder next = current.toBuilder();
     if (takeOver) {
-      next.end(Attempt.End.LOST, null, change.now());
+      next.end(Attempt.End.LOST, change.now());
       if (current.cancelRequested()) {
         return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
       }
@@ -158,7 +158,7 @@ final class OwnerSteps {
     }
     TimerRecord.Builder next = current.toBuilder();
     if (takeOver) {
-      next.end(Attempt.End.LOST, null, change.now());
+      next.end(Attempt.End.LOST, change.now());
       if (current.cancelRequested()) {
         return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
       }

@@ -61,6 +61,7 @@ public final class PageBuilder {
   public static long bytes(TimerRecord record, boolean withPayload) {
     long content = withPayload ? record.definition().payload().length : 0;
     content += record.definition().recurrence().length() + length(record.note());
+    content += length(record.trace());
     for (Map.Entry<String, String> header : record.definition().headers().entrySet()) {
       content += header.getKey().length() + header.getValue().length();
     }

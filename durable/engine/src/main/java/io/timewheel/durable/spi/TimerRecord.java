@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
  * @param createdAt the time at which this version was created
  * @param changedAt the time of the last change of this record
  * @param note the reason why it is blocked or failed, or null
+ * @param trace the first lines of the stack trace of the last error in {@code attempts}, or null
  * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
  */
 public record TimerRecord(
@@ -59,6 +60,7 @@ public record TimerRecord(
     long createdAt,
     long changedAt,
     @Nullable String note,
+    @Nullable String trace,
     List<Attempt> attempts) {
 
   /** A time that never comes. */
@@ -94,6 +96,7 @@ public record TimerRecord(
    * @param createdAt the time at which this version was created
    * @param changedAt the time of the last change of this record
    * @param note the reason why it is blocked or failed, or null
+   * @param trace the first lines of the stack trace of the last error in {@code attempts}, or null
    * @param attempts the latest ended attempts, oldest first, at most {@link #MAX_ATTEMPTS_KEPT}
    */
   public TimerRecord {
@@ -145,6 +148,7 @@ public record TimerRecord(
         false,
         change.now(),
         change.now(),
+        null,
         null,
         List.of());
   }
@@ -249,6 +253,7 @@ public record TimerRecord(
     private long createdAt;
     private long changedAt;
     private @Nullable String note;
+    private @Nullable String trace;
     private List<Attempt> attempts;
 
     private Builder(TimerRecord from) {
@@ -269,6 +274,7 @@ public record TimerRecord(
       createdAt = from.createdAt;
       changedAt = from.changedAt;
       note = from.note;
+      trace = from.trace;
       attempts = from.attempts;
     }
 
@@ -368,8 +374,13 @@ public record TimerRecord(
       return this;
     }
 
+    /** Ends the open claim without an error and writes it into the history. */
+    Builder end(Attempt.End how, long now) {
+      return end(how, null, null, now);
+    }
+
     /** Ends the open claim and writes it into the history. */
-    Builder end(Attempt.End how, @Nullable String error, long now) {
+    Builder end(Attempt.End how, @Nullable String error, @Nullable String newTrace, long now) {
       Claim open = requireNonNull(claim, "claim");
       former = open.ended(how);
       claim = null;
@@ -377,6 +388,8 @@ public record TimerRecord(
       longer.add(new Attempt(open.attempt(), open.scheduledAt(), open.beganAt(), now, how, error));
       int surplus = longer.size() - MAX_ATTEMPTS_KEPT;
       attempts = surplus > 0 ? longer.subList(surplus, longer.size()) : longer;
+      boolean hasError = attempts.stream().anyMatch(attempt -> attempt.error() != null);
+      trace = error != null ? newTrace : hasError ? trace : null;
       return this;
     }
 
@@ -422,6 +435,7 @@ public record TimerRecord(
           createdAt,
           changedAt,
           note,
+          trace,
           attempts);
     }
   }

@@ -43,6 +43,7 @@ class StoreCopyTest {
         1,
         2,
         null,
+        null,
         List.of());
   }
 

@@ -69,6 +69,7 @@ class ExpectedTest {
         plain.nextAt(),
         plain.nextScheduledAt(),
         plain.error(),
+        plain.trace(),
         claimed.record(),
         null,
         plain.now());

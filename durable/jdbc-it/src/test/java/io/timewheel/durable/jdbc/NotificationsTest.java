@@ -173,6 +173,7 @@ class NotificationsTest {
               NOW,
               NOW,
               null,
+              null,
               List.of()),
           1_024,
           shard -> false);

@@ -83,6 +83,7 @@ class ExportTest {
         record.createdAt(),
         record.changedAt(),
         record.note(),
+        record.trace(),
         record.attempts());
   }
 

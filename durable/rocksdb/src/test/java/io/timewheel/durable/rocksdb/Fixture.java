@@ -155,7 +155,7 @@ public final class Fixture implements StoreListener {
       }
     }
     commit(begin("failed"));
-    commit(finish("failed", Change.Finish.End.EXHAUSTED));
+    commit(finish("failed", Change.Finish.End.EXHAUSTED).withTrace("a \ud83d\ude00\n\tat b"));
     TimerRecord blocked = read("blocked");
     commit(
         new Change.Park(
@@ -189,6 +189,7 @@ public final class Fixture implements StoreListener {
         record.createdAt(),
         record.changedAt(),
         record.note(),
+        record.trace(),
         record.attempts());
   }
 

@@ -55,6 +55,7 @@ class TimerLinesTest {
         1,
         2,
         null,
+        null,
         List.of());
   }
 

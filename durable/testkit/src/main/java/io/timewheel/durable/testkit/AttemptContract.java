@@ -134,6 +134,24 @@ abstract class AttemptContract extends SchedulingContract {
   }
 
   @Test
+  void keepsTheTraceOfTheLastFailure() {
+    commit(schedule(key("a"), NOW));
+    String trace = "java.io.IOException: ☃\n\tat com.acme.Orders.cancel(Orders.java:7)";
+    Change.Begin claim = begin(key("a"));
+    commit(claim);
+    commit(finish(claim, Change.Finish.End.FAILED, NOW).withTrace(trace));
+    restart();
+    assertEquals(trace, read(key("a")).trace());
+    commit(begin(key("a")));
+    restart();
+    Change.Begin takeOver = begin(key("a")); // the attempt before is lost, without an error
+    commit(takeOver);
+    assertEquals(trace, read(key("a")).trace());
+    commit(finish(takeOver, Change.Finish.End.FAILED, NOW));
+    assertEquals(null, read(key("a")).trace(), "the last failure has no trace");
+  }
+
+  @Test
   void aPostponedRunIsTheLastOneIfItsScheduleHasEnded() {
     TimerDefinition once = definition(false, "times 1 every PT1H");
     commit(schedule(key("a"), NOW, once, Change.Condition.NONE, 0, null));

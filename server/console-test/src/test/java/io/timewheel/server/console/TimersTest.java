@@ -435,6 +435,8 @@ class TimersTest extends ConsoleTest {
   @Test
   void showsTheHistoryAndTheNextRuns() {
     ObjectNode timer = site.timers.put("told", "a", failed("no paper")).put("state", "running");
+    timer.put(
+        "lastTrace", "java.io.IOException: no paper\n\tat com.acme.Printer.print(Printer.java:7)");
     show("#/timer/told/a");
     browser.awaitText(".heading .badge", "Running");
     site.become(timer, "failed");
@@ -443,6 +445,8 @@ class TimersTest extends ConsoleTest {
         .contains("Attempt 1: failed")
         .contains("no paper")
         .contains("took 3 s");
+    assertThat(browser.text("[aria-label='Stack trace of the last failure']"))
+        .contains("at com.acme.Printer.print(Printer.java:7)");
     browser.click("[data-verb=retry]");
     browser.awaitText(".heading .badge", "Ready");
   }

@@ -74,6 +74,7 @@ public final class AttemptEndRecorder {
         end.nextAt(),
         end.nextScheduledAt(),
         PLAIN_ERROR,
+        null,
         end.claimed(),
         end.request(),
         end.now());
@@ -110,10 +111,12 @@ public final class AttemptEndRecorder {
       health.overrun(change.key(), end.dropped());
       if (isLast(change.end()) && record.state() != TimerState.CANCELLED) {
         health.counters.exhausted.increment();
-        health.operatorLog.add(
-            record.definition().isRecurring() ? "given up for this run" : "failed",
-            change.key(),
-            String.valueOf(change.error()));
+        if (change.trace() == null) { // otherwise its failure is logged
+          health.operatorLog.add(
+              record.definition().isRecurring() ? "given up for this run" : "failed",
+              change.key(),
+              String.valueOf(change.error()));
+        }
       }
     }
   }

@@ -102,6 +102,7 @@ public final class AttemptFiring implements Firing {
         offSchedule(millis(at), success.nextAt()),
         success.nextAt(),
         null,
+        null,
         success.claimed(),
         success.request(),
         success.now());

@@ -7,6 +7,7 @@ import io.timewheel.Timeout;
 import io.timewheel.durable.internal.due.ClaimHolder;
 import io.timewheel.durable.internal.due.Shard;
 import io.timewheel.durable.internal.health.Events;
+import io.timewheel.durable.internal.health.FailureLog;
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.internal.time.NextRun;
@@ -335,8 +336,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
     if (back != null) {
       record(Change.Finish.End.GIVEN_BACK, new NextRun(EpochMillis.ceil(back), 0), null);
     } else if (error != null) {
-      log(error);
-      failed(text(error), firing.earliestRetry());
+      failed(error, firing.earliestRetry());
     } else if (decision == null) {
       record(succeeded(), context.policy().nextRun(record, claim), null);
     } else if (decision.again() != null) {
@@ -357,20 +357,24 @@ public final class AttemptRun implements AttemptTask, Runnable {
         record.isScheduledRun() ? success.dropped() : 0);
   }
 
-  /** Logs a failure with its stack trace, which the history does not contain. */
-  private void log(Throwable error) {
-    LOG.log(
-        System.Logger.Level.DEBUG,
-        () -> "attempt " + claim.attempt() + " of " + record.key() + " has failed",
-        error);
+  private void failed(Throwable error, @Nullable Instant notBefore) {
+    OptionalLong retryAt = context.retries().next(record, claim, askedMillis(notBefore));
+    String text = cut(text(error));
+    String trace = trace(error, text, retryAt);
+    AttemptEnd end =
+        retryAt.isEmpty()
+            ? end(Change.Finish.End.EXHAUSTED, context.policy().nextRun(record, claim), text)
+            : end(Change.Finish.End.FAILED, new NextRun(retryAt.getAsLong(), 0), text);
+    context.ends().record(holder, new AttemptEnd(end.change().withTrace(trace), end.dropped()));
   }
 
-  private void failed(String error, @Nullable Instant notBefore) {
-    OptionalLong retryAt = context.retries().next(record, claim, askedMillis(notBefore));
-    if (retryAt.isEmpty()) {
-      exhausted(error);
-    } else {
-      record(Change.Finish.End.FAILED, new NextRun(retryAt.getAsLong(), 0), error);
+  /** Logs a failure. Returns its stack trace for the store; null if it has none. */
+  private @Nullable String trace(Throwable error, String text, OptionalLong retryAt) {
+    try {
+      context.health().failures.failed(config.handler(), record, error, text, retryAt);
+      return FailureLog.trace(error);
+    } catch (Throwable e) {
+      return null; // the exception is code of the application, too
     }
   }
 
@@ -402,10 +406,6 @@ public final class AttemptRun implements AttemptTask, Runnable {
   }
 
   private AttemptEnd end(Change.Finish.End end, NextRun next, @Nullable String error) {
-    String text =
-        error != null && error.length() > MAX_ERROR_LENGTH
-            ? error.substring(0, MAX_ERROR_LENGTH)
-            : error;
     return new AttemptEnd(
         new Change.Finish(
             record.key(),
@@ -414,7 +414,8 @@ public final class AttemptRun implements AttemptTask, Runnable {
             end,
             next.atMillis(),
             TimerRecord.NEVER,
-            text,
+            error == null ? null : cut(error),
+            null,
             record,
             null,
             context.nowMillis()),
@@ -499,6 +500,10 @@ public final class AttemptRun implements AttemptTask, Runnable {
       late = outOfTime;
     }
     return late ? "exceeded its time limit of " + config.timeLimit() : textOf(error);
+  }
+
+  private static String cut(String error) {
+    return error.length() > MAX_ERROR_LENGTH ? error.substring(0, MAX_ERROR_LENGTH) : error;
   }
 
   private static String textOf(Throwable error) {

@@ -75,7 +75,7 @@ public final class Engine {
     this.settings = settings;
     Delays delays = new Delays(wheel, this::wheelStopped);
     tasks = new StoreTasks(executors.store(), delays);
-    health = new Health(wheel.timeSource());
+    health = new Health(wheel.timeSource(), settings.stackTraces());
     router = new OutcomeRouter(health);
     committer =
         new Committer(

@@ -3,6 +3,7 @@ package io.timewheel.durable.internal.engine;
 
 import io.timewheel.durable.internal.attempt.HandlerQueue;
 import io.timewheel.durable.internal.attempt.PrefixHandlers;
+import io.timewheel.durable.model.StackTraces;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.SharedLimit;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param handlers the handlers by name; more may be added until the start
  * @param families the handlers for prefixes; more may be added until the start
  * @param queueLimits the present limit of a queue, or null
+ * @param stackTraces the failed attempts whose stack traces are logged
  * @param client true if the engine owns no shards, so that it fires and purges no timers
  */
 public record EngineSettings(
@@ -29,5 +31,6 @@ public record EngineSettings(
     Duration retain,
     long retainAtMost,
     Function<TimerKey, @Nullable SharedLimit> queueLimits,
+    StackTraces stackTraces,
     boolean client,
     DoubleSupplier random) {}

@@ -2,6 +2,7 @@
 package io.timewheel.durable.internal.health;
 
 import io.timewheel.TimeSource;
+import io.timewheel.durable.model.StackTraces;
 import io.timewheel.durable.model.TimerKey;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -19,6 +20,7 @@ public final class Health {
 
   public final Counters counters = new Counters();
   public final OperatorLog operatorLog = new OperatorLog();
+  public final FailureLog failures;
 
   /** The health of reads from the store. */
   public final StoreHealth reading;
@@ -29,7 +31,11 @@ public final class Health {
   /** The timers whose runs take longer than their period. */
   private final Set<TimerKey> overrun = ConcurrentHashMap.newKeySet();
 
-  public Health(TimeSource time) {
+  /**
+   * @param traces the failed attempts whose stack traces are logged
+   */
+  public Health(TimeSource time, StackTraces traces) {
+    failures = new FailureLog(operatorLog, traces);
     reading = new StoreHealth(time);
     writing = new StoreHealth(time);
   }

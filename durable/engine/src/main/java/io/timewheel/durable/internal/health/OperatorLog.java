@@ -2,58 +2,72 @@
 package io.timewheel.durable.internal.health;
 
 import io.timewheel.durable.model.TimerKey;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Logs problems of timers for operators. The first problem of a kind is logged at once, and those
- * of the next minute are summarised in one line.
+ * Logs problems of timers for operators. The first problems of a kind are logged at once, and
+ * others of the same minute are summarised in one line.
  */
 public final class OperatorLog {
   private static final System.Logger LOG = GuardedLog.LOG;
 
-  private final Map<String, Kind> kinds = new LinkedHashMap<>();
+  private final Map<Object, Kind> kinds = new LinkedHashMap<>();
 
   private static final class Kind {
+    final String what;
+    int lines;
     long more;
     String latest = "";
+
+    Kind(String what) {
+      this.what = what;
+    }
   }
 
-  /** Adds a problem of a timer. */
+  /** Adds a problem of a timer. The first one of its kind has a line of its own. */
   public void add(String what, TimerKey key, String why) {
+    add(what, what, 1, "timer " + key + ": " + what + ": " + why, key + ": " + why, null);
+  }
+
+  /**
+   * Adds a problem.
+   *
+   * @param id identifies its kind
+   * @param what describes the kind in a summary
+   * @param limit the largest number of problems of this kind with a line of their own
+   * @param line the line
+   * @param latest the text for a summary
+   * @param thrown an exception that is logged with the line
+   */
+  void add(
+      Object id, String what, int limit, String line, String latest, @Nullable Throwable thrown) {
     synchronized (this) {
-      Kind known = kinds.get(what);
-      if (known != null) {
-        known.more++;
-        known.latest = key + ": " + why;
+      Kind kind = kinds.computeIfAbsent(id, unknown -> new Kind(what));
+      if (kind.lines >= limit) {
+        kind.more++;
+        kind.latest = latest;
         return;
       }
-      kinds.put(what, new Kind());
+      kind.lines++;
     }
-    LOG.log(System.Logger.Level.WARNING, "timer {0}: {1}: {2}", key, what, why);
+    LOG.log(System.Logger.Level.WARNING, line, thrown);
   }
 
   /** Logs the problems since the last report, and drops the kinds that did not occur again. */
   public void report() {
-    Map<String, Kind> again = new LinkedHashMap<>();
+    List<String> summaries = new ArrayList<>();
     synchronized (this) {
-      kinds.entrySet().removeIf(kind -> kind.getValue().more == 0);
-      kinds.forEach(
-          (what, kind) -> {
-            Kind copy = new Kind();
-            copy.more = kind.more;
-            copy.latest = kind.latest;
-            again.put(what, copy);
-            kind.more = 0;
-          });
+      kinds.values().removeIf(kind -> kind.more == 0);
+      for (Kind kind : kinds.values()) {
+        summaries.add(kind.what + ": " + kind.more + " more; the latest: " + kind.latest);
+        kind.lines = 1;
+        kind.more = 0;
+      }
     }
-    again.forEach(
-        (what, kind) ->
-            LOG.log(
-                System.Logger.Level.WARNING,
-                "{0}: more timers: {1}; the latest: {2}",
-                what,
-                kind.more,
-                kind.latest));
+    summaries.forEach(summary -> LOG.log(System.Logger.Level.WARNING, summary));
   }
 }

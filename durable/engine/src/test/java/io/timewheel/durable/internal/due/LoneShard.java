@@ -8,6 +8,7 @@ import io.timewheel.durable.internal.commit.Delays;
 import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.health.Health;
 import io.timewheel.durable.internal.time.EngineClock;
+import io.timewheel.durable.model.StackTraces;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Instant;
@@ -26,7 +27,7 @@ final class LoneShard {
           new EngineClock(() -> Instant.EPOCH, () -> 0),
           waits,
           new StoreTasks(new StoreTasks.Executors(HERE, HERE, HERE), waits),
-          new Health(timer.timeSource()),
+          new Health(timer.timeSource(), StackTraces.NONE),
           new NoSink(),
           () -> {});
   private final Sweeps sweeps = new Sweeps(context, new OwnedShards(context, 16));

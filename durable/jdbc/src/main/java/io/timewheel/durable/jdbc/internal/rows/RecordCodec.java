@@ -43,6 +43,7 @@ public final class RecordCodec {
   private static final int FORMER = 1 << 2;
   private static final int NOTE = 1 << 3;
   private static final int RUNS = 1 << 4;
+  private static final int TRACE = 1 << 5;
 
   private RecordCodec() {}
 
@@ -65,8 +66,10 @@ public final class RecordCodec {
       @Nullable Claim claim,
       @Nullable Claim former,
       @Nullable String note,
+      @Nullable String trace,
       List<Attempt> attempts) {
-    static final Progress NONE = new Progress(TimerRecord.NONE, 0, null, null, null, List.of());
+    static final Progress NONE =
+        new Progress(TimerRecord.NONE, 0, null, null, null, null, List.of());
 
     static Progress of(TimerRecord record) {
       return new Progress(
@@ -75,6 +78,7 @@ public final class RecordCodec {
           record.claim(),
           record.former(),
           record.note(),
+          record.trace(),
           record.attempts());
     }
   }
@@ -165,6 +169,7 @@ public final class RecordCodec {
     Claim claim = progress.claim();
     Claim former = progress.former();
     String note = progress.note();
+    String trace = progress.trace();
     return bytes(
         to -> {
           to.writeByte(
@@ -172,7 +177,8 @@ public final class RecordCodec {
                   | (claim != null ? CLAIM : 0)
                   | (former != null ? FORMER : 0)
                   | (note != null ? NOTE : 0)
-                  | (progress.runs() != 0 ? RUNS : 0));
+                  | (progress.runs() != 0 ? RUNS : 0)
+                  | (trace != null ? TRACE : 0));
           if (progress.runAt() != TimerRecord.NONE) {
             to.writeLong(progress.runAt());
           }
@@ -187,6 +193,9 @@ public final class RecordCodec {
           }
           if (progress.runs() != 0) {
             to.writeLong(progress.runs());
+          }
+          if (trace != null) {
+            to.writeUTF(trace);
           }
           to.writeByte(progress.attempts().size());
           for (Attempt attempt : progress.attempts()) {
@@ -206,12 +215,13 @@ public final class RecordCodec {
     Claim former = (flags & FORMER) != 0 ? readClaim(from) : null;
     String note = (flags & NOTE) != 0 ? from.readUTF() : null;
     long runs = (flags & RUNS) != 0 ? from.readLong() : 0;
+    String trace = (flags & TRACE) != 0 ? from.readUTF() : null;
     int count = from.readUnsignedByte();
     List<Attempt> attempts = new ArrayList<>(count);
     for (int i = 0; i < count; i++) {
       attempts.add(readAttempt(from));
     }
-    return new Progress(runAt, runs, claim, former, note, attempts);
+    return new Progress(runAt, runs, claim, former, note, trace, attempts);
   }
 
   private static void write(Claim claim, DataOutputStream to) throws IOException {

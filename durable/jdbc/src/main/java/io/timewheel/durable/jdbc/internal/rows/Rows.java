@@ -131,6 +131,7 @@ public final class Rows {
           row.getLong(8),
           row.getLong(9),
           progress.note(),
+          progress.trace(),
           progress.attempts());
     } catch (IOException | IllegalArgumentException e) {
       throw new StoreException(

@@ -43,8 +43,10 @@ public final class RecordCodec {
   private static final int PAYLOAD_APART = 1 << 6;
   private static final int RUN_AT = 1 << 7;
 
-  /** A flag in the byte of the state, whose codes are smaller. */
+  /** Flags in the byte of the state, whose codes are smaller. */
   private static final int RUNS = 1 << 7;
+
+  private static final int TRACE = 1 << 6;
 
   private static final int RECURRING = 1 << 1;
   private static final int DEFERRED = 1 << 2;
@@ -94,7 +96,11 @@ public final class RecordCodec {
             | (payloadApart ? PAYLOAD_APART : 0)
             | (record.runAt() != TimerRecord.NONE ? RUN_AT : 0);
     long dueAt = record.dueAt();
-    int state = Codes.STATES.of(record.state()) | (record.runs() != 0 ? RUNS : 0);
+    String trace = record.trace();
+    int state =
+        Codes.STATES.of(record.state())
+            | (record.runs() != 0 ? RUNS : 0)
+            | (trace != null ? TRACE : 0);
     to.reset().u8(FORMAT).u8(state).u8(flags);
     to.unsigned(record.version()).unsigned(record.revision()).fixed64(dueAt);
     to.signed(record.fireAt() - dueAt).unsigned(record.attempt());
@@ -118,6 +124,9 @@ public final class RecordCodec {
     }
     if (record.runs() != 0) {
       to.unsigned(record.runs());
+    }
+    if (trace != null) {
+      to.sized(trace);
     }
     return to.toBytes();
   }
@@ -189,8 +198,8 @@ public final class RecordCodec {
 
   private static Stored decode(TimerKey key, ByteReader from, Payloads payloads) {
     format(from);
-    int stateAndRuns = from.u8();
-    TimerState state = Codes.STATES.at(stateAndRuns & ~RUNS);
+    int stateAndMore = from.u8();
+    TimerState state = Codes.STATES.at(stateAndMore & ~(RUNS | TRACE));
     int flags = from.u8();
     long version = from.unsigned();
     long revision = from.unsigned();
@@ -210,7 +219,8 @@ public final class RecordCodec {
     for (int i = from.count(); i > 0; i--) {
       attempts.add(attempt(dueAt, from));
     }
-    long runs = (stateAndRuns & RUNS) != 0 ? from.unsigned() : 0;
+    long runs = (stateAndMore & RUNS) != 0 ? from.unsigned() : 0;
+    String trace = (stateAndMore & TRACE) != 0 ? from.sizedText() : null;
     from.end();
     TimerRecord record =
         new TimerRecord(
@@ -231,6 +241,7 @@ public final class RecordCodec {
             createdAt,
             changedAt,
             note,
+            trace,
             attempts);
     return new Stored(record, payloadApart);
   }

@@ -114,6 +114,7 @@ public final class JsonExport implements TimerSink, AutoCloseable {
     json.writeNumberProperty("createdAt", record.createdAt());
     json.writeNumberProperty("changedAt", record.changedAt());
     text("note", record.note());
+    text("trace", record.trace());
     claim("claim", record.claim());
     claim("former", record.former());
     if (!record.attempts().isEmpty()) {

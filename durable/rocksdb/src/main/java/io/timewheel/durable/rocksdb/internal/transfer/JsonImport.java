@@ -206,6 +206,7 @@ public final class JsonImport {
             object.number("createdAt"),
             object.number("changedAt"),
             object.textOrNull("note"),
+            object.textOrNull("trace"),
             bounded("attempts", TimerRecord.MAX_ATTEMPTS_KEPT, attempts(object)));
     String payloadHash = object.textOrNull("payloadHash");
     if (payloadHash != null && (!state.isFinished() || !SHA_256.matcher(payloadHash).matches())) {

@@ -232,6 +232,7 @@ class EncodingTest {
           time(),
           time(),
           maybe(text()),
+          maybe(text()),
           random.ints(random.nextInt(4)).mapToObj(i -> attempt()).toList());
     }
   }
