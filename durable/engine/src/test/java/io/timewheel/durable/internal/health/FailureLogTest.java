@@ -10,11 +10,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Verifies the bounds of stack traces, and the place of a failure. */
 class FailureLogTest {
-  private static void fail(int depth) {
-    if (depth == 0) {
-      throw new IllegalStateException("no luck", new RuntimeException("cause"));
+  private static int fail(int depth) {
+    if (depth > 0) {
+      return fail(depth - 1) + 1;
     }
-    fail(depth - 1);
+    throw new IllegalStateException("no luck", new RuntimeException("cause"));
   }
 
   private static Throwable thrownBy(Runnable work) {
