@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel;
 
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -49,9 +51,21 @@ final class Events {
     }
   }
 
+  /**
+   * Loads the events without the access control context of the calling thread. On JDK 17, the
+   * recorder retains that context, and with it the class loader of the application.
+   */
+  @SuppressWarnings("removal") // a JDK without the method has no events
   private static void load() {
     try {
-      loaded = JfrEvents.load();
+      loaded =
+          AccessController.doPrivileged(
+              new PrivilegedAction<Boolean>() {
+                @Override
+                public Boolean run() {
+                  return JfrEvents.load();
+                }
+              });
     } catch (Throwable e) {
       // no memory for the events: this timer has none
     }

@@ -4,15 +4,17 @@ package io.timewheel;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.testing.Await;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.ref.WeakReference;
 import java.util.function.IntSupplier;
 import jdk.jfr.FlightRecorder;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledForJreRange;
 import org.junit.jupiter.api.condition.JRE;
 
-/** Tests timers in a JVM where the module is present but loading the events fails. */
+/** Tests the loading of the events: that it can fail, and that it retains no application. */
 class EventsTest {
   @Test
   void errorAtTheFirstCheckDisablesOnlyTheEvents() throws Exception {
@@ -37,6 +39,34 @@ class EventsTest {
                 .getDeclaredConstructor()
                 .newInstance();
     assertThat(looks.getAsInt()).as("threads meant to load the events").isEqualTo(2);
+  }
+
+  /** On JDK 17, the recorder retains the context in which the events are loaded. */
+  @Test
+  void eventsDoNotKeepTheApplicationThatLoadsThem() throws Exception {
+    FlightRecorder.getFlightRecorder();
+    Reloading library = new Reloading(EventsTest.class.getClassLoader(), "io.timewheel.");
+
+    Await.collected(application(library));
+
+    assertThat(library.hasLoaded(JfrEvents.class)).isTrue();
+  }
+
+  private static WeakReference<ClassLoader> application(ClassLoader library) throws Exception {
+    ClassLoader application = new Reloading(library, Application.class.getName());
+    Object made =
+        application.loadClass(Application.class.getName()).getDeclaredConstructor().newInstance();
+    assertThat(made.getClass().getClassLoader()).isSameAs(application);
+    return new WeakReference<>(application);
+  }
+
+  /** Makes a timer. Runs in a class loader that is a child of that of the library. */
+  public static final class Application {
+    private final Timer timer = PolledTimer.builder().build();
+
+    public Application() {
+      timer.stop();
+    }
   }
 
   /** Makes two events, on a thread that can start no other. Runs in a separate class loader. */
@@ -88,11 +118,11 @@ class EventsTest {
   }
 
   /** Loads the whole library again, except the events: there is no memory for them. */
-  private static final class OutOfMemory extends ClassLoader {
+  private static final class OutOfMemory extends Reloading {
     boolean threwError;
 
     OutOfMemory() {
-      super(EventsTest.class.getClassLoader());
+      super(EventsTest.class.getClassLoader(), "io.timewheel.");
     }
 
     @Override
@@ -101,7 +131,26 @@ class EventsTest {
         threwError = true;
         throw new OutOfMemoryError("on purpose");
       }
-      if (!name.startsWith("io.timewheel.")) {
+      return super.loadClass(name, resolve);
+    }
+  }
+
+  /** Loads the classes whose name has a prefix again. */
+  private static class Reloading extends ClassLoader {
+    private final String prefix;
+
+    Reloading(ClassLoader parent, String prefix) {
+      super(parent);
+      this.prefix = prefix;
+    }
+
+    boolean hasLoaded(Class<?> type) {
+      return findLoadedClass(type.getName()) != null;
+    }
+
+    @Override
+    protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+      if (!name.startsWith(prefix)) {
         return super.loadClass(name, resolve);
       }
       synchronized (getClassLoadingLock(name)) {
