@@ -7,6 +7,7 @@ import io.netty.util.Timeout;
 import io.netty.util.Timer;
 import io.netty.util.TimerTask;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +24,25 @@ import org.jspecify.annotations.Nullable;
  * data race.
  */
 final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
-  /** False on Netty 4.1, which does not have {@link TimerTask#cancelled}. */
-  private static final boolean TASKS_CAN_BE_CANCELLED = hasCancelled();
+  /**
+   * True for classes of tasks that override {@link TimerTask#cancelled}, which Netty 4.1 does not
+   * have.
+   */
+  private static final ClassValue<Boolean> NOTIFIED =
+      new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+          try {
+            TimerTask.class.getMethod("cancelled", Timeout.class);
+            Class<?> owner = type.getMethod("cancelled", Timeout.class).getDeclaringClass();
+            return owner != TimerTask.class;
+          } catch (NoSuchMethodException e) {
+            return false;
+          } catch (LinkageError e) {
+            return true; // a type in a signature of the task's class is missing
+          }
+        }
+      };
 
   private final Timer timer;
   private final TimerTask task;
@@ -33,15 +51,6 @@ final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
   NettyTimeout(Timer timer, TimerTask task) {
     this.timer = timer;
     this.task = task;
-  }
-
-  private static boolean hasCancelled() {
-    try {
-      TimerTask.class.getMethod("cancelled", Timeout.class);
-      return true;
-    } catch (NoSuchMethodException e) {
-      return false;
-    }
   }
 
   /** Records the timer's timeout, before the current thread passes this object to user code. */
@@ -66,11 +75,39 @@ final class NettyTimeout implements Timeout, io.timewheel.TimerTask {
     task.run(this);
   }
 
+  /**
+   * Starts a {@link Notification}, because Netty notifies a task on the timer thread. A stopped
+   * timer refuses it, so the timeouts that a stop cancels are not notified.
+   */
   @Override
   public void cancelled(io.timewheel.Timeout timeout) {
     started(timeout);
-    if (TASKS_CAN_BE_CANCELLED) {
-      task.cancelled(this);
+    if (NOTIFIED.get(task.getClass())) {
+      try {
+        timeout.timer().newTimeout(new Notification(this), 0, NANOSECONDS);
+      } catch (RejectedExecutionException e) {
+        task.cancelled(this); // the timer is at its limit
+      } catch (IllegalStateException e) {
+        // the timer is stopped
+      }
+    }
+  }
+
+  /** Notifies the task of a cancelled timeout at the next tick, or when the timer stops. */
+  private record Notification(NettyTimeout timeout) implements io.timewheel.TimerTask {
+    @Override
+    public void run(io.timewheel.Timeout due) {
+      timeout.task.cancelled(timeout);
+    }
+
+    @Override
+    public void cancelled(io.timewheel.Timeout stopped) {
+      timeout.task.cancelled(timeout);
+    }
+
+    @Override
+    public Class<?> taskClass() {
+      return timeout.taskClass();
     }
   }
 

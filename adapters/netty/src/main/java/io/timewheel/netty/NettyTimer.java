@@ -17,6 +17,10 @@ import java.util.concurrent.TimeUnit;
  * determines the tick, executor, limit, listener and error handler, and its statistics include the
  * timeouts started here.
  *
+ * <p>The timer thread, or the executor, calls {@link TimerTask#cancelled} at the tick after a
+ * cancel. For that, a cancel starts a timeout if the class of the task overrides this method. If
+ * the timer has reached its limit again, the cancelling thread calls it.
+ *
  * <p>The listener and the error handler of that timer receive its own timeout. The task of that
  * timeout is the Netty {@link Timeout}, whose {@link Timeout#task()} is the user's task. Read the
  * state from the timeout that they receive. Warnings and Flight Recorder show the class of the
@@ -60,8 +64,8 @@ public final class NettyTimer implements Timer {
   }
 
   /**
-   * Stops the timer, as {@link io.timewheel.Timer#stop()} does: pending timeouts are cancelled, and
-   * {@link TimerTask#cancelled} is called for each.
+   * Stops the timer, as {@link io.timewheel.Timer#stop()} does: pending timeouts are cancelled. As
+   * with Netty's timer, {@link TimerTask#cancelled} is not called for them.
    *
    * @return the Netty timeouts that this call cancelled. Timeouts that were started on the wrapped
    *     timer itself are cancelled too, but not returned
