@@ -32,9 +32,19 @@ final class Agent {
     return agent;
   }
 
-  /** Makes this the agent that {@link #current} returns to changed classes. */
-  void install() {
-    current = this;
+  /**
+   * Makes this the agent that {@link #current} returns to changed classes.
+   *
+   * @return false if the JVM has an agent already, which stays in place
+   */
+  boolean install() {
+    synchronized (Agent.class) {
+      if (current != null) {
+        return false;
+      }
+      current = this;
+      return true;
+    }
   }
 
   Options options() {
@@ -45,7 +55,7 @@ final class Agent {
    * Makes the engine of a timer. Reduces the tick and the number of slots to core's limits, which
    * are lower than Netty's.
    */
-  Object[] attach(Object timer, long tickNanos, int slots, @Nullable AtomicLong pending) {
+  @Nullable Object[] attach(Object timer, long tickNanos, int slots, @Nullable AtomicLong pending) {
     TimerFigures ofClass =
         figures.computeIfAbsent(
             timer.getClass().getName(), name -> new TimerFigures(name, options.measures()));
@@ -72,7 +82,7 @@ final class Agent {
    * Prints to a stream. The agent uses no logger here, because the first logger of a JVM determines
    * the log manager, which the application may want to choose.
    */
-  private void print(String text) {
+  void print(String text) {
     out.println("[timewheel-agent] " + text);
   }
 

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tick the length of a tick; null for the application's own
  * @param wheel the kind of wheel
- * @param stripes the number of stripes of each timer; null for the default of core
+ * @param stripes the number of stripes of each timer
  * @param include patterns of class names to replace; if empty, all timers are replaced
  * @param exclude patterns of class names to leave alone
  * @param report the report that the agent prints
@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 record Options(
     @Nullable Duration tick,
     Wheel wheel,
-    @Nullable Integer stripes,
+    int stripes,
     List<Pattern> include,
     List<Pattern> exclude,
     Report report) {
@@ -77,7 +77,7 @@ record Options(
     return new Options(
         tick(values.get("tick")),
         choice(Wheel.class, "wheel", values.get("wheel"), Wheel.HIERARCHICAL),
-        stripes(values.get("stripes")),
+        stripes(values.getOrDefault("stripes", "1")),
         patterns(values.getOrDefault("include", "")),
         patterns(values.getOrDefault("exclude", "")),
         choice(Report.class, "report", values.get("report"), Report.START));
@@ -108,10 +108,7 @@ record Options(
             + " 86400s)");
   }
 
-  private static @Nullable Integer stripes(@Nullable String text) {
-    if (text == null) {
-      return null;
-    }
+  private static int stripes(String text) {
     if (text.matches("[0-9]{1,4}")) {
       int stripes = Integer.parseInt(text);
       if (stripes >= 1 && stripes <= MAX_STRIPES) {
@@ -140,15 +137,16 @@ record Options(
   }
 
   /**
-   * Parses patterns, which are separated by colons. A star matches any characters. Compiles no
+   * Parses patterns, which are separated by colons. A star matches any characters. Each text
+   * between stars is an atomic group, so a match of many stars does not backtrack. Compiles no
    * regular expression if there are no patterns, which saves about 10 ms at the start of the JVM.
    */
   private static List<Pattern> patterns(String text) {
     List<Pattern> patterns = new ArrayList<>();
     for (String pattern : text.split(":", -1)) {
       if (!pattern.isBlank()) {
-        String literal = Pattern.quote(pattern.strip()).replace("*", "\\E.*\\Q");
-        patterns.add(Pattern.compile(literal));
+        String literal = Pattern.quote(pattern.strip()).replace("*", "\\E)(?>.*?\\Q");
+        patterns.add(Pattern.compile("(?>" + literal + "\\z)"));
       }
     }
     return List.copyOf(patterns);

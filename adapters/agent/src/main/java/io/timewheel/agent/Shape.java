@@ -2,8 +2,10 @@
 package io.timewheel.agent;
 
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.objectweb.asm.ClassReader;
 import org.objectweb.asm.ClassVisitor;
@@ -21,19 +23,27 @@ final class Shape {
 
   static final String TIMEOUT = "$HashedWheelTimeout";
 
+  static final String OBJECT = "java/lang/Object";
+
   private static final String QUEUE = "Ljava/util/Queue;";
 
   final String name;
-  private final String superName;
+  final String superName;
   private final List<String> interfaces;
   private final Map<String, String> fields = new HashMap<>();
   private final Map<String, Object> constants = new HashMap<>();
 
-  /** The access flags of each method, by name and descriptor. */
-  private final Map<String, Integer> methods = new HashMap<>();
+  /** The name and descriptor of each method. */
+  private final Set<String> methods = new HashSet<>();
 
   /** True if {@code expire()} itself decrements the count of pending timeouts. */
   private boolean expireRemoves;
+
+  /**
+   * The descriptor of {@code TimerTask.cancelled}; null if this class does not call that method, as
+   * before Netty 4.2.
+   */
+  private @Nullable String cancelledDescriptor;
 
   private Shape(ClassReader reader) {
     name = reader.getClassName();
@@ -80,21 +90,24 @@ final class Shape {
       }
     }
     for (String method : List.of("start()V", "stop()Ljava/util/Set;")) {
-      if (!timer.methods.containsKey(method)) {
+      if (!timer.methods.contains(method)) {
         return timer.lacks("method " + method);
       }
     }
     if (!worker.interfaces.contains("java/lang/Runnable")
-        || !worker.methods.containsKey("run()V")
+        || !worker.methods.contains("run()V")
         || !worker.hasField("unprocessedTimeouts", "Ljava/util/Set;")
         || worker.fieldOfType(timerType) == null) {
       return worker.lacks("loop of a worker");
     }
-    if (!timeout.hasField("timer", timerType) || !timeout.hasField("deadline", "J")) {
-      return timeout.lacks("field timer or deadline");
+    if (!timeout.hasField("timer", timerType)
+        || !timeout.hasField("deadline", "J")
+        || timeout.taskType() == null) {
+      return timeout.lacks("field timer, deadline or task");
     }
-    for (String method : List.of("expire()V", "cancel()Z", "compareAndSetState(II)Z")) {
-      if (!timeout.methods.containsKey(method)) {
+    for (String method :
+        List.of("expire()V", "cancel()Z", "isCancelled()Z", "compareAndSetState(II)Z")) {
+      if (!timeout.methods.contains(method)) {
         return timeout.lacks("method " + method);
       }
     }
@@ -106,7 +119,7 @@ final class Shape {
         return timeout.lacks("constant " + end[0] + " = " + end[1]);
       }
     }
-    if (!timer.superName.equals("java/lang/Object")) {
+    if (!timer.superName.equals(OBJECT)) {
       return timer.name.replace('/', '.') + " has a superclass";
     }
     return null;
@@ -130,15 +143,25 @@ final class Shape {
   }
 
   boolean hasMethod(String nameAndDescriptor) {
-    return methods.containsKey(nameAndDescriptor);
-  }
-
-  boolean isPrivate(String nameAndDescriptor) {
-    return (methods.getOrDefault(nameAndDescriptor, 0) & Opcodes.ACC_PRIVATE) != 0;
+    return methods.contains(nameAndDescriptor);
   }
 
   boolean expireRemoves() {
     return expireRemoves;
+  }
+
+  @Nullable String cancelledDescriptor() {
+    return cancelledDescriptor;
+  }
+
+  /** Returns the descriptor of the type of a timeout's task. */
+  @Nullable String taskType() {
+    return fields.get("task");
+  }
+
+  /** Returns whether an agent has changed this timer class. */
+  boolean isWoven() {
+    return fields.containsKey("timewheel");
   }
 
   private final class Members extends ClassVisitor {
@@ -163,15 +186,18 @@ final class Shape {
         String descriptor,
         @Nullable String generic,
         String @Nullable [] exceptions) {
-      methods.put(method + descriptor, access);
-      if (!method.equals("expire")) {
+      methods.add(method + descriptor);
+      if (!method.equals("expire") && !method.equals("removeAfterCancellation")) {
         return null;
       }
       return new MethodVisitor(Opcodes.ASM9) {
         @Override
         public void visitMethodInsn(
             int opcode, String owner, String called, String descriptor, boolean isInterface) {
-          expireRemoves |= called.equals("remove") && owner.equals(name);
+          if (called.equals("cancelled")) {
+            cancelledDescriptor = descriptor;
+          }
+          expireRemoves |= method.equals("expire") && called.equals("remove") && owner.equals(name);
         }
       };
     }

@@ -4,13 +4,15 @@ package io.timewheel.agent;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
+import java.util.function.Supplier;
 
 /**
  * The members that {@link Weaver} adds to a {@code HashedWheelTimeout}; see {@link TimerSeam}. The
  * engine is in another class loader, and calls the timeout through these interfaces of the JDK.
  */
 @SuppressWarnings({"unused", "NullAway"})
-final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Object> {
+final class TimeoutSeam
+    implements LongSupplier, BooleanSupplier, Consumer<Object>, Supplier<Object> {
   /**
    * The final states of a timeout. {@link Shape} checks that the application's class has the same
    * constants.
@@ -27,14 +29,21 @@ final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Objec
 
   public void expire() {}
 
+  public boolean isCancelled() {
+    return false;
+  }
+
   /** Generated: decrements the count of pending timeouts if {@link #expire} does not. */
   void timewheelExpiring() {}
 
-  /**
-   * Generated: decrements the count of pending timeouts. Notifies the task if the application's
-   * version does so.
-   */
+  /** Generated: calls the task's {@code cancelled}, which versions before Netty 4.2 lack. */
   void timewheelCancelled() {}
+
+  /** Generated: returns the task. */
+  @Override
+  public Object get() {
+    return null;
+  }
 
   /** Returns the nanoseconds from now to the deadline. */
   @Override
@@ -43,12 +52,18 @@ final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Objec
     return timer.timewheelRemaining(deadline);
   }
 
-  /** Runs the task unless the timeout was cancelled. */
+  /**
+   * Called by the timer's thread. Runs the task, or notifies the task if the timeout was cancelled.
+   */
   @Override
   @Woven
   public boolean getAsBoolean() {
     expire();
-    return true;
+    boolean cancelled = isCancelled();
+    if (cancelled) {
+      timewheelCancelled();
+    }
+    return cancelled;
   }
 
   /** Records the engine's timeout. */
@@ -71,11 +86,7 @@ final class TimeoutSeam implements LongSupplier, BooleanSupplier, Consumer<Objec
       }
     } else if (changed && state == ST_CANCELLED && timer.timewheelDrives) {
       timer.timewheelCancel(timewheelHandle);
-      try {
-        timewheelCancelled();
-      } catch (Throwable e) {
-        timer.timewheelCancel(e);
-      }
+      timer.timewheelNotPending();
     }
     return changed;
   }

@@ -33,6 +33,9 @@ final class TimerSeam {
   /** The engine; null if none is attached, so the timer runs unchanged. */
   @Woven private Object timewheel;
 
+  /** Receives the lateness of each timeout that expires; null unless the agent reports it. */
+  @Woven private LongConsumer timewheelLateness;
+
   /** True if the engine runs the timeouts; false if the application's own wheel does. */
   @Woven boolean timewheelDrives;
 
@@ -52,9 +55,10 @@ final class TimerSeam {
                   .getMethod("attach", Object.class, long.class, int.class, AtomicLong.class)
                   .invoke(null, this, tickDuration, mask + 1, timewheelPending());
       timewheel = parts[0];
-      if (parts.length == 3) {
-        timeouts = (Queue<Object>) parts[1];
-        cancelledTimeouts = (Queue<Object>) parts[2];
+      timewheelLateness = (LongConsumer) parts[1];
+      if (parts.length == 4) {
+        timeouts = (Queue<Object>) parts[2];
+        cancelledTimeouts = (Queue<Object>) parts[3];
         timewheelDrives = true;
       }
     } catch (Throwable e) {
@@ -108,9 +112,9 @@ final class TimerSeam {
   /** Called when a timeout expires, before its task runs. */
   @Woven
   void timewheelExpired(long deadline) {
-    Object engine = timewheel;
-    if (engine != null && deadline >= 0) {
-      ((LongConsumer) engine).accept(-timewheelRemaining(deadline));
+    LongConsumer lateness = timewheelLateness;
+    if (lateness != null && deadline >= 0) {
+      lateness.accept(-timewheelRemaining(deadline));
     }
   }
 
@@ -123,13 +127,10 @@ final class TimerSeam {
     }
   }
 
-  /**
-   * Passes a value to the engine: the handle of a cancelled timeout, which the engine removes, or
-   * an exception of a task that was notified of its cancellation, which the engine logs.
-   */
+  /** Passes the handle of a cancelled timeout to the engine, which removes the timeout. */
   @Woven
-  void timewheelCancel(Object handleOrError) {
-    ((Consumer<Object>) timewheel).accept(handleOrError);
+  void timewheelCancel(Object handle) {
+    ((Consumer<Object>) timewheel).accept(handle);
   }
 
   @Override

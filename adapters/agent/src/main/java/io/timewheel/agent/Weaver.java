@@ -333,38 +333,49 @@ final class Weaver {
 
     @Override
     public void visitEnd() {
-      String cancelled = "removeAfterCancellation";
-      boolean notifies = timeout.hasMethod(cancelled + "()V");
-      generate("timewheelExpiring", timeout.expireRemoves() ? null : this::notPending);
+      String taskType = requireNonNull(timeout.taskType());
+      String cancelled = timeout.cancelledDescriptor();
+      generate(
+          "timewheelExpiring",
+          method -> {
+            if (!timeout.expireRemoves()) {
+              getField(method, "timer", "L" + timer.name + ";");
+              method.visitMethodInsn(
+                  Opcodes.INVOKEVIRTUAL, timer.name, "timewheelNotPending", "()V", false);
+            }
+            method.visitInsn(Opcodes.RETURN);
+          });
       generate(
           "timewheelCancelled",
-          notifies ? method -> call(method, timeout, cancelled) : this::notPending);
+          method -> {
+            if (cancelled != null) {
+              getField(method, "task", taskType);
+              method.visitVarInsn(Opcodes.ALOAD, 0);
+              String owner = Type.getType(taskType).getInternalName();
+              method.visitMethodInsn(Opcodes.INVOKEINTERFACE, owner, "cancelled", cancelled, true);
+            }
+            method.visitInsn(Opcodes.RETURN);
+          });
+      generate(
+          "get",
+          method -> {
+            getField(method, "task", taskType);
+            method.visitInsn(Opcodes.ARETURN);
+          });
       super.visitEnd();
     }
 
-    private void notPending(MethodVisitor method) {
-      String timerType = "L" + timer.name + ";";
-      method.visitFieldInsn(Opcodes.GETFIELD, timeout.name, "timer", timerType);
-      call(method, timer, "timewheelNotPending");
+    private void getField(MethodVisitor method, String name, String type) {
+      method.visitVarInsn(Opcodes.ALOAD, 0);
+      method.visitFieldInsn(Opcodes.GETFIELD, timeout.name, name, type);
     }
 
-    private void call(MethodVisitor method, Shape owner, String called) {
-      int call = owner.isPrivate(called + "()V") ? Opcodes.INVOKESPECIAL : Opcodes.INVOKEVIRTUAL;
-      method.visitMethodInsn(call, owner.name, called, "()V", false);
-    }
-
-    /**
-     * Adds a method that runs the given instructions with {@code this} on the stack. If there are
-     * none, adds an empty method.
-     */
-    private void generate(String name, @Nullable Consumer<MethodVisitor> body) {
-      MethodVisitor method = cv.visitMethod(0, name, "()V", null, null);
+    /** Adds a public method. {@code get} returns an object, the others nothing. */
+    private void generate(String name, Consumer<MethodVisitor> body) {
+      String descriptor = name.equals("get") ? "()Ljava/lang/Object;" : "()V";
+      MethodVisitor method = cv.visitMethod(Opcodes.ACC_PUBLIC, name, descriptor, null, null);
       method.visitCode();
-      if (body != null) {
-        method.visitVarInsn(Opcodes.ALOAD, 0);
-        body.accept(method);
-      }
-      method.visitInsn(Opcodes.RETURN);
+      body.accept(method);
       method.visitMaxs(0, 0);
       method.visitEnd();
     }

@@ -9,6 +9,7 @@ import io.timewheel.Timeout;
 import io.timewheel.TimerTask;
 import io.timewheel.WheelTimer;
 import java.lang.System.Logger.Level;
+import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.AbstractQueue;
 import java.util.ArrayList;
@@ -16,6 +17,8 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -33,14 +36,29 @@ import org.jspecify.annotations.Nullable;
  * <p>The application's timeout has its own state, which decides a race between cancel and expiry.
  * On a cancel, the engine only removes the timeout from the wheel.
  */
-@SuppressWarnings("overloads") // andThen of two interfaces, which has no caller
 final class WheelEngine
-    implements BooleanSupplier,
-        Runnable,
-        Supplier<Collection<Object>>,
-        LongConsumer,
-        Consumer<Object> {
+    implements BooleanSupplier, Runnable, Supplier<Collection<Object>>, Consumer<Object> {
   private static final String STOPPED = "cannot be started once stopped";
+
+  /** True for classes of tasks that override {@code TimerTask.cancelled} of Netty 4.2. */
+  private static final ClassValue<Boolean> NOTIFIED =
+      new ClassValue<>() {
+        @Override
+        protected Boolean computeValue(Class<?> type) {
+          try {
+            for (Method method : type.getMethods()) {
+              Class<?> owner = method.getDeclaringClass();
+              if (method.getName().equals("cancelled")
+                  && (!owner.isInterface() || owner.getInterfaces().length > 0)) {
+                return true; // not the empty default of TimerTask, which extends no interface
+              }
+            }
+            return false;
+          } catch (LinkageError e) {
+            return true; // a type in a signature is missing
+          }
+        }
+      };
 
   private final TimerFigures figures;
 
@@ -49,6 +67,10 @@ final class WheelEngine
 
   private final @Nullable AtomicLong applicationPending;
   private final String settings;
+  private final @Nullable LongConsumer lateness;
+
+  /** Cancelled timeouts whose task is to be notified by the timer's thread. */
+  private final Queue<BooleanSupplier> cancelled = new ConcurrentLinkedQueue<>();
 
   /** The loop of the Timewheel timer, which the application's thread runs. */
   private @Nullable Runnable loop;
@@ -65,6 +87,7 @@ final class WheelEngine
     this.figures = figures;
     String name = figures.nextName();
     this.applicationPending = applicationPending;
+    lateness = options.measures() ? figures::late : null;
     if (options.compares()) {
       wheel = null;
       settings = "[own wheel, watched by Timewheel]";
@@ -79,11 +102,7 @@ final class WheelEngine
         options.wheel() == Options.Wheel.HASHED
             ? HashedWheelTimer.builder().ticksPerWheel(slots)
             : HierarchicalWheelTimer.builder();
-    builder.tick(tick).name(name).threadFactory(this::keepLoop);
-    Integer stripes = options.stripes();
-    if (stripes != null) {
-      builder.stripes(stripes);
-    }
+    builder.tick(tick).name(name).threadFactory(this::keepLoop).stripes(options.stripes());
     return builder instanceof HashedWheelTimer.Builder hashed
         ? hashed.build()
         : ((HierarchicalWheelTimer.Builder) builder).build();
@@ -95,10 +114,10 @@ final class WheelEngine
   }
 
   /** Returns the objects for the constructor of the application's timer; see {@link Bridge}. */
-  Object[] parts() {
+  @Nullable Object[] parts() {
     return wheel == null
-        ? new Object[] {this}
-        : new Object[] {this, new Intake(this::start), new Intake(cancelled -> {})};
+        ? new @Nullable Object[] {this, lateness}
+        : new @Nullable Object[] {this, lateness, new Intake(this::start), new Intake(each -> {})};
   }
 
   // Called by the application's timer
@@ -118,6 +137,7 @@ final class WheelEngine
     Runnable body = loop;
     if (body != null) {
       body.run();
+      notifyCancelled();
     }
   }
 
@@ -132,16 +152,12 @@ final class WheelEngine
     List<Object> left = new ArrayList<>();
     if (wheel != null) {
       for (Timeout timeout : wheel.stop(Duration.ZERO)) {
-        left.add(((Entry) timeout.task()).timeout);
+        if (timeout.task() instanceof Entry entry) {
+          left.add(entry.timeout);
+        }
       }
     }
     return left;
-  }
-
-  /** Records the lateness of a timeout that expires. */
-  @Override
-  public void accept(long lateNanos) {
-    figures.late(lateNanos);
   }
 
   @Override
@@ -168,15 +184,33 @@ final class WheelEngine
   }
 
   /**
-   * Cancels the engine's timeout, or logs the exception of a task that was notified of a cancel.
+   * Cancels the engine's timeout. If the timer's thread has already taken it, that thread notifies
+   * the task. Otherwise, the thread does so at the next tick, or when it ends.
+   *
+   * @param handle null if a stop cancelled the timeout before this thread saw the handle
    */
   @Override
-  public void accept(@Nullable Object handleOrError) {
-    // It is null if a stop cancelled the timeout before this thread saw the handle.
-    if (handleOrError instanceof Timeout handle) {
-      handle.cancel();
-    } else if (handleOrError instanceof Throwable error) {
-      System.getLogger("io.timewheel.agent").log(Level.WARNING, "a cancelled task threw", error);
+  public void accept(@Nullable Object handle) {
+    if (handle instanceof Timeout started
+        && started.cancel()
+        && started.task() instanceof Entry entry
+        && NOTIFIED.get(entry.taskClass())) {
+      cancelled.add(entry.timeout);
+      try {
+        started.timer().newTimeout(tick -> notifyCancelled(), 0, NANOSECONDS);
+      } catch (IllegalStateException e) {
+        // The timer is stopped, so its thread is about to end.
+      }
+    }
+  }
+
+  private void notifyCancelled() {
+    for (BooleanSupplier each = cancelled.poll(); each != null; each = cancelled.poll()) {
+      try {
+        boolean unused = each.getAsBoolean();
+      } catch (Throwable e) {
+        System.getLogger("io.timewheel.agent").log(Level.WARNING, "a cancelled task threw", e);
+      }
     }
   }
 
@@ -204,20 +238,10 @@ final class WheelEngine
       boolean unused = timeout.getAsBoolean();
     }
 
-    /**
-     * Returns the class of the application's task. Gets the task through a public interface of the
-     * application's timeout.
-     */
+    /** Returns the class of the application's task. */
     @Override
     public Class<?> taskClass() {
-      for (Class<?> type : timeout.getClass().getInterfaces()) {
-        try {
-          return type.getMethod("task").invoke(timeout).getClass();
-        } catch (ReflectiveOperationException e) {
-          // this interface has no such method
-        }
-      }
-      return timeout.getClass();
+      return ((Supplier<?>) timeout).get().getClass();
     }
   }
 

@@ -10,7 +10,7 @@
  * <pre>
  *   HashedWheelTimer      its constructor attaches an engine; its two queues lead to the engine; stop() stops the engine
  *   its Worker            run() runs the engine on the application's own thread
- *   its HashedWheelTimeout  implements three functional interfaces of the JDK, through which the engine calls it
+ *   its HashedWheelTimeout  implements four functional interfaces of the JDK, through which the engine calls it
  * </pre>
  *
  * The changed classes refer to types of the JDK only. They find {@link io.timewheel.agent.Bridge}

@@ -147,11 +147,13 @@ final class Figures {
     double[][] figures =
         medians(
             ROUNDS,
-            "idle: (\\S+) ms.*time: (\\S+) ns.*CPU: (\\S+) ns.*heap: (\\S+) bytes",
+            "idle: (\\S+) ms.*time: (\\S+) ns.*CPU: (\\S+) ns.*expiry: (\\S+) ns.*heap: (\\S+)"
+                + " bytes",
             mode -> mode.silent().run(WheelApplication.class).text());
     row("CPU of 50 idle timers in 5 s", "%.0f ms", columns(figures, 0, 1));
     row("start and cancel, 2 threads: time, CPU", "%.0f, %.0f ns", columns(figures, 1, 3));
-    row("heap per pending timeout", "%.0f bytes", columns(figures, 3, 4));
+    row("expiry: CPU of the timer's thread", "%.0f ns", columns(figures, 3, 4));
+    row("heap per pending timeout", "%.0f bytes", columns(figures, 4, 5));
   }
 
   private void starts() throws Exception {

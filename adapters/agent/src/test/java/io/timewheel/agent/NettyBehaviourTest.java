@@ -17,9 +17,11 @@ import io.netty.util.TimerTask;
 import io.timewheel.testing.Await;
 import java.lang.reflect.Field;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -28,6 +30,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -108,10 +111,6 @@ class NettyBehaviourTest {
 
   @Test
   void timeoutsOfATickRunInTheOrderOfTheirStart() throws InterruptedException {
-    assumeTrue(
-        !Boolean.getBoolean("timewheel.agent.expected")
-            || Boolean.getBoolean("timewheel.agent.ordered"),
-        "needs the option stripes=1");
     List<Integer> order = new ArrayList<>();
     List<Integer> expected = new ArrayList<>();
     CountDownLatch left = new CountDownLatch(1000);
@@ -129,6 +128,38 @@ class NettyBehaviourTest {
 
     left.await();
     assertThat(order).isEqualTo(expected);
+  }
+
+  /** The timeouts are due when the blocked task ends. Each thread starts every fourth of them. */
+  @Test
+  void timeoutsBehindABlockedTaskRunInTheOrderOfTheirDeadlines() throws Exception {
+    CountDownLatch started = new CountDownLatch(1);
+    timer.newTimeout(timeout -> started.await(), 0, MILLISECONDS);
+    List<Integer> order = new ArrayList<>();
+    CountDownLatch left = new CountDownLatch(40);
+    long startNanos = System.nanoTime();
+    List<ExecutorService> threads =
+        List.of(
+            Executors.newSingleThreadExecutor(),
+            Executors.newSingleThreadExecutor(),
+            Executors.newSingleThreadExecutor(),
+            Executors.newSingleThreadExecutor());
+    for (int i = 0; i < 40; i++) {
+      int number = i;
+      TimerTask task =
+          timeout -> {
+            order.add(number);
+            left.countDown();
+          };
+      threads.get(i % 4).submit(() -> timer.newTimeout(task, 20L * number, MILLISECONDS)).get();
+    }
+
+    Await.until(() -> System.nanoTime() - startNanos > MILLISECONDS.toNanos(1_000));
+    started.countDown();
+
+    left.await();
+    threads.forEach(ExecutorService::shutdown);
+    assertThat(order).isEqualTo(IntStream.range(0, 40).boxed().toList());
   }
 
   @Test
@@ -283,35 +314,75 @@ class NettyBehaviourTest {
     assertThat(ran.get() + cancelled).isEqualTo(timeouts);
   }
 
-  @Test
-  void taskIsNotifiedOfACancel() throws Exception {
-    boolean notifies = true;
-    try {
-      TimerTask.class.getMethod("cancelled", Timeout.class);
-    } catch (NoSuchMethodException e) {
-      notifies = false;
+  /** A task that records its cancelled timeouts, since Netty 4.2. */
+  private static final class NotifiedTask implements TimerTask {
+    final List<Timeout> notified = Collections.synchronizedList(new ArrayList<>());
+    final Set<String> threads = ConcurrentHashMap.newKeySet();
+
+    NotifiedTask() {
+      boolean notifies = true;
+      try {
+        TimerTask.class.getMethod("cancelled", Timeout.class);
+      } catch (NoSuchMethodException e) {
+        notifies = false;
+      }
+      assumeTrue(notifies, "since Netty 4.2");
     }
-    assumeTrue(notifies, "since Netty 4.2");
-    CompletableFuture<Timeout> notified = new CompletableFuture<>();
-    Timeout timeout =
-        timer.newTimeout(
-            new TimerTask() {
-              @Override
-              public void run(Timeout expired) {}
 
-              @Override
-              public void cancelled(Timeout cancelled) {
-                notified.complete(cancelled);
-                throw new IllegalStateException("on purpose");
-              }
-            },
-            1,
-            HOURS);
+    @Override
+    public void run(Timeout expired) {}
 
-    assertThat(timeout.cancel()).isTrue();
+    @Override
+    public void cancelled(Timeout cancelled) {
+      notified.add(cancelled);
+      threads.add(Thread.currentThread().getName());
+      throw new IllegalStateException("on purpose");
+    }
+  }
 
-    assertThat(notified.join()).isSameAs(timeout);
+  @Test
+  void timersThreadNotifiesATaskOfACancel() throws InterruptedException {
+    NotifiedTask task = new NotifiedTask();
+    CountDownLatch mayEnd = new CountDownLatch(1);
+    timer.newTimeout(timeout -> mayEnd.await(), 0, MILLISECONDS);
+    List<Timeout> timeouts = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      timeouts.add(timer.newTimeout(task, 1, HOURS));
+    }
+
+    assertThat(timeouts).allMatch(Timeout::cancel);
+    assertThat(task.notified).isEmpty();
+    mayEnd.countDown();
     passTime(timer, 100);
+
+    assertThat(task.notified).isEqualTo(timeouts);
+    assertThat(task.threads).containsExactly("timer under test");
+  }
+
+  @Test
+  void stopNotifiesTasksOnlyOfEarlierCancels() {
+    NotifiedTask task = new NotifiedTask();
+    Timeout cancelled = timer.newTimeout(task, 1, HOURS);
+    Timeout left = timer.newTimeout(task, 1, HOURS);
+
+    cancelled.cancel();
+
+    assertThat(timer.stop()).containsExactly(left);
+    assertThat(task.notified).containsExactly(cancelled);
+    assertThat(task.threads).containsExactly("timer under test");
+  }
+
+  @Test
+  void eachCancelThatWinsNotifiesItsTaskOnce() {
+    NotifiedTask task = new NotifiedTask();
+    List<Timeout> timeouts = new ArrayList<>();
+    for (int i = 0; i < 20_000; i++) {
+      timeouts.add(timer.newTimeout(task, i % 40, MILLISECONDS));
+    }
+    List<Timeout> cancelled = timeouts.stream().filter(Timeout::cancel).toList();
+
+    timer.stop();
+    assertThat(task.notified).containsExactlyInAnyOrderElementsOf(cancelled);
   }
 
   // The limit

@@ -15,7 +15,7 @@ class OptionsTest {
     Options options = Options.parse(null);
 
     assertThat(options.tick()).isNull();
-    assertThat(options.stripes()).isNull();
+    assertThat(options.stripes()).isEqualTo(1);
     assertThat(options.wheel()).isEqualTo(Options.Wheel.HIERARCHICAL);
     assertThat(options.report()).isEqualTo(Options.Report.START);
     assertThat(options.selects("any.HashedWheelTimer")).isTrue();
@@ -26,17 +26,42 @@ class OptionsTest {
     Options options =
         Options.parse(
             "tick=500us,"
-                + " wheel=hashed,stripes=1,include=io.netty.*:org.*,exclude=*.shaded.*,report=exit");
+                + " wheel=hashed,stripes=4,include=io.netty.*:org.*,exclude=*.shaded.*,report=exit");
 
     assertThat(options.tick()).isEqualTo(Duration.ofNanos(500_000));
     assertThat(options.wheel()).isEqualTo(Options.Wheel.HASHED);
-    assertThat(options.stripes()).isEqualTo(1);
+    assertThat(options.stripes()).isEqualTo(4);
     assertThat(options.report()).isEqualTo(Options.Report.EXIT);
     assertThat(options.selects("io.netty.util.HashedWheelTimer")).isTrue();
     assertThat(options.selects("org.example.HashedWheelTimer")).isTrue();
     assertThat(options.selects("org.shaded.HashedWheelTimer")).isFalse();
     assertThat(options.selects("com.example.HashedWheelTimer")).isFalse();
     assertThat(options.selects("ioXnetty.util.HashedWheelTimer")).isFalse();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "*,              a.Timer, true",
+    "a.Timer,        a.Timer, true",
+    "a.Timer,        b.a.Timer, false",
+    "*Timer,         a.Timer.Timer, true",
+    "*Timer,         a.Timers, false",
+    "a.*Timer,       a.Timer, true",
+    "a*a,            a, false",
+    "a*b*c,          aXbXbXcXc, true",
+    "a*b*c,          aXcXb, false",
+    "**a.**Timer**,  a.Timer, true",
+  })
+  void starMatchesAnyCharacters(String pattern, String name, boolean matches) {
+    assertThat(Options.parse("include=" + pattern).selects(name)).isEqualTo(matches);
+  }
+
+  /** With backtracking, this test would not end. */
+  @Test
+  void manyStarsDoNotBacktrack() {
+    Options options = Options.parse("include=" + "*e".repeat(40) + "x:" + "*".repeat(40) + "x");
+
+    assertThat(options.selects("e".repeat(200) + "HashedWheelTimer")).isFalse();
   }
 
   @ParameterizedTest

@@ -4,8 +4,10 @@ package io.timewheel.agent;
 import com.sun.management.OperatingSystemMXBean;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
+import io.netty.util.TimerTask;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -30,6 +32,8 @@ final class WheelApplication {
     double timeouts = 2.0 * ROUNDS * TIMEOUTS;
     print("time: %.0f ns", nanos / timeouts);
     print("CPU: %.0f ns", (cpuNanos() - cpu) / timeouts);
+    expire(timer);
+    print("expiry: %.0f ns", expire(timer) / (double) TIMEOUTS);
 
     Timeout[] pending = new Timeout[TIMEOUTS];
     long heap = heapBytes();
@@ -73,6 +77,30 @@ final class WheelApplication {
       awaitIdle(timer);
     }
     return nanos;
+  }
+
+  /**
+   * Lets timeouts expire during a second. Returns the CPU time that the timer's thread needs for
+   * that, once it has taken all of them from its queue.
+   */
+  private static long expire(HashedWheelTimer timer) throws InterruptedException {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    CountDownLatch expired = new CountDownLatch(1);
+    long[] nanos = new long[2];
+    int[] left = {TIMEOUTS}; // only the timer's thread uses it
+    TimerTask task =
+        timeout -> {
+          if (--left[0] == 0) {
+            nanos[1] = threads.getCurrentThreadCpuTime();
+            expired.countDown();
+          }
+        };
+    for (int i = 0; i < TIMEOUTS; i++) {
+      timer.newTimeout(task, 3_000 + i % 1_000, TimeUnit.MILLISECONDS);
+    }
+    timer.newTimeout(timeout -> nanos[0] = threads.getCurrentThreadCpuTime(), 0, TimeUnit.SECONDS);
+    expired.await();
+    return nanos[1] - nanos[0];
   }
 
   /**
