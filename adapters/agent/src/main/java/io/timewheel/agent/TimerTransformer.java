@@ -15,8 +15,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Changes the classes of timers when the JVM loads them. One decision covers the three classes of a
- * timer. The transformer makes it when the first class loads, and reads the other two as resources
- * of the same class loader.
+ * timer. The transformer makes it when the timer class loads, and reads the two nested classes as
+ * resources of the same class loader.
+ *
+ * <p>The JVM defines a timer class before its nested classes, unless code loads a nested class by
+ * its name. If the transformer sees a nested class first, it leaves the whole timer alone: the
+ * timer class may have been loaded before the agent.
  */
 final class TimerTransformer implements ClassFileTransformer {
   /**
@@ -30,11 +34,12 @@ final class TimerTransformer implements ClassFileTransformer {
   private final Agent agent;
 
   /**
-   * The decisions by class loader and name of the timer. Without a weaver, the timer is left alone.
+   * The decisions by class loader (null for the boot class path) and name of the timer. Without a
+   * weaver, the timer is left alone. The first decision about a timer applies.
    */
   private final Map<ClassLoader, Map<String, Decision>> decisions = new WeakHashMap<>();
 
-  private record Decision(@Nullable Weaver weaver, String note) {}
+  private record Decision(@Nullable Weaver weaver, @Nullable String note) {}
 
   TimerTransformer(Agent agent) {
     this.agent = agent;
@@ -53,6 +58,16 @@ final class TimerTransformer implements ClassFileTransformer {
     return null;
   }
 
+  /** Leaves a timer alone if it, or one of its nested classes, is among the given classes. */
+  void leaveAlone(Class<?>[] loaded) {
+    for (Class<?> type : loaded) {
+      String timer = timerName(type.getName().replace('.', '/'));
+      if (timer != null && type.getSuperclass() == Object.class) {
+        decide(type.getClassLoader(), timer, leaveAlone(timer, "it was loaded before the agent"));
+      }
+    }
+  }
+
   /**
    * Called for each class that the JVM loads, so most calls must return at the first comparison.
    */
@@ -63,7 +78,7 @@ final class TimerTransformer implements ClassFileTransformer {
       @Nullable Class<?> redefined,
       @Nullable ProtectionDomain domain,
       byte[] classFile) {
-    if (className == null || loader == null || redefined != null || !className.contains(TIMER)) {
+    if (className == null || redefined != null || !className.contains(TIMER)) {
       return null;
     }
     String timer = timerName(className);
@@ -71,10 +86,19 @@ final class TimerTransformer implements ClassFileTransformer {
       return null;
     }
     try {
-      Weaver weaver = decide(loader, timer, className, classFile, domain).weaver;
+      Decision decision = known(loader).get(timer);
+      if (decision == null) {
+        Decision mine =
+            className.equals(timer)
+                ? look(loader, timer, classFile, domain)
+                : leaveAlone(timer, "the agent saw " + className.replace('/', '.') + " first");
+        decision = decide(loader, timer, mine);
+      }
+      Weaver weaver = decision.weaver;
       return weaver == null ? null : weave(weaver, className.substring(timer.length()), classFile);
     } catch (Throwable e) {
-      agent.note("left alone: " + className.replace('/', '.') + ": " + e);
+      known(loader).remove(timer);
+      decide(loader, timer, leaveAlone(timer, e.toString()));
       return null;
     }
   }
@@ -87,66 +111,81 @@ final class TimerTransformer implements ClassFileTransformer {
     };
   }
 
-  /**
-   * Decides about a timer. Holds no lock meanwhile, because it reads from a class loader, which may
-   * wait for another thread that loads a timer.
-   */
-  private Decision decide(
-      ClassLoader loader,
-      String timer,
-      String className,
-      byte[] classFile,
-      @Nullable ProtectionDomain domain)
-      throws IOException {
-    Decision decision = known(loader).get(timer);
-    if (decision == null) {
-      Decision mine = look(loader, timer, className, classFile, domain);
-      decision = known(loader).putIfAbsent(timer, mine);
-      if (decision == null) {
-        agent.note(mine.note);
-        return mine;
-      }
+  /** Records and prints a decision, unless there is one. Returns the decision that applies. */
+  private Decision decide(@Nullable ClassLoader loader, String timer, Decision mine) {
+    Decision before = known(loader).putIfAbsent(timer, mine);
+    if (before != null) {
+      return before;
     }
-    return decision;
+    if (mine.note != null) {
+      agent.note(mine.note);
+    }
+    return mine;
   }
 
-  private Map<String, Decision> known(ClassLoader loader) {
+  private Map<String, Decision> known(@Nullable ClassLoader loader) {
     synchronized (decisions) {
       return decisions.computeIfAbsent(loader, key -> new ConcurrentHashMap<>());
     }
   }
 
+  /**
+   * Makes a decision about a timer. Holds no lock meanwhile, because it reads from a class loader,
+   * which may wait for another thread that loads a timer.
+   */
   private Decision look(
-      ClassLoader loader,
+      @Nullable ClassLoader loader,
       String timer,
-      String className,
       byte[] classFile,
       @Nullable ProtectionDomain domain)
       throws IOException {
     String name = timer.replace('/', '.');
+    if (loader == null) {
+      return leaveAlone(timer, "it is on the boot class path");
+    }
+    Shape shape = Shape.of(classFile);
+    if (extendsTimer(loader, shape)) {
+      return new Decision(null, null);
+    }
     if (!agent.options().selects(name)) {
-      return leaveAlone(name, "the options include and exclude do not select it");
+      return leaveAlone(timer, "the options include and exclude do not select it");
     }
-    Shape[] shapes = new Shape[3];
-    String[] names = {timer, timer + Shape.WORKER, timer + Shape.TIMEOUT};
+    if (shape.isWoven()) {
+      return leaveAlone(timer, "another copy of the agent has changed it");
+    }
+    Shape[] nested = new Shape[2];
+    String[] names = {timer + Shape.WORKER, timer + Shape.TIMEOUT};
     for (int i = 0; i < names.length; i++) {
-      byte[] bytes = names[i].equals(className) ? classFile : read(loader, names[i]);
+      byte[] bytes = read(loader, names[i]);
       if (bytes == null) {
-        return leaveAlone(name, "its class loader has no resource " + names[i] + ".class");
+        return leaveAlone(timer, "its class loader has no resource " + names[i] + ".class");
       }
-      shapes[i] = Shape.of(bytes);
+      nested[i] = Shape.of(bytes);
     }
-    String problem = Shape.problem(shapes[0], shapes[1], shapes[2]);
+    String problem = Shape.problem(shape, nested[0], nested[1]);
     if (problem != null) {
-      return leaveAlone(name, "not the timer of Netty 4 or Dubbo: " + problem);
+      return leaveAlone(timer, "not the timer of Netty 4 or Dubbo: " + problem);
     }
     return new Decision(
-        new Weaver(shapes[0], shapes[1], shapes[2]),
+        new Weaver(shape, nested[0], nested[1]),
         (agent.options().compares() ? "watches " : "replaced ") + name + from(domain) + settings());
   }
 
-  private static Decision leaveAlone(String name, String reason) {
-    return new Decision(null, "left alone: " + name + ": " + reason);
+  /**
+   * Returns whether a class inherits from another class with the name of a timer. The agent decides
+   * about that class instead.
+   */
+  private static boolean extendsTimer(ClassLoader loader, Shape shape) throws IOException {
+    String parent = shape.superName;
+    while (!parent.equals(Shape.OBJECT) && timerName(parent) == null) {
+      byte[] bytes = read(loader, parent);
+      parent = bytes == null ? Shape.OBJECT : Shape.of(bytes).superName;
+    }
+    return !parent.equals(Shape.OBJECT);
+  }
+
+  private static Decision leaveAlone(String timer, String reason) {
+    return new Decision(null, "left alone: " + timer.replace('/', '.') + ": " + reason);
   }
 
   private static byte @Nullable [] read(ClassLoader loader, String className) throws IOException {

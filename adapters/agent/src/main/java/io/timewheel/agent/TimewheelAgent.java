@@ -26,7 +26,7 @@ public final class TimewheelAgent {
 
   /**
    * Called by the JVM when the agent is attached to a running application. Timers whose classes are
-   * already loaded keep their own wheel.
+   * already loaded keep their own wheel. If the JVM has this agent already, nothing changes.
    *
    * @param argument the options; null if there are none
    * @param instrumentation the JVM's service for agents
@@ -38,14 +38,13 @@ public final class TimewheelAgent {
 
   private static void start(@Nullable String argument, Instrumentation instrumentation) {
     Agent agent = new Agent(Options.parse(argument), System.err);
-    agent.install();
-    instrumentation.addTransformer(new TimerTransformer(agent));
-    for (Class<?> loaded : instrumentation.getAllLoadedClasses()) {
-      String name = loaded.getName().replace('.', '/');
-      if (name.equals(TimerTransformer.timerName(name))) {
-        agent.note("left alone: " + loaded.getName() + ": it was loaded before the agent");
-      }
+    if (!agent.install()) {
+      agent.print("the agent is given twice; ignored: " + argument + ". Remove one of the two");
+      return;
     }
+    TimerTransformer transformer = new TimerTransformer(agent);
+    transformer.leaveAlone(instrumentation.getAllLoadedClasses());
+    instrumentation.addTransformer(transformer);
     if (agent.options().measures()) {
       Runtime.getRuntime().addShutdownHook(new Thread(agent::report, "timewheel-agent-report"));
     }

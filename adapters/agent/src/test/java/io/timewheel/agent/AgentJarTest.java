@@ -11,6 +11,9 @@ import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the agent's jar with an application in a separate JVM. */
 @Tag("jar")
@@ -82,6 +85,27 @@ class AgentJarTest {
             "[timewheel-agent] tick: 0ms (expected: a number and ns, us, ms or s, as in 1ms; more"
                 + " than zero, at most 86400s)");
     assertThat(output.exitCode()).isEqualTo(2);
+  }
+
+  /** As with {@code JAVA_TOOL_OPTIONS} and the command line, or with a copy of the jar. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void secondAgentIsIgnored(boolean copy, @TempDir Path directory) throws Exception {
+    Path jar = Path.of(ChildJvm.jar());
+    Path second = copy ? Files.copy(jar, directory.resolve("copy.jar")) : jar;
+
+    ChildJvm.Output output =
+        ChildJvm.withAgent("tick=2ms")
+            .jvm("-javaagent:" + second + "=tick=3ms")
+            .run(NettyApplication.class);
+
+    assertThat(output.text())
+        .containsOnlyOnce(
+            "[timewheel-agent] the agent is given twice; ignored: tick=3ms. Remove one of the two")
+        .containsOnlyOnce("replaced io.netty.util.HashedWheelTimer of file:")
+        .contains("[Timewheel, tick 2 ms]")
+        .contains("left: true");
+    assertThat(output.exitCode()).isZero();
   }
 
   @Test

@@ -8,6 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests the agent with timers that are not on the class path of the application. */
 @Tag("jar")
@@ -58,6 +60,31 @@ class ClassLoadersTest {
         .contains("left alone: io.netty.util.HashedWheelTimer: its class loader has no resource")
         .contains("left: true")
         .doesNotContain("[Timewheel");
+    assertThat(output.exitCode()).isZero();
+  }
+
+  /** On JDK 17, the recorder kept the context of the thread that loaded the events. */
+  @Test
+  void redeployedApplicationIsCollectedWithFlightRecorder() throws Exception {
+    ChildJvm.Output output =
+        ChildJvm.withAgent("tick=1ms")
+            .run(RedeployedApplication.class, NETTY.toString(), TESTS.toString());
+
+    assertThat(output.text()).contains("[Timewheel, tick 1 ms]").contains("collected: true");
+    assertThat(output.exitCode()).isZero();
+  }
+
+  @Test
+  void timerOnTheBootClassPathIsLeftAlone() throws Exception {
+    ChildJvm.Output output =
+        ChildJvm.withAgent("")
+            .jvm("-Xbootclasspath/a:" + NETTY)
+            .classPath(TESTS.toString())
+            .run(NettyApplication.class);
+
+    assertThat(output.text())
+        .contains("left alone: io.netty.util.HashedWheelTimer: it is on the boot class path")
+        .contains("left: true");
     assertThat(output.exitCode()).isZero();
   }
 
@@ -129,16 +156,19 @@ class ClassLoadersTest {
     assertThat(shared).isNotEmpty();
   }
 
-  @Test
-  void attachedAgentLeavesLoadedTimersAlone() throws Exception {
+  /** The class of a timeout, and that of the worker, load only when they are first used. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"timer loaded", "timer made", "timer started", "timeout started", "worker loaded"})
+  void attachedAgentLeavesLoadedTimersAlone(String before) throws Exception {
     ChildJvm.Output output =
         ChildJvm.withoutAgent()
             .jvm("-Djdk.attach.allowAttachSelf=true", "-XX:+EnableDynamicAgentLoading")
-            .run(AttachingApplication.class, ChildJvm.jar());
+            .run(AttachingApplication.class, ChildJvm.jar(), before);
 
     assertThat(output.text())
         .contains("left alone: io.netty.util.HashedWheelTimer: it was loaded before the agent")
-        .contains("netty on Timewheel: false")
+        .contains("netty on Timewheel: false, runs: true")
         .contains("dubbo on Timewheel: true");
     assertThat(output.exitCode()).isZero();
   }
