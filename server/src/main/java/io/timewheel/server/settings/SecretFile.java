@@ -4,6 +4,7 @@ package io.timewheel.server.settings;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,7 +46,12 @@ public final class SecretFile {
    */
   public String read() throws IOException {
     check();
-    return Files.readString(file);
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      String reason = e instanceof CharacterCodingException ? "it is not UTF-8" : e.getMessage();
+      throw new FileSystemException(file.toString(), null, "cannot be read: " + reason);
+    }
   }
 
   /**

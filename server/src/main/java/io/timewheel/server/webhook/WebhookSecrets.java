@@ -86,7 +86,7 @@ public final class WebhookSecrets implements SecretSource {
                 List.of(), headerValue(value.substring(HEADER.length())), namespaces, hosts)
             : new ConfiguredSecret(keys(value), value.split("\\s+", 2)[0], namespaces, hosts);
     if (secrets.putIfAbsent(name, secret) != null) {
-      throw new IllegalArgumentException("the name " + name + " is given twice");
+      throw new IllegalArgumentException("name (expected: another one than on the lines before)");
     }
   }
 

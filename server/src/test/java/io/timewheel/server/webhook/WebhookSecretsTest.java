@@ -106,7 +106,13 @@ final class WebhookSecretsTest {
         "shop host=a/b " + ONE,
         "shop host=a:b " + ONE,
         "shop hosts=a " + ONE,
-        "a " + ONE + "\na " + OTHER
+        "a " + ONE + "\na " + OTHER,
+        "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw " + ONE + "\nMfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw " + ONE,
+        "shop namespace=," + ONE + " " + ONE,
+        "shop namespace=" + ONE,
+        "shop header=\u20ac" + ONE,
+        "{\"shop\":\"" + ONE + "\"}",
+        "\ufeffshop " + ONE
       })
   void refusesAMalformedFileWithoutShowingASecret(String content) throws IOException {
     Path file = file("first " + OTHER + "\n" + content, "rw-------");
@@ -114,8 +120,17 @@ final class WebhookSecretsTest {
     assertThatThrownBy(() -> WebhookSecrets.open(file))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(file + ", line ")
-        .hasMessageNotContaining("whsec_MfKQ")
-        .hasMessageNotContaining("whsec_C2FV");
+        .hasMessageNotContaining("MfKQ")
+        .hasMessageNotContaining("C2FV");
+  }
+
+  @Test
+  void refusesAFileThatIsNotText() throws IOException {
+    Path file = file("shop " + ONE, "rw-------");
+    Files.write(file, new byte[] {(byte) 0xff});
+
+    assertThatThrownBy(() -> WebhookSecrets.open(file))
+        .hasMessage(file + ": cannot be read: it is not UTF-8");
   }
 
   @Test

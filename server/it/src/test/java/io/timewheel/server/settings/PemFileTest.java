@@ -113,6 +113,29 @@ class PemFileTest {
         .hasMessageContaining("no: there is no such file");
   }
 
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "LINE",
+        "{\"key\":\"LINE\"}",
+        "-----BEGIN PRIVATE KEY-----\nLINE",
+        "-----BEGIN PRIVATE KEY-----\nLINE\n-----END PRIVATE KEY-----",
+        "-----BEGIN CERTIFICATE-----\nLINE\n-----END CERTIFICATE-----"
+      })
+  void noErrorContainsAnyPartOfAKey(String content) throws IOException {
+    String crt = Files.readString(fixture.file("rsa.crt"));
+    String key = Files.readString(fixture.file("rsa.key"));
+    String line = key.lines().toList().get(1);
+    String malformed = content.replace("LINE", line);
+
+    assertThatThrownBy(() -> written(crt, malformed).read())
+        .hasMessageStartingWith(directory.resolve("a.key") + ": ")
+        .hasMessageNotContaining(line.substring(0, 8));
+    assertThatThrownBy(() -> written(malformed, key).read())
+        .hasMessageStartingWith(directory.resolve("a.crt") + ": ")
+        .hasMessageNotContaining(line.substring(0, 8));
+  }
+
   @Test
   void refusesCertificatesThatAreNoChain() throws IOException {
     String rsa = Files.readString(fixture.file("rsa.crt"));
