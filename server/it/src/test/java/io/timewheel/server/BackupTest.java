@@ -275,10 +275,18 @@ class BackupTest {
     }
   }
 
+  /** The schedule deletes its oldest backups by their names. */
   @ParameterizedTest
   @ValueSource(
-      strings = {"one.tmp", "one.lock", "copy-01234567-89ab-cdef-0123-456789abcdef", "../one"})
-  void aBackupCannotHaveTheNameOfATemporaryFile(String name) {
+      strings = {
+        "one.tmp",
+        "one.lock",
+        "copy-01234567-89ab-cdef-0123-456789abcdef",
+        "../one",
+        "auto-2026-01-01T00-00-00Z",
+        "auto-one"
+      })
+  void aBackupCannotHaveTheNameOfATemporaryFileOrAScheduledBackup(String name) {
     assertThat(backup(name).join()).isEqualTo(422);
   }
 

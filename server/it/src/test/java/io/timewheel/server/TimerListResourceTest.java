@@ -90,6 +90,23 @@ class TimerListResourceTest {
     assertThat(ids("&target=queue&orderBy=due&order=desc")).containsExactly("b", "a");
   }
 
+  /** Timers with handlers are left out after they were read, so a small page reads many. */
+  @Test
+  void aSmallPageOfUrlsIsFilled() {
+    List<TimerSpec> specs = new ArrayList<>();
+    for (int i = 0; i < 150; i++) {
+      specs.add(TimerSpec.of("shop", "h" + i).handler("orders").after(Duration.ofDays(1)));
+    }
+    running.timer.scheduleAll(specs);
+    put("v", "2099-01-01", "\"url\":\"https://shop.example/h\",\"secret\":\"s\"");
+    put("w", "2099-01-01", "\"url\":\"https://shop.example/h\",\"secret\":\"s\"");
+    JsonNode page = running.get(TIMERS + "?pageSize=1&target=url").json();
+    assertThat(page.at("/timers/0/id").asString()).isEqualTo("v");
+    assertThat(page.get("timers")).hasSize(1);
+    assertThat(ids("&target=url")).containsExactly("v", "w");
+    assertThat(ids("&target=url&order=desc")).containsExactly("w", "v");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "orderBy=color, orderBy",

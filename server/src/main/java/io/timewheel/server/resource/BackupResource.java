@@ -113,10 +113,14 @@ public final class BackupResource {
         MAX_BODY,
         text -> {
           String sent = JsonReader.readOptional(text, BackupRequest.class).name();
-          if (sent != null && (!NAME.matcher(sent).matches() || !StoreCopies.isFree(sent))) {
+          if (sent != null
+              && (!NAME.matcher(sent).matches()
+                  || !StoreCopies.isFree(sent)
+                  || sent.startsWith(BackupSchedule.PREFIX))) {
             throw Problem.invalid(
                     "name",
-                    "name: " + sent + " (expected: " + NAME + ", not ending in .tmp or .lock)")
+                    "name: %s (expected: %s, not beginning with auto-, not ending in .tmp or .lock)"
+                        .formatted(sent, NAME))
                 .failure();
           }
           exchange.note("backup", sent == null ? "" : sent);

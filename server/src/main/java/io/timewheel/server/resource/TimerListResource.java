@@ -105,11 +105,15 @@ public final class TimerListResource {
     filter = target(filter, query).order(order(query));
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
     String token = query.text("pageToken");
-    Predicate<TimerInfo> shown = inStates(query.list("state"));
-    if ("url".equals(query.text("target"))) {
+    List<String> states = query.list("state");
+    Predicate<TimerInfo> shown = inStates(states);
+    boolean urls = "url".equals(query.text("target"));
+    if (urls) {
       shown = shown.and(timer -> timer.headers().containsKey(StoredTarget.URL)); // or a handler
     }
-    list(exchange, payload ? filter : filter.withoutPayload(), shown, payload, pageSize, token);
+    int least = urls || !states.isEmpty() ? PAGE : 1;
+    filter = payload ? filter : filter.withoutPayload();
+    list(exchange, filter, shown, least, payload, pageSize, token);
   }
 
   private static TimerFilter target(TimerFilter filter, Query query) {
@@ -149,11 +153,17 @@ public final class TimerListResource {
     };
   }
 
-  /** Answers with timers until the page is full, the list ends, or the lookups take too long. */
+  /**
+   * Answers with timers until the page is full, the list ends, or the lookups take too long.
+   *
+   * @param shown leaves out timers that the filter cannot
+   * @param least the least number of timers that a lookup reads
+   */
   private void list(
       Exchange exchange,
       TimerFilter filter,
       Predicate<TimerInfo> shown,
+      int least,
       boolean payload,
       int pageSize,
       @Nullable String pageToken) {
@@ -164,13 +174,13 @@ public final class TimerListResource {
     int left = pageSize;
     int lookups = 0;
     do {
-      TimerList found = lookUp(filter, left, next);
+      TimerList found = lookUp(filter, Math.max(left, least), next);
       next = found.nextPage().orElse(null);
       for (TimerInfo timer : found.timers()) {
         if (!shown.test(timer)) {
           continue;
         }
-        if (!page.add(TimerView.brief(timer, payload))) {
+        if (left == 0 || !page.add(TimerView.brief(timer, payload))) {
           next = filter.pageAfter(requireNonNull(last)); // the first timer always fits
           left = 0;
           break;

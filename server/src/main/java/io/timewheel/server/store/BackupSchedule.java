@@ -23,7 +23,9 @@ import org.slf4j.LoggerFactory;
 public final class BackupSchedule {
   private static final Logger LOG = LoggerFactory.getLogger(BackupSchedule.class);
   private static final Duration RETRY = Duration.ofMinutes(1);
-  private static final String PREFIX = "auto-";
+
+  /** The beginning of the names of scheduled backups, which no other backup may have. */
+  public static final String PREFIX = "auto-";
 
   private final Path data;
   private final Plan plan;

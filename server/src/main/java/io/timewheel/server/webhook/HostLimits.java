@@ -9,6 +9,8 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,11 +26,21 @@ public final class HostLimits {
 
   private static final Duration NO_STORE = Duration.ofSeconds(1);
 
+  /** The number of threads that release permits. A release is a commit, which blocks. */
+  private static final int THREADS = 4;
+
   private final Limits limits;
+  private final Executor releases = Executors.newFixedThreadPool(THREADS, HostLimits::thread);
   private volatile @Nullable DurableTimer timer;
 
   public HostLimits(Limits limits) {
     this.limits = limits;
+  }
+
+  private static Thread thread(Runnable work) {
+    Thread made = new Thread(work, "timewheel-host-limits");
+    made.setDaemon(true);
+    return made;
   }
 
   /**
@@ -81,7 +93,7 @@ public final class HostLimits {
     String holder = permit.holder;
     return present == null || holder == null
         ? CompletableFuture.completedFuture(null)
-        : CompletableFuture.runAsync(() -> present.release(name(host), holder))
+        : CompletableFuture.runAsync(() -> present.release(name(host), holder), releases)
             .exceptionally(failure -> null);
   }
 

@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.server.settings.Limits;
 import io.timewheel.server.webhook.HostLimits.Permit;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,5 +33,26 @@ class HostLimitsTest {
       limits.release("a", first).join();
       assertThat(limits.acquire("a").delay()).isZero();
     }
+  }
+
+  /** A release is a commit, which may block for long. */
+  @Test
+  void aReleaseHasAThreadOfItsOwn() throws Exception {
+    Path file = Files.writeString(directory.resolve("limits"), "host a concurrency=1\n");
+    HostLimits limits = new HostLimits(Limits.open(file));
+    List<String> threads = new CopyOnWriteArrayList<>();
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public void release(String name, String holder) {
+            threads.add(Thread.currentThread().getName());
+            super.release(name, holder);
+          }
+        };
+    try (DurableTimer timer = DurableTimer.builder(store).start()) {
+      limits.serve(timer);
+      limits.release("a", limits.acquire("a")).join();
+    }
+    assertThat(threads).containsExactly("timewheel-host-limits");
   }
 }
