@@ -131,7 +131,7 @@ public final class TimewheelServer implements AutoCloseable {
     HistogramScans scans = new HistogramScans(reads, scanners);
     new TimerListResource(reads, scans, System::nanoTime).addTo(router);
     new BatchResource(reads, webhookSecrets).addTo(router);
-    new BulkResource(reads).addTo(router);
+    new BulkResource(reads, System::nanoTime).addTo(router);
     queues.addTo(router);
     new LeaseResource(reads).addTo(router);
     new QueueListResource(reads).addTo(router);

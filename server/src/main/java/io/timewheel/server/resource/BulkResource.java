@@ -15,6 +15,7 @@ import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.http.Exchange;
+import io.timewheel.server.http.FairLimit;
 import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -24,6 +25,7 @@ import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Role;
+import io.timewheel.server.settings.WorkLimits;
 import io.timewheel.server.store.StoreReads;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -33,7 +35,9 @@ import java.util.OptionalLong;
 import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.LongStream;
@@ -43,15 +47,27 @@ import org.jspecify.annotations.Nullable;
  * Applies one verb to all timers that match a filter, to each separately, by page. If the caller
  * expects a number, the timers are counted first. If the number differs, nothing is changed.
  * Otherwise, only counted versions of timers are changed, even if others match meanwhile.
+ *
+ * <p>No quota counts these verbs, which operators need most when a quota is used up. They have their
+ * own limits: the number at a time, and the pace of all together.
  */
 public final class BulkResource {
   private static final int MAX_BODY = 16 * 1024;
   private static final int PAGE = 1_000;
 
-  private final StoreReads reads;
+  /** The number at a time: one slot stays free for a backup. */
+  static final int AT_A_TIME = WorkLimits.BULKS - 1;
 
-  public BulkResource(StoreReads reads) {
+  /** The number of timers that a node changes each second. */
+  private static final int PER_SECOND = 20_000;
+
+  private final StoreReads reads;
+  private final FairLimit limit = new FairLimit(AT_A_TIME);
+  private final Pace pace;
+
+  public BulkResource(StoreReads reads, LongSupplier nanoTime) {
     this.reads = reads;
+    pace = new Pace(PER_SECOND, nanoTime);
   }
 
   /** Changes some timers, and returns the number of changed ones. */
@@ -94,13 +110,41 @@ public final class BulkResource {
           Selection filter = filter(exchange, namespace, request.filter());
           checkIntent(request);
           IdempotencyKey key = IdempotencyKey.of(exchange);
-          BulkAnswer answer =
-              key == null
-                  ? change(exchange, filter, request.expect(), change)
-                  : changeOnce(exchange, filter, request, change, key);
-          exchange.note("changed", answer.changed());
-          exchange.json(200, answer);
+          limited(
+              exchange,
+              () -> {
+                BulkAnswer answer =
+                    key == null
+                        ? change(exchange, filter, request.expect(), change)
+                        : changeOnce(exchange, filter, request, change, key);
+                exchange.note("changed", answer.changed());
+                exchange.json(200, answer);
+              });
         });
+  }
+
+  private void limited(Exchange exchange, Runnable work) {
+    String client = exchange.client();
+    String reached = limit.take(client);
+    if (reached != null) {
+      throw Problem.of(429, "over_limit", "too many bulk changes at a time (" + reached + ")")
+          .header("Retry-After", "1")
+          .failure();
+    }
+    try {
+      work.run();
+    } finally {
+      limit.release(client);
+    }
+  }
+
+  private void awaitTurn(int timers) {
+    try {
+      TimeUnit.NANOSECONDS.sleep(pace.reserve(timers));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Problem.unavailable("the server is shutting down").failure();
+    }
   }
 
   private BulkAnswer change(
@@ -111,6 +155,7 @@ public final class BulkResource {
         exchange,
         expect == null ? filter : count(exchange, filter, expect),
         timers -> {
+          awaitTurn(timers.size());
           found[0] += timers.size();
           changed[0] += change.apply(reads.timer(), keys(timers), null);
         });
@@ -145,6 +190,7 @@ public final class BulkResource {
         exchange,
         selected,
         timers -> {
+          awaitTurn(timers.size());
           found[0] += timers.size();
           changed[0] += change.apply(reads.timer(), keys(timers), id);
         });
