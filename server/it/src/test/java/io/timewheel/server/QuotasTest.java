@@ -11,28 +11,38 @@ import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Quotas;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.Quota;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.testing.Await;
+import io.timewheel.testing.Seed;
 import java.io.InputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import tools.jackson.databind.JsonNode;
 
 /** Tests the quotas of tokens and namespaces. */
 @Timeout(120)
@@ -58,7 +68,7 @@ class QuotasTest {
     int count = 0;
     try {
       while (count < 1_000) {
-        quotas.write(caller, namespace, 1);
+        quotas.write(caller, namespace);
         count++;
       }
     } catch (RuntimeException e) {
@@ -88,15 +98,27 @@ class QuotasTest {
   }
 
   @Test
-  void aLargeBatchDelaysTheNextWrites() {
+  void aBatchUsesUpAtMostOneFurtherSecond() {
     Quotas quotas = quotas(Quota.NONE);
     Caller caller = caller(new Quota(null, null, null, 10L));
-    quotas.write(caller, "a", 1);
-    quotas.alsoWrote(caller, "a", 99);
-    nanos.addAndGet(TimeUnit.SECONDS.toNanos(9));
+    int written = 0;
+    for (int i = 0; i < 24; i++) {
+      try {
+        quotas.write(caller, "a");
+        Quotas.Admitted more = quotas.writeMore(caller, "a", 999);
+        assertThat(more.over().detail()).contains("limit: 10 writes per second");
+        written += 1 + more.count();
+      } catch (RuntimeException e) {
+        assertThat(e).hasMessageContaining("over the quota");
+      }
+    }
+    assertThat(written).isEqualTo(20);
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
     assertThat(admitted(quotas, caller, "a")).isZero();
     nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
     assertThat(admitted(quotas, caller, "a")).isEqualTo(10);
+    assertThat(quotas.writeMore(caller, "a", 3)).isEqualTo(new Quotas.Admitted(3, null));
+    assertThat(quotas.writeMore(caller(Quota.NONE), "a", 999).over()).isNull();
   }
 
   /** The shares of all nodes add up to the limit. */
@@ -218,6 +240,174 @@ class QuotasTest {
                     given -> {})
                 .join())
         .isEmpty();
+  }
+
+  /** A claim that ends at once admits the next one: none may run within the other. */
+  @Test
+  void anyNumberOfClaimsThatEndAtOnceFollowEachOther() {
+    Quotas quotas = quotas(Quota.NONE);
+    Caller caller = caller(new Quota(null, 1L, null, null));
+    CompletableFuture<String> first = new CompletableFuture<>();
+    var unused = quotas.claim(caller, "a", MINUTE, "", left -> first, given -> {});
+    List<CompletableFuture<String>> next = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      String answer = "" + i;
+      next.add(
+          quotas.claim(
+              caller, "a", MINUTE, "", left -> CompletableFuture.completedStage(answer), g -> {}));
+    }
+    first.complete("first");
+    for (int i = 0; i < next.size(); i++) {
+      assertThat(next.get(i)).isCompletedWithValue("" + i);
+    }
+  }
+
+  @Test
+  void theEndOfAClaimLooksAtFewOfThoseThatWait() {
+    AtomicLong looks = new AtomicLong();
+    Quotas quotas =
+        new Quotas(
+            () ->
+                namespace -> {
+                  looks.incrementAndGet();
+                  return new Quota(null, 3L, null, null);
+                },
+            nanos::get);
+    Caller caller = caller(new Quota(null, 1L, null, null));
+    List<CompletableFuture<String>> claims = new ArrayList<>();
+    for (int i = 0; i < 10_000; i++) {
+      claims.add(
+          quotas.claim(caller, "a", MINUTE, "", left -> new CompletableFuture<>(), given -> {}));
+    }
+    claims.forEach(claim -> claim.cancel(false)); // the clients disconnect
+    assertThat(looks).hasValueLessThan(100_000);
+  }
+
+  /**
+   * Begins and ends claims at random, by tokens in namespaces, all with limits that change. No
+   * limit is ever exceeded, and after a refresh no claim waits without cause.
+   */
+  @Test
+  void claimsBeginAsSoonAsAllTheirLimitsAllowIt() {
+    Random random = new Random(Seed.get());
+    Map<String, Long> limits = new HashMap<>();
+    Quotas quotas =
+        new Quotas(
+            () -> namespace -> new Quota(null, limits.getOrDefault(namespace, 2L), null, null),
+            nanos::get);
+    record Claim(
+        String token,
+        String namespace,
+        CompletableFuture<String> begun,
+        AtomicBoolean hasBegun,
+        CompletableFuture<String> answer) {}
+    List<Claim> open = new ArrayList<>();
+    for (int step = 0; step < 20_000; step++) {
+      int choice = random.nextInt(100);
+      if (choice < 50) {
+        String token = "t" + random.nextInt(4);
+        String namespace = "n" + random.nextInt(4);
+        CompletableFuture<String> begun = new CompletableFuture<>();
+        AtomicBoolean hasBegun = new AtomicBoolean();
+        Caller caller =
+            new Caller(token, Set.of(Role.ADMIN), Set.of(), new Quota(null, 2L, null, null));
+        open.add(
+            new Claim(
+                token,
+                namespace,
+                begun,
+                hasBegun,
+                quotas.claim(
+                    caller,
+                    namespace,
+                    MINUTE,
+                    "",
+                    left -> {
+                      hasBegun.set(true);
+                      return begun;
+                    },
+                    given -> {})));
+      } else if (choice < 98 && !open.isEmpty()) {
+        Claim ended = open.remove(random.nextInt(open.size()));
+        if (!ended.hasBegun.get() || random.nextBoolean()) {
+          ended.answer.cancel(false);
+        } else {
+          ended.begun.complete("");
+        }
+      } else {
+        limits.put("n" + random.nextInt(4), 1L + random.nextInt(3));
+      }
+      if (random.nextInt(10) == 0) {
+        for (int i = 0; i < 20; i++) { // each looks at some of the claims
+          quotas.refresh();
+        }
+        Map<String, Long> running =
+            open.stream()
+                .filter(claim -> claim.hasBegun.get())
+                .flatMap(claim -> Stream.of(claim.token, claim.namespace))
+                .collect(Collectors.groupingBy(name -> name, Collectors.counting()));
+        for (Claim claim : open) {
+          long left = 2 - running.getOrDefault(claim.token, 0L);
+          long leftInNamespace =
+              limits.getOrDefault(claim.namespace, 2L) - running.getOrDefault(claim.namespace, 0L);
+          assertThat(left).isNotNegative();
+          if (!claim.hasBegun.get()) {
+            assertThat(Math.min(left, leftInNamespace)).as("step %d", step).isNotPositive();
+          }
+        }
+      }
+    }
+  }
+
+  @Test
+  void aBatchOverTheQuotaIsRefusedInPartAndNoOperatorIsRefused() throws Exception {
+    Path tokens = directory.resolve("tokens");
+    String producer = "Bearer " + Tokens.add(tokens, "producer", "produce", Set.of());
+    String operator = "Bearer " + Tokens.add(tokens, "operator", "operate", Set.of());
+    Limits limits =
+        Limits.open(Files.writeString(directory.resolve("limits"), "namespace shop writes=2/s\n"));
+    StringBuilder batch = new StringBuilder("{\"timers\":[");
+    for (int i = 0; i < 1_000; i++) {
+      batch.append(i == 0 ? "" : ",").append("{\"id\":\"").append(i).append("\",");
+      batch.append(AT.substring(1));
+    }
+    batch.append("]}");
+    try (Running running = new Running(Tokens.open(tokens), limits)) {
+      List<CompletableFuture<Answer>> batches = new ArrayList<>();
+      for (int i = 0; i < 24; i++) {
+        batches.add(
+            CompletableFuture.supplyAsync(
+                () -> running.post(TIMERS + ":batch", batch.toString(), BEARER, producer)));
+      }
+      List<Answer> answers = batches.stream().map(CompletableFuture::join).toList();
+      assertThat(answers).extracting(Answer::status).containsOnly(200, 429);
+      JsonNode results =
+          answers.stream().filter(answer -> answer.status() == 200).findAny().orElseThrow().json();
+      assertThat(results.at("/results/0/status").asInt()).isIn(200, 201);
+      assertThat(results.at("/results/999/status").asInt()).isEqualTo(429);
+      assertThat(results.at("/results/999/error/type").asString()).endsWith("over_limit");
+
+      // Used up for at most two seconds. Other producers wait, and operators do not.
+      Answer refused = running.put(TIMERS + "/x", AT, BEARER, producer);
+      assertThat(refused.status()).isIn(201, 429);
+      for (int i = 0; i < 50; i++) {
+        assertThat(running.post(TIMERS + "/0:pause", "{}", BEARER, operator).status())
+            .isEqualTo(200);
+        assertThat(running.post(TIMERS + "/0:resume", "{}", BEARER, operator).status())
+            .isEqualTo(200);
+      }
+      String all = "{\"filter\":{},\"force\":true}";
+      assertThat(running.post(TIMERS + ":pause", all, BEARER, operator).status()).isEqualTo(200);
+      for (int i = 0; i < 50; i++) {
+        int status = running.send("DELETE", TIMERS + "/" + i, null, BEARER, operator).status();
+        assertThat(status).isIn(200, 404);
+      }
+      List<Integer> deletes = new ArrayList<>();
+      for (int i = 0; i < 50; i++) {
+        deletes.add(running.send("DELETE", TIMERS + "/" + i, null, BEARER, producer).status());
+      }
+      assertThat(deletes).contains(429);
+    }
   }
 
   @Test

@@ -139,10 +139,11 @@ public final class Exchange {
     return shared.quotas;
   }
 
-  /** Counts a write of one timer, or refuses it. */
-  void checkWrites() {
-    String namespace = variables.containsKey("ns") ? namespace() : null;
-    shared.quotas.write(caller, namespace, 1);
+  /** Refuses a change that a quota does not admit. Charges a producer's write. */
+  void checkChange(Route found) {
+    if (found.isCharged(caller)) {
+      shared.quotas.write(caller, namespace());
+    }
   }
 
   public Caller caller() {

@@ -144,9 +144,7 @@ public final class RequestPipeline extends Handler.Abstract {
       exchange.caller(caller);
       Authorization.checkRole(caller, route.roles());
       exchange.checkNamespace();
-      if (route.isWrite()) {
-        exchange.checkWrites();
-      }
+      exchange.checkChange(route);
     }
   }
 

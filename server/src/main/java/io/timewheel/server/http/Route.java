@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.http;
 
+import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Role;
 import java.util.HashMap;
 import java.util.List;
@@ -37,11 +38,15 @@ public record Route(
     return roles.isEmpty();
   }
 
-  /** {@return whether the route writes timers, which quotas count; ends of claims do not count} */
-  boolean isWrite() {
+  /**
+   * {@return whether quotas of writes count a request: a producer's change of timers. They count no
+   * verb of operators, and so no DELETE of a caller who is one}
+   */
+  boolean isCharged(Caller caller) {
     return isChange()
+        && roles.contains(Role.PRODUCE)
         && !roles.contains(Role.READ)
-        && (roles.contains(Role.PRODUCE) || roles.contains(Role.OPERATE));
+        && !(method.equals("DELETE") && caller.isOperator());
   }
 
   /** {@return whether the route may change something} */

@@ -22,6 +22,7 @@ import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.json.Parsed;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
+import io.timewheel.server.security.Quotas;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
 import io.timewheel.server.trace.Tracing;
@@ -82,8 +83,11 @@ public final class BatchResource {
               Tracing.get()
                   .schedule(
                       exchange.header(Tracing.HEADER), Map.of("timewheel.namespace", namespace));
-          List<Item> items = items(exchange, namespace, idempotency, span.traceparent(), body);
-          exchange.quotas().alsoWrote(exchange.caller(), namespace, items.size() - 1);
+          List<Item> items =
+              admitted(
+                  exchange,
+                  namespace,
+                  items(exchange, namespace, idempotency, span.traceparent(), body));
           long maxPending = exchange.quotas().maxPending(exchange.caller(), namespace);
           List<TimerSpec> specs = new ArrayList<>();
           for (Item item : items) {
@@ -115,6 +119,20 @@ public final class BatchResource {
     return timers.stream()
         .map(sent -> item(namespace, allowed, idempotency, traceparent, times, sent))
         .toList();
+  }
+
+  /** {@return the items, of which a quota of writes may refuse the last ones} */
+  private static List<Item> admitted(Exchange exchange, String namespace, List<Item> items) {
+    int writes = (int) items.stream().filter(item -> item.spec != null).count();
+    Quotas.Admitted more =
+        exchange.quotas().writeMore(exchange.caller(), namespace, Math.max(0, writes - 1));
+    int left = 1 + more.count(); // the request itself was charged one
+    List<Item> admitted = new ArrayList<>();
+    for (Item item : items) {
+      boolean over = item.spec != null && left-- <= 0;
+      admitted.add(over ? new Item(item.id, null, more.over()) : item);
+    }
+    return admitted;
   }
 
   private Item item(

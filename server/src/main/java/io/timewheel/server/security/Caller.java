@@ -36,6 +36,11 @@ public record Caller(String name, Set<Role> roles, Set<String> namespaces, Quota
         && namespaces.equals(before.namespaces);
   }
 
+  /** {@return whether the caller may operate timers} */
+  public boolean isOperator() {
+    return roles.stream().anyMatch(role -> role.isAnyOf(Set.of(Role.OPERATE)));
+  }
+
   boolean sees(String namespace) {
     return namespaces.isEmpty() || namespaces.contains(namespace);
   }

@@ -4,20 +4,24 @@ package io.timewheel.server.security;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.settings.Quota;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,16 +32,32 @@ import org.jspecify.annotations.Nullable;
  * shares add up to the limit. If a limit is smaller than the number of nodes, some nodes have no
  * share. The limit on pending timers needs no shares: the store counts them in the commit ({@link
  * #maxPending}).
+ *
+ * <p>{@link #full} decides for writes, streams and claims alike. A claim that it refuses waits in
+ * the queue of the full holder, a token or a namespace. Only the end of a claim of that holder, and
+ * a change of its limit, can admit it. So these look at the head of that queue alone.
  */
 public final class Quotas {
   private static final int MAX_BUCKETS = 10_000;
 
+  /**
+   * The largest number of claims that the end of one claim moves to the queues of other holders.
+   */
+  private static final int MAX_MOVES = 16;
+
+  private static final Use NONE = new Use();
+
   private final Supplier<Function<String, Quota>> namespaces;
   private final LongSupplier nanoTime;
   private final Map<Holder, Bucket> buckets = new LinkedHashMap<>(16, 0.75f, true);
-  private final Map<Holder, Long> streams = new HashMap<>();
-  private final Map<Holder, Long> claims = new HashMap<>();
-  private final Deque<Turn<?>> turns = new ArrayDeque<>();
+  private final Map<Holder, Use> uses = new HashMap<>();
+
+  /** The claims that were admitted and have not begun. */
+  private final Queue<Turn> admitted = new ConcurrentLinkedQueue<>();
+
+  /** The requests to begin admitted claims. One thread at a time serves them. */
+  private final AtomicInteger begins = new AtomicInteger();
+
   private volatile Share share = new Share(1, 0);
 
   /** A token or a namespace, identified by its name. */
@@ -62,6 +82,17 @@ public final class Quotas {
   private static final class Bucket {
     private double left;
     private long atNanos;
+  }
+
+  /** The streams and claims of a holder, and the claims that wait for it, in order. */
+  private static final class Use {
+    private long streams;
+    private long claims;
+    private final Set<Turn> waiting = new LinkedHashSet<>();
+
+    boolean isNone() {
+      return streams == 0 && claims == 0 && waiting.isEmpty();
+    }
   }
 
   /**
@@ -110,13 +141,27 @@ public final class Quotas {
     return limits;
   }
 
-  private static Problem.Failure over(Limit limit, String unit, long retrySeconds) {
+  /**
+   * Decides whether limits admit one more.
+   *
+   * @param room the number that a limit still admits
+   * @return the first limit that does not; null if all do
+   */
+  private static @Nullable Limit full(List<Limit> limits, ToDoubleFunction<Limit> room) {
+    for (Limit limit : limits) {
+      if (room.applyAsDouble(limit) < 1) {
+        return limit;
+      }
+    }
+    return null;
+  }
+
+  private static Problem over(Limit limit, String unit, double retrySeconds) {
     String detail =
         "over the quota of the %s (limit: %d %s in the cluster)"
             .formatted(limit.holder.isToken ? "token" : "namespace", limit.value, unit);
     return Problem.of(429, "over_limit", detail)
-        .header("Retry-After", Long.toString(Math.max(1, retrySeconds)))
-        .failure();
+        .header("Retry-After", Long.toString(Math.max(1, (long) Math.ceil(retrySeconds))));
   }
 
   // Pending timers
@@ -131,132 +176,112 @@ public final class Quotas {
 
   // Writes
 
+  /** Charges the write of one timer before it is made, or refuses it. */
+  public void write(Caller caller, String namespace) {
+    Problem over = charge(caller, namespace, 1, 0).over;
+    if (over != null) {
+      throw over.failure();
+    }
+  }
+
   /**
-   * Counts writes, or refuses them. A batch may exceed the rate; later writes then wait longer.
+   * The further writes of a batch that are admitted.
    *
-   * @param count the number of timers that are written
+   * @param count their number
+   * @param over the answer to the others; null if there are none
    */
-  public void write(Caller caller, @Nullable String namespace, int count) {
+  public record Admitted(int count, @Nullable Problem over) {}
+
+  /**
+   * Charges the further writes of an admitted batch before they are made. A batch may use up the
+   * writes of one more second in advance, so that later writes wait for about a second at most.
+   */
+  public Admitted writeMore(Caller caller, String namespace, int count) {
+    return charge(caller, namespace, count, 1);
+  }
+
+  private Admitted charge(Caller caller, String namespace, int count, int burstsInAdvance) {
     List<Limit> limits = limits(caller, namespace, Quota::writesPerSecond);
-    if (limits.isEmpty()) {
-      return;
-    }
+    int charged = 0;
+    Problem over = null;
     synchronized (buckets) {
-      for (Limit limit : limits) {
-        double rate = (double) limit.value / share.nodes;
-        Bucket bucket = refilled(limit.holder, rate);
-        if (bucket.left < 1) {
-          throw over(limit, "writes per second", (long) Math.ceil((1 - bucket.left) / rate));
-        }
+      ToDoubleFunction<Limit> room = limit -> refilled(limit).left + burstsInAdvance * burst(limit);
+      double least = limits.stream().mapToDouble(room).min().orElse(count);
+      charged = Math.max(0, (int) Math.min(count, least));
+      int taken = charged;
+      limits.forEach(limit -> refilled(limit).left -= taken);
+      Limit full = charged < count ? full(limits, room) : null;
+      if (full != null) {
+        over = over(full, "writes per second", (1 - refilled(full).left) / rate(full));
       }
-      limits.forEach(limit -> bucket(limit.holder).left -= count);
     }
+    return new Admitted(charged, over);
   }
 
-  /** Counts further writes of a request that was admitted. */
-  public void alsoWrote(Caller caller, String namespace, int count) {
-    List<Limit> limits = limits(caller, namespace, Quota::writesPerSecond);
-    synchronized (buckets) {
-      limits.forEach(limit -> bucket(limit.holder).left -= count);
-    }
+  private double rate(Limit limit) {
+    return (double) limit.value / share.nodes;
   }
 
-  private Bucket refilled(Holder holder, double rate) {
-    boolean isNew = !buckets.containsKey(holder);
-    Bucket bucket = bucket(holder);
+  private double burst(Limit limit) {
+    return Math.max(1, rate(limit));
+  }
+
+  private Bucket refilled(Limit limit) {
+    boolean isNew = !buckets.containsKey(limit.holder);
+    Bucket bucket = buckets.computeIfAbsent(limit.holder, absent -> new Bucket());
+    if (buckets.size() > MAX_BUCKETS) { // the least recently used bucket is full again
+      buckets.remove(buckets.keySet().iterator().next());
+    }
     long now = nanoTime.getAsLong();
-    double most = Math.max(1, rate);
-    double gained = (now - bucket.atNanos) * rate / TimeUnit.SECONDS.toNanos(1);
-    bucket.left = isNew ? most : Math.min(most, bucket.left + gained);
+    double gained = (now - bucket.atNanos) * rate(limit) / TimeUnit.SECONDS.toNanos(1);
+    bucket.left = isNew ? burst(limit) : Math.min(burst(limit), bucket.left + gained);
     bucket.atNanos = now;
     return bucket;
   }
 
-  private Bucket bucket(Holder holder) {
-    Bucket bucket = buckets.computeIfAbsent(holder, absent -> new Bucket());
-    if (buckets.size() > MAX_BUCKETS) { // the least recently used bucket is full again
-      buckets.remove(buckets.keySet().iterator().next());
-    }
-    return bucket;
+  // Streams and claims
+
+  private Use use(Holder holder) {
+    return uses.getOrDefault(holder, NONE);
   }
 
-  // Streams
+  private void change(Holder holder, Consumer<Use> change) {
+    Use use = uses.computeIfAbsent(holder, absent -> new Use());
+    change.accept(use);
+    if (use.isNone()) {
+      uses.remove(holder);
+    }
+  }
 
   /** {@return the action that ends the stream, to be run once; refuses a stream over a quota} */
   public Runnable stream(Caller caller, @Nullable String namespace) {
     List<Limit> limits = limits(caller, namespace, Quota::streams);
-    synchronized (streams) {
-      for (Limit limit : limits) {
-        if (streams.getOrDefault(limit.holder, 0L) >= share.of(limit.value)) {
-          throw over(limit, "event streams", 5);
-        }
+    synchronized (uses) {
+      Limit full = full(limits, limit -> share.of(limit.value) - use(limit.holder).streams);
+      if (full != null) {
+        throw over(full, "event streams", 5).failure();
       }
-      limits.forEach(limit -> streams.merge(limit.holder, 1L, Long::sum));
+      limits.forEach(limit -> change(limit.holder, use -> use.streams++));
     }
     return () -> {
-      synchronized (streams) {
-        limits.forEach(limit -> decrement(streams, limit.holder));
+      synchronized (uses) {
+        limits.forEach(limit -> change(limit.holder, use -> use.streams--));
       }
     };
   }
 
-  private static void decrement(Map<Holder, Long> counts, Holder holder) {
-    counts.computeIfPresent(holder, (key, count) -> count > 1 ? count - 1 : null);
-  }
-
-  // Claims
-
-  /** A claim that has started, or waits until others have ended. */
-  private static final class Turn<T> {
+  /** A claim that waits in the queue of a holder, or holds a place of each of its limits. */
+  private static final class Turn {
     private final Caller caller;
     private final String namespace;
-    private final long endNanos;
-    private final Function<Duration, CompletionStage<T>> claim;
-    private final Consumer<T> giveBack;
-    private final CompletableFuture<T> answer = new CompletableFuture<>();
+    private final Runnable begin;
+    private @Nullable Holder waitsFor;
     private List<Limit> holds = List.of();
-    private boolean begun;
 
-    Turn(
-        Caller caller,
-        String namespace,
-        long endNanos,
-        Function<Duration, CompletionStage<T>> claim,
-        Consumer<T> giveBack) {
+    Turn(Caller caller, String namespace, Runnable begin) {
       this.caller = caller;
       this.namespace = namespace;
-      this.endNanos = endNanos;
-      this.claim = claim;
-      this.giveBack = giveBack;
-    }
-
-    void begin(long nowNanos) {
-      CompletableFuture<T> claimed;
-      try {
-        claimed =
-            claim.apply(Duration.ofNanos(Math.max(0, endNanos - nowNanos))).toCompletableFuture();
-      } catch (RuntimeException e) { // other claims must still get their turns
-        answer.completeExceptionally(e);
-        return;
-      }
-      var unused =
-          answer.whenComplete(
-              (done, error) -> {
-                if (answer.isCancelled()) {
-                  claimed.cancel(false);
-                }
-              });
-      unused =
-          claimed
-              .whenComplete(
-                  (done, error) -> {
-                    if (error != null) {
-                      answer.completeExceptionally(error);
-                    } else if (!answer.complete(done)) {
-                      giveBack.accept(done);
-                    }
-                  })
-              .thenApply(done -> done);
+      this.begin = begin;
     }
   }
 
@@ -276,54 +301,139 @@ public final class Quotas {
       T empty,
       Function<Duration, CompletionStage<T>> claim,
       Consumer<T> giveBack) {
-    if (limits(caller, namespace, Quota::claims).isEmpty()) {
+    Function<String, Quota> present = namespaces.get();
+    List<Limit> limits = limits(present, caller, namespace, Quota::claims);
+    if (limits.isEmpty()) {
       return claim.apply(wait).toCompletableFuture();
     }
     long endNanos = nanoTime.getAsLong() + wait.toNanos();
-    Turn<T> turn = new Turn<>(caller, namespace, endNanos, claim, giveBack);
-    synchronized (turns) {
-      turns.add(turn);
+    CompletableFuture<T> answer = new CompletableFuture<>();
+    Turn turn =
+        new Turn(
+            caller,
+            namespace,
+            () -> {
+              long left = Math.max(0, endNanos - nanoTime.getAsLong());
+              begin(answer, () -> claim.apply(Duration.ofNanos(left)), giveBack);
+            });
+    var unused = answer.whenComplete((done, error) -> end(turn));
+    boolean waits;
+    synchronized (uses) {
+      waitFor(turn, limits.get(0).holder);
+      admit(present, limits.get(0).holder);
+      waits = turn.waitsFor != null;
     }
-    var unused = turn.answer.whenComplete((done, error) -> end(turn));
-    refresh();
-    synchronized (turns) {
-      if (!turn.begun) {
-        unused = turn.answer.completeOnTimeout(empty, wait.toNanos(), TimeUnit.NANOSECONDS);
-      }
+    beginAdmitted();
+    if (waits) {
+      unused = answer.completeOnTimeout(empty, wait.toNanos(), TimeUnit.NANOSECONDS);
     }
-    return turn.answer;
+    return answer;
   }
 
-  private void end(Turn<?> turn) {
-    synchronized (turns) {
-      if (turn.begun) {
-        turn.holds.forEach(limit -> decrement(claims, limit.holder));
+  private static <T> void begin(
+      CompletableFuture<T> answer, Supplier<CompletionStage<T>> claim, Consumer<T> giveBack) {
+    if (answer.isDone()) {
+      return;
+    }
+    CompletableFuture<T> claimed;
+    try {
+      claimed = claim.get().toCompletableFuture();
+    } catch (RuntimeException | Error e) { // other claims must still get their turns
+      answer.completeExceptionally(e);
+      return;
+    }
+    var unused =
+        answer.whenComplete(
+            (done, error) -> {
+              if (answer.isCancelled()) {
+                claimed.cancel(false);
+              }
+            });
+    var unusedToo =
+        claimed.whenComplete(
+            (done, error) -> {
+              if (error != null) {
+                answer.completeExceptionally(error);
+              } else if (!answer.complete(done)) {
+                giveBack.accept(done);
+              }
+            });
+  }
+
+  private void waitFor(Turn turn, @Nullable Holder holder) {
+    Holder before = turn.waitsFor;
+    if (before != null) {
+      change(before, use -> use.waiting.remove(turn));
+    }
+    turn.waitsFor = holder;
+    if (holder != null) {
+      change(holder, use -> use.waiting.add(turn));
+    }
+  }
+
+  /** Admits the claims that wait for a holder, in order, until the first one that still must. */
+  private void admit(Function<String, Quota> present, Holder holder) {
+    int moves = 0;
+    for (Use use = use(holder); !use.waiting.isEmpty() && moves < MAX_MOVES; use = use(holder)) {
+      Turn turn = use.waiting.iterator().next();
+      List<Limit> limits = limits(present, turn.caller, turn.namespace, Quota::claims);
+      Limit full = full(limits, limit -> share.of(limit.value) - use(limit.holder).claims);
+      if (full != null && full.holder.equals(holder)) {
+        return;
+      }
+      waitFor(turn, full == null ? null : full.holder);
+      if (full == null) {
+        turn.holds = limits;
+        limits.forEach(limit -> change(limit.holder, each -> each.claims++));
+        admitted.add(turn);
       } else {
-        turns.remove(turn);
+        moves++;
       }
     }
-    refresh();
   }
 
-  /** Starts the waiting claims that the present limits admit, in order. */
-  public void refresh() {
-    List<Turn<?>> next = new ArrayList<>();
-    synchronized (turns) {
-      Function<String, Quota> present = namespaces.get();
-      for (Turn<?> turn : turns) {
-        List<Limit> limits = limits(present, turn.caller, turn.namespace, Quota::claims);
-        boolean fits =
-            limits.stream()
-                .allMatch(limit -> claims.getOrDefault(limit.holder, 0L) < share.of(limit.value));
-        if (fits) {
-          turn.begun = true;
-          turn.holds = limits;
-          limits.forEach(limit -> claims.merge(limit.holder, 1L, Long::sum));
-          next.add(turn);
-        }
-      }
-      turns.removeAll(next);
+  private void end(Turn turn) {
+    Function<String, Quota> present = namespaces.get();
+    synchronized (uses) {
+      waitFor(turn, null);
+      turn.holds.forEach(limit -> change(limit.holder, use -> use.claims--));
+      turn.holds.forEach(limit -> admit(present, limit.holder));
     }
-    next.forEach(turn -> turn.begin(nanoTime.getAsLong()));
+    beginAdmitted();
+  }
+
+  /** Admits the waiting claims that the present limits admit. */
+  public void refresh() {
+    List<Holder> holders = new ArrayList<>();
+    synchronized (uses) {
+      uses.forEach(
+          (holder, use) -> {
+            if (!use.waiting.isEmpty()) {
+              holders.add(holder);
+            }
+          });
+    }
+    Function<String, Quota> present = namespaces.get();
+    for (Holder holder : holders) {
+      synchronized (uses) {
+        admit(present, holder);
+      }
+    }
+    beginAdmitted();
+  }
+
+  /**
+   * Begins the admitted claims. If one ends at once, this loop also begins those that it admits.
+   */
+  private void beginAdmitted() {
+    if (begins.getAndIncrement() == 0) {
+      int served;
+      do {
+        served = begins.get();
+        for (Turn turn = admitted.poll(); turn != null; turn = admitted.poll()) {
+          turn.begin.run();
+        }
+      } while (!begins.compareAndSet(served, 0));
+    }
   }
 }
