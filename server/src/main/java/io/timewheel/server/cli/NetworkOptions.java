@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -24,6 +25,7 @@ import picocli.CommandLine.TypeConversionException;
 /** The options for the address of a server, and for the callers that it admits. */
 public final class NetworkOptions {
   private static final Duration MAX_DRAIN_DELAY = Duration.ofHours(1);
+  private static final Duration MAX_GRACE = Duration.ofDays(1);
 
   @Option(
       names = "--port",
@@ -86,6 +88,13 @@ public final class NetworkOptions {
       paramLabel = "FILE",
       description = "Require a token of this file (see `timewheel tokens create`).")
   private @Nullable Path tokens;
+
+  @Option(
+      names = "--tokens-grace",
+      paramLabel = "DURATION",
+      description = "Keep tokens of an unreadable file (default: ${DEFAULT-VALUE}, max: PT24H).",
+      defaultValue = "PT5M")
+  private Duration tokensGrace = Tokens.GRACE;
 
   @Option(names = "--insecure", description = "Allow a non-loopback address without tokens.")
   private boolean insecure;
@@ -151,8 +160,12 @@ public final class NetworkOptions {
    * @throws IOException if tokens are required and missing, or the file cannot be used
    */
   public @Nullable Tokens tokens() throws IOException {
+    if (tokensGrace.isNegative() || tokensGrace.compareTo(MAX_GRACE) > 0) {
+      throw CommandException.wrongUsage(
+          "--tokens-grace: " + tokensGrace + " (expected: PT0S to " + MAX_GRACE + ")");
+    }
     if (tokens != null) {
-      return Tokens.open(tokens);
+      return Tokens.open(tokens, tokensGrace, InstantSource.system());
     }
     if (insecure || isLoopback()) {
       return null;

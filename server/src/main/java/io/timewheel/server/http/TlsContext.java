@@ -5,6 +5,7 @@ import io.timewheel.server.settings.TlsFiles;
 import io.timewheel.server.settings.WatchedFile;
 import java.io.IOException;
 import java.security.KeyStore;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.jetty.util.ssl.SslContextFactory;
@@ -25,7 +26,12 @@ final class TlsContext {
   private KeyStore served;
 
   TlsContext(TlsFiles tls) throws IOException {
-    files = new WatchedFile<>(tls.key(), List.of(tls.certificate()), file -> checked(tls.read()));
+    files =
+        new WatchedFile<>(
+            tls.key(),
+            List.of(tls.certificate()),
+            file -> checked(tls.read()),
+            InstantSource.system());
     served = files.content();
     factory = factory(served);
   }
@@ -60,8 +66,8 @@ final class TlsContext {
   void watch(Scheduler scheduler) {
     scheduler.schedule(
         () -> {
+          watch(scheduler); // first, so that no failure ends the checks
           refresh();
-          watch(scheduler);
         },
         CHECK_SECONDS,
         TimeUnit.SECONDS);

@@ -25,6 +25,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.EnumSet;
@@ -36,6 +37,8 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import tools.jackson.databind.JsonNode;
 
 /**
@@ -47,41 +50,61 @@ import tools.jackson.databind.JsonNode;
  * every line, each in constant time, so the time reveals nothing about any token.
  *
  * <p>The file is {@linkplain WatchedFile checked} at every request, so a change is effective from
- * the next request on.
+ * the next request on. A malformed line revokes only its own token. While the file cannot be read,
+ * its last tokens stay valid for a grace. No error contains any part of the file.
  */
 public final class Tokens {
+  /** The default grace. */
+  public static final Duration GRACE = Duration.ofMinutes(5);
+
+  private static final Logger LOG = LoggerFactory.getLogger(Tokens.class);
   private static final int TOKEN_BYTES = 32;
   private static final String NAME = "[A-Za-z0-9][A-Za-z0-9._@-]{0,63}";
 
   private static final Duration MAX_LIFE = Duration.ofDays(36_500);
 
   private final WatchedFile<List<Entry>> file;
+  private final Duration grace;
   private final InstantSource clock;
 
   @SuppressWarnings("ArrayRecordComponent") // never compared as a record
   private record Entry(Caller caller, @Nullable Instant expires, byte[] hash) {}
 
-  private Tokens(Path path, InstantSource clock) throws IOException {
+  private Tokens(Path path, Duration grace, InstantSource clock) throws IOException {
+    this.grace = grace;
     this.clock = clock;
-    file = new WatchedFile<>(path, secret -> entries(secret, secret.read()));
+    file =
+        new WatchedFile<>(
+            path,
+            List.of(),
+            secret ->
+                entries(secret, secret.read(), error -> LOG.error("A token is revoked: {}", error)),
+            clock);
+  }
+
+  /** Opens a file of tokens with the default grace. */
+  public static Tokens open(Path file) throws IOException {
+    return open(file, GRACE, InstantSource.system());
   }
 
   /**
    * Opens a file of tokens, which must contain at least one.
    *
-   * @throws IOException if it cannot be read, is malformed, or is readable for other users
+   * @param grace the time for which the last tokens stay valid while the file cannot be read
+   * @param clock the clock of expiries and of the grace
+   * @throws IOException if it cannot be read, has a malformed line, or is readable for other users
    */
-  public static Tokens open(Path file) throws IOException {
-    return open(file, InstantSource.system());
-  }
-
-  /** Opens a file of tokens, whose expiry is measured by a clock. */
-  public static Tokens open(Path file, InstantSource clock) throws IOException {
-    Tokens tokens = new Tokens(file, clock);
-    if (tokens.file.content().isEmpty()) {
+  public static Tokens open(Path file, Duration grace, InstantSource clock) throws IOException {
+    SecretFile secret = new SecretFile(file);
+    if (entries(secret, secret.read(), Tokens::refuse).isEmpty()) {
       throw new IOException(file + ": no tokens (create one with: timewheel tokens create)");
     }
-    return tokens;
+    return new Tokens(file, grace, clock);
+  }
+
+  /** {@return whether the file can be read, so that its changes are effective} */
+  public boolean isReadable() {
+    return file.failingSince() == null;
   }
 
   /** {@return the caller with a token; null if the token is unknown or has expired} */
@@ -101,7 +124,9 @@ public final class Tokens {
   private @Nullable Entry find(String token) {
     byte[] shown = sha256(token);
     Entry found = null;
-    for (Entry entry : file.content()) {
+    Instant since = file.failingSince();
+    boolean revoked = since != null && !clock.instant().isBefore(since.plus(grace));
+    for (Entry entry : revoked ? List.<Entry>of() : file.content()) {
       if (MessageDigest.isEqual(entry.hash, shown)) {
         found = entry;
       }
@@ -111,7 +136,17 @@ public final class Tokens {
 
   // The file
 
-  private static List<Entry> entries(SecretFile file, String content) throws IOException {
+  /** Gets the error of a malformed line. */
+  private interface Malformed {
+    void line(String error) throws IOException;
+  }
+
+  private static void refuse(String error) throws IOException {
+    throw new IOException(error);
+  }
+
+  private static List<Entry> entries(SecretFile file, String content, Malformed malformed)
+      throws IOException {
     List<Entry> entries = new ArrayList<>();
     Set<String> names = new HashSet<>();
     int number = 0;
@@ -123,11 +158,11 @@ public final class Tokens {
       try {
         Entry entry = Line.read(line);
         if (!names.add(entry.caller.name())) {
-          throw Problem.malformed("name: " + entry.caller.name() + " is given twice").failure();
+          throw wrong("name", "another one than on the lines before");
         }
         entries.add(entry);
       } catch (Problem.Failure | IllegalArgumentException e) {
-        throw new IOException(file + ", line " + number + ": " + e.getMessage(), e);
+        malformed.line(file + ", line " + number + ": " + e.getMessage());
       }
     }
     return entries;
@@ -143,7 +178,7 @@ public final class Tokens {
       @Nullable String sha256) {
 
     static Entry read(String text) {
-      Line line = JsonReader.read(text, Line.class);
+      Line line = parse(text);
       String name = line.name;
       if (name == null || !name.matches(NAME)) {
         throw wrong("name", "letters, digits and any of . _ @ -, 64 at most");
@@ -159,6 +194,20 @@ public final class Tokens {
               line.quota == null ? Quota.NONE : line.quota.checked()),
           line.expires,
           HexFormat.of().parseHex(line.sha256));
+    }
+
+    /** Parses the JSON. The parser's own error could contain any part of the line. */
+    private static Line parse(String text) {
+      try {
+        return JsonReader.read(text, Line.class);
+      } catch (RuntimeException e) {
+        String path = e instanceof Problem.Failure failure ? failure.problem().field() : null;
+        String field = String.valueOf(path).split("\\.", 2)[0];
+        boolean known =
+            Arrays.stream(Line.class.getRecordComponents())
+                .anyMatch(component -> component.getName().equals(field));
+        throw wrong(known ? field : "malformed", "JSON as `timewheel tokens create` writes it");
+      }
     }
 
     /**
@@ -252,7 +301,7 @@ public final class Tokens {
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       var unused = channel.lock(); // excludes concurrent commands; released with the channel
       String content = new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
-      for (Entry entry : entries(secret, content)) {
+      for (Entry entry : entries(secret, content, Tokens::refuse)) {
         if (entry.caller.name().equals(made.caller.name())) {
           throw new FileAlreadyExistsException(file.toString(), null, "it has a token " + name);
         }

@@ -3,6 +3,9 @@ package io.timewheel.server.settings;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -13,16 +16,18 @@ import org.slf4j.LoggerFactory;
 /**
  * The content of a {@link SecretFile}. The file is checked at every use, so a change is effective
  * from the next use on. While the file cannot be read, the previous content stays in use, and the
- * log contains the reason.
+ * log contains the reason. It is read again after a change, and a second after a failure.
  *
  * @param <T> the type of the parsed content
  */
 public final class WatchedFile<T> {
   private static final Logger LOG = LoggerFactory.getLogger(WatchedFile.class);
+  private static final Duration RETRY = Duration.ofSeconds(1);
 
   private final SecretFile file;
   private final List<SecretFile> alongside;
   private final Reader<T> reader;
+  private final InstantSource clock;
   private volatile Known<T> known;
 
   /**
@@ -36,10 +41,14 @@ public final class WatchedFile<T> {
   }
 
   /**
-   * The content, with the stamp of the file when it was read; the stamp is null if there was no
-   * file.
+   * The content, with the stamp of the file when it was last tried; the stamp is null if there was
+   * no file.
+   *
+   * @param triedAt the time of the last try
+   * @param failingSince the time of the first failed try after the last successful one, or null
    */
-  private record Known<T>(@Nullable Object stamp, T content) {}
+  private record Known<T>(
+      @Nullable Object stamp, T content, Instant triedAt, @Nullable Instant failingSince) {}
 
   /**
    * Reads the file for the first time.
@@ -49,7 +58,7 @@ public final class WatchedFile<T> {
    * @throws IOException if it cannot be read
    */
   public WatchedFile(Path path, Reader<T> reader) throws IOException {
-    this(path, List.of(), reader);
+    this(path, List.of(), reader, InstantSource.system());
   }
 
   /**
@@ -58,37 +67,58 @@ public final class WatchedFile<T> {
    * @param path its path
    * @param alongside further files that the reader reads, and that may change
    * @param reader parses them
+   * @param clock the clock of failures
    * @throws IOException if the file cannot be read
    */
-  public WatchedFile(Path path, List<Path> alongside, Reader<T> reader) throws IOException {
+  public WatchedFile(Path path, List<Path> alongside, Reader<T> reader, InstantSource clock)
+      throws IOException {
     this.file = new SecretFile(path);
     this.alongside = alongside.stream().map(SecretFile::new).toList();
     this.reader = reader;
+    this.clock = clock;
     Object stamp = stamp();
-    known = new Known<>(stamp, reader.read(file));
+    known = new Known<>(stamp, reader.read(file), clock.instant(), null);
   }
 
   /** {@return the present content} */
   public T content() {
-    Object stamp = stamp();
-    if (!Objects.equals(stamp, known.stamp)) {
-      refresh(stamp);
-    }
-    return known.content;
+    return present().content;
   }
 
-  private synchronized void refresh(@Nullable Object stamp) {
-    if (Objects.equals(stamp, known.stamp)) {
-      return;
+  /** {@return the time since which the file cannot be read; null if its content is present} */
+  public @Nullable Instant failingSince() {
+    return present().failingSince;
+  }
+
+  private Known<T> present() {
+    Object stamp = stamp();
+    return isPresent(stamp) ? known : refresh(stamp);
+  }
+
+  private boolean isPresent(@Nullable Object stamp) {
+    Known<T> last = known;
+    return Objects.equals(stamp, last.stamp)
+        && (last.failingSince == null || clock.instant().isBefore(last.triedAt.plus(RETRY)));
+  }
+
+  private synchronized Known<T> refresh(@Nullable Object stamp) {
+    Known<T> last = known;
+    if (isPresent(stamp)) {
+      return last;
     }
-    T content = known.content;
+    Instant now = clock.instant();
     try {
-      content = reader.read(file);
+      known = new Known<>(stamp, reader.read(file), now, null);
       LOG.info("The changed {} is in use", file);
     } catch (IOException | RuntimeException e) {
-      LOG.error("The previous content of {} stays in use: {}", file, e.toString());
+      if (last.failingSince == null || !Objects.equals(stamp, last.stamp)) {
+        String reason = e instanceof IOException ? e.toString() : e.getClass().getName();
+        LOG.error("The previous content of {} stays in use: {}", file, reason);
+      }
+      Instant since = last.failingSince == null ? now : last.failingSince;
+      known = new Known<>(stamp, last.content, now, since);
     }
-    known = new Known<>(stamp, content);
+    return known;
   }
 
   private @Nullable Object stamp() {

@@ -5,12 +5,16 @@ import static java.nio.charset.StandardCharsets.ISO_8859_1;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import io.timewheel.server.settings.Quota;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.time.Instant;
@@ -22,10 +26,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
 
 /** Tests the file of tokens. */
 class TokensTest {
   private static final String HASH = "0".repeat(64);
+  private static final FileAttribute<?> OWNER =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+
+  /** A token where it must not be: in the file that should contain its hash. */
+  private static final String RAW = "tw_Zm9yIHRoZSBleWVzIG9mIGl0cyBob2xkZXIgb25seQ";
 
   @TempDir private Path directory;
   private Path file;
@@ -112,17 +122,51 @@ class TokensTest {
   }
 
   @Test
-  void aBrokenFileLeavesTheTokensUnchanged() throws IOException {
-    String token = Tokens.add(file, "ops", "admin", Set.of());
-    String lines = Files.readString(file);
+  void aMalformedLineRevokesOnlyItsToken() throws IOException {
+    String first = Tokens.add(file, "first", "read", Set.of());
+    String second = Tokens.add(file, "second", "read", Set.of());
+    String third = Tokens.add(file, "third", "read", Set.of());
+    List<String> lines = Files.readAllLines(file);
     Tokens tokens = Tokens.open(file);
 
-    write(lines + "{\"name\":");
+    write(lines.get(0) + "\n" + lines.get(1).replace("}", "") + "\n" + lines.get(0) + "\n");
+
+    assertThat(tokens.caller(first)).isNotNull();
+    assertThat(tokens.caller(second)).as("of the malformed line").isNull();
+    assertThat(tokens.caller(third)).as("of the deleted line").isNull();
+    assertThat(tokens.isReadable()).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"removed", "readable by others", "not UTF-8", "a directory"})
+  void theTokensOfAFileThatCannotBeReadAreValidForTheGrace(String fault) throws IOException {
+    AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-01-01T00:00:00Z"));
+    String token = Tokens.add(file, "ops", "admin", Set.of());
+    String lines = Files.readString(file);
+    Tokens tokens = Tokens.open(file, Duration.ofMinutes(5), now::get);
+    assertThat(tokens.isReadable()).isTrue();
+
+    switch (fault) {
+      case "removed" -> Files.delete(file);
+      case "not UTF-8" -> Files.write(file, new byte[] {(byte) 0xff});
+      case "a directory" -> {
+        Files.delete(file);
+        Files.createDirectory(file, OWNER);
+      }
+      default -> Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-r--r--"));
+    }
+
+    assertThat(tokens.isReadable()).isFalse();
+    now.set(now.get().plus(Duration.ofMinutes(5)).minusMillis(1));
     assertThat(tokens.caller(token)).isNotNull();
-    Files.delete(file);
-    assertThat(tokens.caller(token)).isNotNull();
-    write("\n");
+    now.set(now.get().plusMillis(1));
     assertThat(tokens.caller(token)).isNull();
+    assertThat(tokens.isReadable()).isFalse();
+
+    Files.deleteIfExists(file);
+    write(lines);
+    assertThat(tokens.caller(token)).isNotNull();
+    assertThat(tokens.isReadable()).isTrue();
   }
 
   @Test
@@ -131,7 +175,7 @@ class TokensTest {
     Tokens.NewToken wanted =
         new Tokens.NewToken("ops", Set.of("read"), Set.of(), Duration.ofDays(90), Quota.NONE);
     String token = Tokens.add(file, wanted, now::get);
-    Tokens tokens = Tokens.open(file, now::get);
+    Tokens tokens = Tokens.open(file, Tokens.GRACE, now::get);
 
     now.set(Instant.parse("2026-03-31T23:59:59Z"));
     assertThat(tokens.caller(token)).isNotNull();
@@ -199,5 +243,58 @@ class TokensTest {
     assertThatThrownBy(() -> Tokens.open(file))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("line 2");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "RAW",
+        "\"RAW\"",
+        "name RAW",
+        "RAW{}",
+        "{RAW}",
+        "{\"RAW\"}",
+        "{\"RAW\":1}",
+        "{\"quota\":{\"RAW\":1}}",
+        "{\"name\":RAW}",
+        "{\"name\":\"RAW RAW\"}",
+        "{\"name\":[\"RAW\"]}",
+        "{\"name\":\"RAW",
+        "{\"name\":\"a\",\"roles\":[\"read\"],\"sha256\":\"RAW\"}",
+        "{\"name\":\"a\",\"roles\":[\"RAW\"],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"a\",\"roles\":[\"read\"],\"expires\":\"RAW\",\"sha256\":\"{hash}\"}",
+        "{\"name\":\"a\",\"roles\":[\"read\"],\"namespaces\":[\"RAW\\n\"],\"sha256\":\"{hash}\"}",
+        "{\"name\":\"a\",\"roles\":[\"read\"],\"quota\":{\"claims\":\"RAW\"},\"sha256\":\"{hash}\"}",
+        "{\"name\":\"RAW\",\"roles\":[\"read\"],\"sha256\":\"{hash}\"}\n"
+            + "{\"name\":\"RAW\",\"roles\":[\"read\"],\"sha256\":\"{hash}\"}"
+      })
+  void noErrorContainsAnyPartOfTheFile(String content) throws IOException {
+    String malformed = content.replace("RAW", RAW).replace("{hash}", HASH);
+    Tokens.add(file, "ops", "admin", Set.of());
+    String valid = Files.readString(file);
+    Tokens tokens = Tokens.open(file);
+    ListAppender<ILoggingEvent> log = new ListAppender<>();
+    log.start();
+    Logger logger = (Logger) LoggerFactory.getLogger("io.timewheel.server");
+    logger.addAppender(log);
+    try {
+      write(valid + malformed + "\n");
+      assertThat(tokens.caller(RAW)).isNull();
+    } finally {
+      logger.detachAppender(log);
+    }
+
+    String error = file + ", line " + (1 + malformed.lines().count()) + ": ";
+    assertThat(log.list)
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .noneMatch(line -> line.contains("Zm9y"))
+        .anyMatch(line -> line.contains(error));
+    assertThatThrownBy(() -> Tokens.open(file))
+        .hasMessageStartingWith(error)
+        .hasMessageNotContaining("Zm9y")
+        .hasNoCause();
+    assertThatThrownBy(() -> Tokens.add(file, "more", "admin", Set.of()))
+        .hasMessageStartingWith(error)
+        .hasMessageNotContaining("Zm9y");
   }
 }
