@@ -9,6 +9,7 @@ import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.cli.ServeOptions;
 import io.timewheel.server.failure.FailureEvents;
+import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.ServerConfig;
@@ -78,8 +79,10 @@ final class ServeCommand implements Callable<Integer> {
     Duration drainDelay;
     @Nullable WebhookTarget failedWebhook;
     Limits limits;
+    AuditLog audit;
     try {
       options.logs().direct();
+      audit = options.logs().audit();
       tokens = options.network().tokens();
       secrets = options.webhooks().secrets();
       config = options.config();
@@ -105,7 +108,8 @@ final class ServeCommand implements Callable<Integer> {
               tokens,
               secrets == null ? SecretSource.NONE : secrets,
               limits,
-              InstantSource.system());
+              InstantSource.system(),
+              audit);
     } catch (IOException e) {
       return refused(
           "cannot listen on %s:%d: %s"

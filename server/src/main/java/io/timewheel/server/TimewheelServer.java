@@ -33,6 +33,7 @@ import io.timewheel.server.resource.TimerListResource;
 import io.timewheel.server.resource.TimerResource;
 import io.timewheel.server.resource.TimerVerbResource;
 import io.timewheel.server.resource.ViewResource;
+import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Quotas;
 import io.timewheel.server.security.Tokens;
@@ -48,6 +49,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -74,7 +76,9 @@ public final class TimewheelServer implements AutoCloseable {
   private final Connections connections;
   private final Quotas quotas;
   private final StoreProbe probe = new StoreProbe(reads, System::nanoTime);
-  private final HealthResource health = new HealthResource(probe);
+  private final @Nullable Tokens tokens;
+  private final AuditLog audit;
+  private final HealthResource health;
   private final QueueResource queues;
   private final StatsView stats;
   private final ClusterView cluster;
@@ -102,9 +106,20 @@ public final class TimewheelServer implements AutoCloseable {
       @Nullable Tokens tokens,
       SecretSource webhookSecrets,
       Limits limits,
-      InstantSource clock)
+      InstantSource clock,
+      AuditLog audit)
       throws IOException {
     this.clock = clock;
+    this.tokens = tokens;
+    this.audit = audit;
+    health =
+        new HealthResource(
+            probe,
+            Map.of(
+                "the audit log cannot be written",
+                audit::isFailing,
+                "the file of tokens cannot be read",
+                () -> !isTokenFileReadable()));
     quotas = new Quotas(limits::quotas, System::nanoTime);
     connections = new Connections(config.maxConnections(), config.ingress().trustedProxies());
     listener =
@@ -112,15 +127,28 @@ public final class TimewheelServer implements AutoCloseable {
             config,
             connections,
             new RequestPipeline(
-                config, router, new Authenticator(tokens), connections, meters, quotas));
+                config, router, new Authenticator(tokens), connections, meters, quotas, audit));
     node = new Node(clock, () -> config.urlHost() + ":" + port());
     queues = new QueueResource(reads::timer, config.maxWaitingClaims());
     stats = new StatsView(node);
     cluster = new ClusterView(node);
     events = new EventResource(reads, node, stats, cluster, config.maxStreams());
     backups = new BackupResource(clock);
-    metrics = new MetricsResource(meters, reads, probe, node, queues::waiting, failedBackups);
+    metrics =
+        new MetricsResource(
+            meters,
+            reads,
+            probe,
+            node,
+            queues::waiting,
+            failedBackups,
+            audit,
+            this::isTokenFileReadable);
     addRoutes(webhookSecrets);
+  }
+
+  private boolean isTokenFileReadable() {
+    return tokens == null || tokens.isReadable();
   }
 
   private void addRoutes(SecretSource webhookSecrets) {
@@ -175,18 +203,21 @@ public final class TimewheelServer implements AutoCloseable {
       SecretSource webhookSecrets,
       InstantSource clock)
       throws IOException {
-    return start(config, tokens, webhookSecrets, Limits.none(), clock);
+    AuditLog audit = new AuditLog(System::nanoTime);
+    return start(config, tokens, webhookSecrets, Limits.none(), clock, audit);
   }
 
-  /** Opens the port, with limits of namespaces. */
+  /** Opens the port, with limits of namespaces and an audit log. */
   static TimewheelServer start(
       ServerConfig config,
       @Nullable Tokens tokens,
       SecretSource webhookSecrets,
       Limits limits,
-      InstantSource clock)
+      InstantSource clock,
+      AuditLog audit)
       throws IOException {
-    TimewheelServer server = new TimewheelServer(config, tokens, webhookSecrets, limits, clock);
+    TimewheelServer server =
+        new TimewheelServer(config, tokens, webhookSecrets, limits, clock, audit);
     server.listener.start();
     long millis = TimeUnit.SECONDS.toMillis(1) / EventStream.PULSES_PER_SECOND;
     var unused =
@@ -304,6 +335,8 @@ public final class TimewheelServer implements AutoCloseable {
       counter.execute(this::shareQuotas);
     }
     quotas.refresh();
+    audit.retry();
+    var unused = isTokenFileReadable(); // without requests too, so that the grace begins
     if (reads.isServing()) {
       node.namespaceTraffic().sample(reads.timer().now());
       events.second(listener.executor());

@@ -9,6 +9,7 @@ import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Quotas.Share;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Limits;
@@ -101,7 +102,12 @@ class ClusterLimitsTest {
     Member(String name, Tokens tokens, Limits limits) throws IOException {
       server =
           TimewheelServer.start(
-              ServerConfig.loopback(0), tokens, SecretSource.NONE, limits, InstantSource.system());
+              ServerConfig.loopback(0),
+              tokens,
+              SecretSource.NONE,
+              limits,
+              InstantSource.system(),
+              new AuditLog(System::nanoTime));
       JdbcTimerStore store = JdbcTimerStore.postgresqlBuilder(pool).shards(8).node(name).open();
       timer =
           DurableTimer.builder(server.watch("postgresql", store))

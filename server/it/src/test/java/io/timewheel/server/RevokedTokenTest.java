@@ -16,8 +16,11 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -31,6 +34,7 @@ class RevokedTokenTest {
   private Path file;
   private String revoked;
   private String kept;
+  private String admin;
   private Running running;
 
   @BeforeEach
@@ -38,6 +42,7 @@ class RevokedTokenTest {
     file = directory.resolve("tokens");
     revoked = Tokens.add(file, "revoked", "read,consume", Set.of());
     kept = Tokens.add(file, "kept", "read,consume", Set.of());
+    admin = Tokens.add(file, "admin", "admin", Set.of());
     running = new Running(config -> config, Tokens.open(file));
   }
 
@@ -49,6 +54,24 @@ class RevokedTokenTest {
   private void revoke() throws IOException {
     List<String> lines = Files.readAllLines(file);
     Files.write(file, lines.subList(1, 2));
+  }
+
+  @Test
+  void aRemovedFileIsReportedAndRevokesAllTokensAfterTheGrace() throws IOException {
+    AtomicReference<Instant> now = new AtomicReference<>(Instant.parse("2026-01-01T00:00:00Z"));
+    try (Running other =
+        new Running(config -> config, Tokens.open(file, Duration.ofMinutes(1), now::get))) {
+      assertThat(other.get("/readyz").status()).isEqualTo(200);
+      Files.delete(file);
+
+      assertThat(other.get("/readyz").text("detail"))
+          .isEqualTo("the file of tokens cannot be read");
+      String bearer = "Bearer " + admin;
+      assertThat(other.get("/metrics", "Authorization", bearer).response().body())
+          .contains("timewheel_tokens_readable 0.0");
+      now.set(now.get().plusSeconds(60));
+      assertThat(other.get("/metrics", "Authorization", bearer).status()).isEqualTo(401);
+    }
   }
 
   private HttpRequest.Builder request(String path, String token) {

@@ -4,6 +4,7 @@ package io.timewheel.server;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.ServerConfig;
@@ -62,6 +63,29 @@ final class Running implements AutoCloseable {
     this(settings, tokens, null, AddressPolicy.admitting(List.of()), InstantSource.system());
   }
 
+  /** With an audit log. */
+  Running(AuditLog audit) {
+    this(
+        config -> config,
+        null,
+        null,
+        AddressPolicy.admitting(List.of()),
+        InstantSource.system(),
+        Limits.none(),
+        audit);
+  }
+
+  /** With tokens and limits of namespaces. */
+  Running(Tokens tokens, Limits limits) {
+    this(
+        config -> config,
+        tokens,
+        null,
+        AddressPolicy.admitting(List.of()),
+        InstantSource.system(),
+        limits);
+  }
+
   /** With tokens and webhook secrets. */
   Running(Tokens tokens, WebhookSecrets secrets) {
     this(
@@ -98,11 +122,22 @@ final class Running implements AutoCloseable {
       AddressPolicy policy,
       InstantSource clock,
       Limits limits) {
+    this(settings, tokens, secrets, policy, clock, limits, new AuditLog(System::nanoTime));
+  }
+
+  private Running(
+      UnaryOperator<ServerConfig> settings,
+      @Nullable Tokens tokens,
+      @Nullable WebhookSecrets secrets,
+      AddressPolicy policy,
+      InstantSource clock,
+      Limits limits,
+      AuditLog audit) {
     ServerConfig config = settings.apply(ServerConfig.loopback(0));
     try {
       server =
           TimewheelServer.start(
-              config, tokens, secrets == null ? SecretSource.NONE : secrets, limits, clock);
+              config, tokens, secrets == null ? SecretSource.NONE : secrets, limits, clock, audit);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

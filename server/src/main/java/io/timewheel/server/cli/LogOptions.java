@@ -2,6 +2,8 @@
 package io.timewheel.server.cli;
 
 import ch.qos.logback.core.util.FileSize;
+import io.timewheel.server.security.AuditFile;
+import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.settings.LogOutput;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -34,13 +36,30 @@ public final class LogOptions {
       converter = SizeConverter.class)
   private FileSize auditLogSize = FileSize.valueOf(LogOutput.AUDIT_SIZE);
 
+  @Option(
+      names = "--audit-required",
+      description = "Refuse changes while --audit-log cannot be written.")
+  private boolean auditRequired;
+
+  /** Configures the logs of the process. */
+  public void direct() {
+    LogOutput.direct(logFormat);
+  }
+
   /**
-   * Configures the logs of the process.
+   * {@return the audit log}
    *
-   * @throws IOException if the file of the audit log cannot be written
+   * @throws IOException if its file cannot be written
    */
-  public void direct() throws IOException {
-    LogOutput.direct(logFormat, auditLog, auditLogSize);
+  public AuditLog audit() throws IOException {
+    if (auditLog != null) {
+      AuditFile file = new AuditFile(auditLog, auditLogSize.getSize());
+      return new AuditLog(System::nanoTime, file, auditRequired);
+    }
+    if (auditRequired) {
+      throw CommandException.wrongUsage("--audit-required: needs --audit-log");
+    }
+    return new AuditLog(System::nanoTime);
   }
 
   /** Parses a number of bytes. */

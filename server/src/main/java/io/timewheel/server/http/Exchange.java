@@ -139,8 +139,11 @@ public final class Exchange {
     return shared.quotas;
   }
 
-  /** Refuses a change that a quota does not admit. Charges a producer's write. */
+  /** Refuses a change that the audit log or a quota does not admit. Charges a producer's write. */
   void checkChange(Route found) {
+    if (found.isChange()) {
+      shared.auditLog.checkWritable();
+    }
     if (found.isCharged(caller)) {
       shared.quotas.write(caller, namespace());
     }
@@ -335,11 +338,12 @@ public final class Exchange {
     uneventful = true;
   }
 
-  private void audit(int status) {
+  /** {@return whether the answer may be sent: false if a change needs a line, which is lost} */
+  private boolean audit(int status) {
     if (route == null || !route.isChange() || uneventful) {
-      return;
+      return true;
     }
-    shared.auditLog.write(
+    AuditLog.Entry entry =
         new AuditLog.Entry(
             caller.name(),
             from.address(),
@@ -348,7 +352,8 @@ public final class Exchange {
             String.valueOf(request.getHttpURI().getPath()),
             names(),
             notes,
-            status));
+            status);
+    return shared.auditLog.write(entry) || status >= 300;
   }
 
   // The answer
@@ -466,6 +471,14 @@ public final class Exchange {
       return;
     }
     HttpFields.Mutable fields = response.getHeaders();
+    if (response.getStatus() != status) { // the line of the change is lost
+      reserved.release();
+      written.failed(new EofException("the audit log cannot be written"));
+      fields.put(HttpHeader.CONTENT_TYPE, Problem.MEDIA_TYPE);
+      AuditLog.LOST.headers().forEach(fields::put);
+      response.write(true, ByteBuffer.wrap(Json.bytes(AuditLog.LOST.details())), callback);
+      return;
+    }
     headers.forEach(fields::put);
     if (etag != 0 && status < 300) {
       fields.put(HttpHeader.ETAG, "\"" + etag + "\"");
@@ -501,9 +514,9 @@ public final class Exchange {
     if (held != null) {
       held.releaseIfUnused();
     }
-    audit(status);
-    shared.metrics.answered(route, status, System.nanoTime() - beganNanos);
-    response.setStatus(status);
+    int sent = audit(status) ? status : AuditLog.LOST.status();
+    shared.metrics.answered(route, sent, System.nanoTime() - beganNanos);
+    response.setStatus(sent);
     return true;
   }
 

@@ -46,7 +46,8 @@ public final class RequestPipeline extends Handler.Abstract {
       Authenticator authenticator,
       Connections connections,
       MeterRegistry meters,
-      Quotas quotas) {
+      Quotas quotas,
+      AuditLog audit) {
     this.router = router;
     this.authenticator = authenticator;
     this.connections = connections;
@@ -62,7 +63,7 @@ public final class RequestPipeline extends Handler.Abstract {
             config.work().maxStall(),
             queues(config),
             config.work().storeTimeout(),
-            new AuditLog(System::nanoTime),
+            audit,
             new RequestMetrics(meters),
             quotas);
   }

@@ -267,7 +267,7 @@ public final class EventResource {
           stream.stats(figures.computeIfAbsent(stream.scope(), this::figures));
         }
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.warn("the figures for event streams cannot be read", e);
     }
   }

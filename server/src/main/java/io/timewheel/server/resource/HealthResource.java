@@ -7,14 +7,23 @@ import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.store.StoreProbe;
+import java.util.Map;
+import java.util.function.BooleanSupplier;
 
 /** Answers the probes of a monitor: whether the process runs, and whether it is ready to serve. */
 public final class HealthResource {
   private final StoreProbe probe;
+  private final Map<String, BooleanSupplier> faults;
   private volatile boolean draining;
 
-  public HealthResource(StoreProbe probe) {
+  /**
+   * Creates the resource.
+   *
+   * @param faults further faults that make the server not ready, by their descriptions
+   */
+  public HealthResource(StoreProbe probe, Map<String, BooleanSupplier> faults) {
     this.probe = probe;
+    this.faults = faults;
   }
 
   public void addTo(Router router) {
@@ -34,6 +43,12 @@ public final class HealthResource {
     if (!probe.isAvailable()) {
       throw Problem.unavailable("the store does not answer").failure();
     }
+    faults.forEach(
+        (fault, isPresent) -> {
+          if (isPresent.getAsBoolean()) {
+            throw Problem.unavailable(fault).failure();
+          }
+        });
     state(exchange, "ready");
   }
 

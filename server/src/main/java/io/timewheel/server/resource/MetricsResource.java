@@ -36,6 +36,7 @@ import io.timewheel.server.json.Json;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.node.TargetLag;
 import io.timewheel.server.node.WatchedStore;
+import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreProbe;
@@ -50,6 +51,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntSupplier;
 import java.util.stream.DoubleStream;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +86,8 @@ public final class MetricsResource implements AutoCloseable {
    * @param probe detects outages of the store
    * @param waitingClaims the number of claims that wait
    * @param failedBackups the number of scheduled backups that have failed
+   * @param audit the audit log
+   * @param tokensReadable whether the file of tokens can be read, or there is none
    */
   public MetricsResource(
       PrometheusMeterRegistry registry,
@@ -91,7 +95,9 @@ public final class MetricsResource implements AutoCloseable {
       StoreProbe probe,
       Node node,
       IntSupplier waitingClaims,
-      LongAdder failedBackups) {
+      LongAdder failedBackups,
+      AuditLog audit,
+      BooleanSupplier tokensReadable) {
     this.registry = registry;
     this.reads = reads;
     this.probe = probe;
@@ -138,6 +144,12 @@ public final class MetricsResource implements AutoCloseable {
         .register(registry);
     FunctionCounter.builder(PREFIX + "failed.backups", failedBackups, LongAdder::sum)
         .description("Failed attempts to make a scheduled backup")
+        .register(registry);
+    FunctionCounter.builder(PREFIX + "audit.lost", audit, AuditLog::lost)
+        .description("Lines of the audit log that could not be written")
+        .register(registry);
+    Gauge.builder(PREFIX + "tokens.readable", () -> tokensReadable.getAsBoolean() ? 1 : 0)
+        .description("0 if the file of tokens cannot be read, otherwise 1")
         .register(registry);
     String version = Node.version();
     Gauge.builder(PREFIX + "build.info", () -> 1)

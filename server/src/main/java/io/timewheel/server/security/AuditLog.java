@@ -2,13 +2,16 @@
 package io.timewheel.server.security;
 
 import io.timewheel.server.json.Json;
+import io.timewheel.server.problem.Problem;
 import io.timewheel.server.settings.LogOutput;
+import java.io.IOException;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -24,9 +27,22 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A line is written when the answer is known and before it is sent. If the process is killed
  * between the change and the answer, the change has no line. Its caller received no answer either.
+ *
+ * <p>A line that cannot be written is counted as lost. If each change needs a line, changes are
+ * refused from then on, and the change without a line is answered with a problem. The first line
+ * after a failure contains the number of lost lines.
  */
 public final class AuditLog {
-  private static final Logger LOG = LoggerFactory.getLogger(LogOutput.AUDIT);
+  /** The answer to a change whose line is lost. */
+  public static final Problem LOST =
+      Problem.of(
+              503,
+              "unknown_outcome",
+              "the change may have been made, and its line in the audit log is lost; repeat it with"
+                  + " the same Idempotency-Key")
+          .header("Retry-After", "1");
+
+  private static final Logger LOG = LoggerFactory.getLogger(AuditLog.class);
   private static final int UNAUTHORIZED = 401;
   private static final int MAX_UNAUTHORIZED = 10;
   private static final long WINDOW_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -45,18 +61,53 @@ public final class AuditLog {
   private static final int ESCAPED_CHARACTER = 6;
 
   private final LongSupplier nanoTime;
+  private final Sink sink;
+  private final boolean required;
+  private final LongAdder lost = new LongAdder();
+  private volatile boolean failing;
   private long windowNanos;
   private int unauthorized;
   private long unlogged;
+
+  /** Writes lines. */
+  public interface Sink {
+    void write(String line) throws IOException;
+  }
+
+  /** Creates a log that writes to the log of the process. */
+  public AuditLog(LongSupplier nanoTime) {
+    this(nanoTime, line -> LoggerFactory.getLogger(LogOutput.AUDIT).info("{}", line), false);
+  }
 
   /**
    * Creates the log of a server.
    *
    * @param nanoTime the clock of the limit for requests without a valid token
+   * @param sink writes the lines
+   * @param required whether each change needs a line
    */
-  public AuditLog(LongSupplier nanoTime) {
+  public AuditLog(LongSupplier nanoTime, Sink sink, boolean required) {
     this.nanoTime = nanoTime;
+    this.sink = sink;
+    this.required = required;
     windowNanos = nanoTime.getAsLong();
+  }
+
+  /** {@return whether the last line could not be written} */
+  public boolean isFailing() {
+    return failing;
+  }
+
+  /** {@return the number of lost lines} */
+  public long lost() {
+    return lost.sum();
+  }
+
+  /** Refuses a change that needs a line while none can be written. */
+  public void checkWritable() {
+    if (required && failing) {
+      throw Problem.unavailable("the audit log cannot be written; nothing was done").failure();
+    }
   }
 
   /**
@@ -81,21 +132,25 @@ public final class AuditLog {
       Map<String, Object> notes,
       int status) {}
 
-  /** Writes a line, unless there are too many requests without a valid token. */
-  public void write(Entry entry) {
+  /**
+   * Writes a line, unless there are too many requests without a valid token.
+   *
+   * @return false if the line is lost, and each change needs one
+   */
+  public boolean write(Entry entry) {
     boolean stranger = entry.status == UNAUTHORIZED;
     Map<String, Object> line = new LinkedHashMap<>();
     synchronized (this) {
       if (stranger && !isSampled()) {
         unlogged++;
-        return;
+        return true;
       }
       if (unlogged > 0) {
         line.put("unlogged", unlogged);
         unlogged = 0;
       }
     }
-    line.put("at", Instant.now().truncatedTo(ChronoUnit.MILLIS));
+    line.put("at", now());
     line.put("who", entry.caller);
     line.put("from", entry.address);
     line.put("request", entry.requestId);
@@ -106,7 +161,40 @@ public final class AuditLog {
       entry.notes.forEach((name, value) -> line.put(name, cut(value)));
     }
     line.put("status", entry.status);
-    LOG.info("{}", Json.ascii(line));
+    return append(line) || !required;
+  }
+
+  private boolean append(Map<String, Object> line) {
+    retry();
+    try {
+      if (!failing) {
+        sink.write(Json.ascii(line));
+        return true;
+      }
+    } catch (IOException e) {
+      failing = true;
+      LOG.error(
+          "the audit log cannot be written; its lines are lost until it can: {}", e.toString());
+    }
+    lost.increment();
+    return false;
+  }
+
+  /** Writes the number of lost lines, if the last line could not be written. */
+  public void retry() {
+    if (failing) {
+      try {
+        sink.write(Json.ascii(Map.of("at", now(), "lost", lost())));
+        failing = false;
+        LOG.warn("the audit log is written again; lost lines: {}", lost());
+      } catch (IOException e) {
+        // still failing
+      }
+    }
+  }
+
+  private static Instant now() {
+    return Instant.now().truncatedTo(ChronoUnit.MILLIS);
   }
 
   private boolean isSampled() {

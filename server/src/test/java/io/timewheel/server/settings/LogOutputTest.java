@@ -3,7 +3,6 @@ package io.timewheel.server.settings;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -12,14 +11,8 @@ import ch.qos.logback.classic.joran.JoranConfigurator;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.classic.spi.LoggingEvent;
 import ch.qos.logback.core.OutputStreamAppender;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.Base64;
 import java.util.Map;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import tools.jackson.databind.json.JsonMapper;
 
 /** Tests the log configuration of the server. */
@@ -72,45 +65,5 @@ class LogOutputTest {
     assertThat(line.get("level").asString()).isEqualTo("ERROR");
     assertThat(line.get("formattedMessage").asString()).isEqualTo("a" + FORGED);
     assertThat(line.get("throwable").get("message").asString()).isEqualTo("b" + FORGED);
-  }
-
-  private static long size(Path directory) throws IOException {
-    long size = 0;
-    try (var files = Files.list(directory)) {
-      for (Path each : files.toList()) {
-        size += Files.size(each);
-      }
-    }
-    return size;
-  }
-
-  private static final int MB = 1 << 20;
-
-  @Test
-  void anAuditLogStaysWithinItsSize(@TempDir Path directory) throws Exception {
-    LoggerContext context = new LoggerContext();
-    var appender = LogOutput.file(context, directory.resolve("audit.log"), MB);
-    Logger logger = context.getLogger("timewheel.audit");
-    Random random = new Random(1);
-    byte[] bytes = new byte[1_000];
-    for (int i = 0; i < 3_000; i++) {
-      random.nextBytes(bytes);
-      String text = Base64.getEncoder().encodeToString(bytes);
-      LoggingEvent event = new LoggingEvent("fqcn", logger, Level.INFO, text, null, new Object[0]);
-      event.setMDCPropertyMap(Map.of());
-      appender.doAppend(event);
-    }
-    appender.stop();
-
-    // A compressed file would stop all writers while it is made.
-    assertThat(directory.resolve("audit.log.9")).isNotEmptyFile();
-    assertThat(size(directory)).isBetween(MB / 2L, (long) MB);
-  }
-
-  @Test
-  void anAuditLogThatIsTooSmallIsRefused(@TempDir Path directory) {
-    Path file = directory.resolve("audit.log");
-    assertThatThrownBy(() -> LogOutput.file(new LoggerContext(), file, MB - 1))
-        .hasMessageContaining("minimum: 1MB");
   }
 }
