@@ -18,6 +18,7 @@ import io.timewheel.server.http.RequestPipeline;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.node.Node;
+import io.timewheel.server.node.PeriodicWork;
 import io.timewheel.server.resource.BackupResource;
 import io.timewheel.server.resource.BatchResource;
 import io.timewheel.server.resource.BulkResource;
@@ -98,7 +99,6 @@ public final class TimewheelServer implements AutoCloseable {
       Executors.newSingleThreadScheduledExecutor(thread("timewheel-backup"));
   private final InstantSource clock;
   private static final int SHARE_SECONDS = 5;
-  private int pulses;
   private int seconds;
 
   private TimewheelServer(
@@ -219,14 +219,18 @@ public final class TimewheelServer implements AutoCloseable {
     TimewheelServer server =
         new TimewheelServer(config, tokens, webhookSecrets, limits, clock, audit);
     server.listener.start();
-    long millis = TimeUnit.SECONDS.toMillis(1) / EventStream.PULSES_PER_SECOND;
-    var unused =
-        server.pulse.scheduleWithFixedDelay(server::pulse, 0, millis, TimeUnit.MILLISECONDS);
-    long probeMillis = StoreProbe.PERIOD.toMillis();
-    var unusedToo =
-        server.prober.scheduleWithFixedDelay(
-            server.probe::read, probeMillis, probeMillis, TimeUnit.MILLISECONDS);
+    Duration pulse = Duration.ofSeconds(1).dividedBy(EventStream.PULSES_PER_SECOND);
+    repeat(server.pulse, pulse, "the pulse of events", server.events::pulse);
+    repeat(server.pulse, Duration.ofSeconds(1), "the work of each second", server::second);
+    repeat(server.prober, StoreProbe.PERIOD, "the probe of the store", server.probe::read);
     return server;
+  }
+
+  private static void repeat(
+      ScheduledExecutorService thread, Duration period, String name, Runnable work) {
+    long millis = period.toMillis();
+    PeriodicWork repeated = new PeriodicWork(name, work);
+    var unused = thread.scheduleWithFixedDelay(repeated, millis, millis, TimeUnit.MILLISECONDS);
   }
 
   /**
@@ -300,18 +304,6 @@ public final class TimewheelServer implements AutoCloseable {
 
   int openStreams() {
     return events.open();
-  }
-
-  /** Sends events ten times a second, and figures once a second. */
-  private void pulse() {
-    try {
-      if (pulses++ % EventStream.PULSES_PER_SECOND == 0) {
-        second();
-      }
-      events.pulse();
-    } catch (RuntimeException e) {
-      LOG.error("the events were not sent; retrying", e);
-    }
   }
 
   /** Updates the number of live nodes, each of which has a share of the quotas. */

@@ -23,6 +23,7 @@ import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.node.PeriodicWork;
 import io.timewheel.server.webhook.StoredTarget;
 import io.timewheel.server.webhook.WebhookAnswer;
 import io.timewheel.server.webhook.WebhookClient;
@@ -147,7 +148,11 @@ public final class FailureEvents implements AutoCloseable {
    */
   public void start(DurableTimer timer, @Nullable WebhookClient client, boolean shared) {
     var unused =
-        threads.scheduleWithFixedDelay(() -> guarded(() -> keep(timer)), 0, 1, TimeUnit.SECONDS);
+        threads.scheduleWithFixedDelay(
+            new PeriodicWork("the record of failed timers", () -> keep(timer)),
+            0,
+            1,
+            TimeUnit.SECONDS);
     if (shared) {
       var unusedToo =
           threads.scheduleWithFixedDelay(
@@ -158,14 +163,6 @@ public final class FailureEvents implements AutoCloseable {
     }
     if (client != null) {
       claim(timer, client);
-    }
-  }
-
-  private static void guarded(Runnable work) {
-    try {
-      work.run();
-    } catch (RuntimeException e) {
-      LOG.warn("failed timers cannot be recorded for --failed-webhook; retrying: {}", e.toString());
     }
   }
 
@@ -185,7 +182,7 @@ public final class FailureEvents implements AutoCloseable {
         specs.add(spec(failure(each, timer.get(each.key.namespace(), each.key.id()).orElse(null))));
       }
       schedule(timer, specs);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       for (Noticed each : taken) {
         if (!noticed.offer(each)) {
           scanPending = true;
@@ -197,7 +194,7 @@ public final class FailureEvents implements AutoCloseable {
       scanPending = false;
       try {
         scan(timer);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         scanPending = true;
         throw e;
       }
@@ -300,7 +297,7 @@ public final class FailureEvents implements AutoCloseable {
       if (closed) { // after the write of claim, which a close reads later
         claimed.cancel(false);
       }
-    } catch (RuntimeException e) { // the store does not answer, or the timer is closed
+    } catch (RuntimeException | Error e) { // the store does not answer, or the timer is closed
       later(() -> claim(timer, client));
     }
   }
@@ -311,7 +308,7 @@ public final class FailureEvents implements AutoCloseable {
     }
   }
 
-  private void post(DurableTimer timer, WebhookClient client, List<QueueFiring> firings) {
+  void post(DurableTimer timer, WebhookClient client, List<QueueFiring> firings) {
     List<FailedTimers.Timer> failures = new ArrayList<>();
     List<QueueFiring> readable = new ArrayList<>();
     StringBuilder ids = new StringBuilder();
@@ -337,6 +334,7 @@ public final class FailureEvents implements AutoCloseable {
     CompletableFuture<Void> end = new CompletableFuture<>();
     posts = CompletableFuture.allOf(posts, end);
     if (closed) { // after the write of posts, which a close reads later
+      end.complete(null);
       return;
     }
     var unused =

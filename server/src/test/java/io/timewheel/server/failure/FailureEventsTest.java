@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.failure;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
+import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
@@ -19,6 +21,7 @@ import io.timewheel.testing.Await;
 import java.net.URI;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -31,6 +34,9 @@ import org.junit.jupiter.api.Timeout;
 class FailureEventsTest {
   private static final RetryPolicy ONCE =
       new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1));
+
+  private static final WebhookTarget TARGET =
+      new WebhookTarget(URI.create("http://127.0.0.1:1/"), "ops", Map.of(), Duration.ofSeconds(1));
 
   private final CountDownLatch scanned = new CountDownLatch(1);
   private final CountDownLatch reads = new CountDownLatch(1);
@@ -67,10 +73,7 @@ class FailureEventsTest {
 
   @Test
   void failuresThatDoNotFitBackIntoTheQueueAreFoundByAScan() throws Exception {
-    WebhookTarget target =
-        new WebhookTarget(
-            URI.create("http://127.0.0.1:1/"), "ops", Map.of(), Duration.ofSeconds(1));
-    try (FailureEvents events = new FailureEvents(target, InstantSource.system(), 1);
+    try (FailureEvents events = new FailureEvents(TARGET, InstantSource.system(), 1);
         DurableTimer timer =
             DurableTimer.builder(events.watch(new OneFailure()))
                 .handler(
@@ -87,6 +90,32 @@ class FailureEventsTest {
       await(timer, "ns", TimerState.FAILED);
       goOn.countDown();
       await(timer, FailureEvents.NAMESPACE, TimerState.READY);
+    }
+  }
+
+  /** Firings may arrive while it closes. No post of them begins, so there is none to wait for. */
+  @Test
+  void aCloseDoesNotWaitForAPostThatDoesNotBegin() {
+    try (DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
+      FailureEvents events = new FailureEvents(TARGET, InstantSource.system());
+      timer.schedule(
+          TimerSpec.of(FailureEvents.NAMESPACE, "a")
+              .queue(FailureEvents.QUEUE)
+              .payload("{\"namespace\":\"ns\",\"id\":\"a\"}".getBytes(UTF_8))
+              .after(Duration.ZERO));
+      List<QueueFiring> firings =
+          timer
+              .claim(
+                  FailureEvents.NAMESPACE,
+                  FailureEvents.QUEUE,
+                  1,
+                  Duration.ofMinutes(1),
+                  Duration.ofMinutes(1))
+              .toCompletableFuture()
+              .join();
+      events.close(Duration.ZERO);
+      events.post(timer, null, firings);
+      events.close(Duration.ofHours(1));
     }
   }
 
