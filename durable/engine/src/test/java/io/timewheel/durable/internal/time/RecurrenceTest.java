@@ -407,7 +407,7 @@ class RecurrenceTest {
     Recurrence plain = any(random);
     long now = random.nextLong(1L << 42);
     long until = plain.first(now) - 5 + random.nextLong(1L << random.nextInt(1, 34));
-    long times = 1 + random.nextInt(30);
+    int times = 1 + random.nextInt(30);
     List<Long> expected = new ArrayList<>();
     for (long run = plain.first(now);
         run < until && expected.size() < times;
