@@ -332,11 +332,14 @@ class BoundedAnswersTest {
 
   /** Requests a page, and reads nothing of it. */
   private static Socket unread(Running running) throws IOException {
+    return unread(
+        running, "GET " + LIST + "?payload=true&pageSize=5000 HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  }
+
+  private static Socket unread(Running running, String request) throws IOException {
     Socket socket = new Socket();
     socket.setReceiveBufferSize(4 * 1024);
     socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), running.server.port()));
-    String request =
-        "GET " + LIST + "?payload=true&pageSize=5000 HTTP/1.1\r\nHost: localhost\r\n\r\n";
     socket.getOutputStream().write(request.getBytes(US_ASCII));
     return socket;
   }
@@ -371,6 +374,62 @@ class BoundedAnswersTest {
         Await.until(() -> running.server.connections().count() == 0);
         assertThat(socket.isConnected()).isTrue();
       }
+    }
+  }
+
+  /** Each answer fits into the send buffer that the system would choose. */
+  @Test
+  void firingsThatNoClientReadsAreGivenBackUncounted() throws Exception {
+    String body = "{\"max\":10,\"leaseDuration\":\"PT12H\"}";
+    String claim =
+        "POST /v1/namespaces/shop/queues/q/firings:claim HTTP/1.1\r\nHost: localhost\r\n"
+            + "Content-Type: application/json\r\nContent-Length: "
+            + body.length()
+            + "\r\n\r\n"
+            + body;
+    List<Socket> sockets = new ArrayList<>();
+    try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofSeconds(2)))) {
+      byte[] payload = ('"' + "x".repeat(40 * 1024) + '"').getBytes(UTF_8);
+      for (int i = 0; i < 50; i++) {
+        running.timer.schedule(
+            TimerSpec.of("shop", "t" + i).after(Duration.ZERO).queue("q").payload(payload));
+      }
+      for (int i = 0; i < 5; i++) {
+        sockets.add(unread(running, claim));
+      }
+      String queues = "/v1/namespaces/shop/queues";
+      Await.until(() -> running.get(queues).json().at("/queues/0/running").asInt() == 50);
+      Set<String> back = new TreeSet<>();
+      while (back.size() < 50) {
+        running
+            .post("/v1/namespaces/shop/queues/q/firings:claim", "{\"max\":50}")
+            .json()
+            .get("firings")
+            .forEach(
+                firing -> {
+                  assertThat(firing.get("attempt").asInt()).isEqualTo(1);
+                  back.add(firing.get("id").asString());
+                });
+      }
+      for (Socket socket : sockets) {
+        socket.close();
+      }
+    }
+  }
+
+  @Test
+  @Timeout(60) // before an idle connection is closed
+  void aClientThatReadsNothingOfAStreamLosesItsConnection() throws Exception {
+    try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofSeconds(2)));
+        Socket socket =
+            unread(running, "GET /v1/events?types=timer HTTP/1.1\r\nHost: localhost\r\n\r\n")) {
+      Await.until(() -> running.server.openStreams() == 1);
+      for (int i = 0; i < 1_000; i++) {
+        running.timer.schedule(
+            TimerSpec.of("shop", "i".repeat(250) + i).after(Duration.ofHours(1)).queue("q"));
+      }
+      Await.until(() -> running.server.openStreams() == 0);
+      assertThat(socket.isConnected()).isTrue();
     }
   }
 

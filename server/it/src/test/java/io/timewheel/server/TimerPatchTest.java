@@ -117,7 +117,8 @@ class TimerPatchTest {
   @CsvSource(
       delimiter = '|',
       value = {
-        "{\"b\":{\"d\":2e400}} | {\"a\":1.0,\"b\":{\"c\":[1],\"d\":2E+400}}",
+        "{\"b\":{\"d\":2e400}} | {\"a\":1.0,\"b\":{\"c\":[1],\"d\":2e400}}",
+        "{\"c\":{\"d\":[ {} ],\"e\":null}} | {\"a\":1.0,\"b\":{\"c\":[1]},\"c\":{\"d\":[ {} ]}}",
         "{\"a\":null,\"b\":[]} | {\"b\":[]}",
         "[1,null] | [1,null]",
         "\"x\" | \"x\""
@@ -126,6 +127,25 @@ class TimerPatchTest {
     put(WEBHOOK);
     patched("{\"payload\":" + patch + "}");
     assertThat(running.get(path).response().body()).contains("\"payload\":" + merged);
+  }
+
+  /** A text in JSON may contain half of a pair, which UTF-8 cannot. */
+  @Test
+  void keepsLoneSurrogatesOfOtherFieldsOfThePayload() {
+    put(
+        "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"},\"payload\":{\"a\":\"b\\udc00\"}}");
+    patched("{\"payload\":{\"é\":1}}");
+    assertThat(running.get(path).response().body())
+        .contains("\"payload\":{\"a\":\"b\\udc00\",\"é\":1}");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"[%s]", "{\"a\":[%s]}"})
+  void aPayloadThatIsTooLargeIs413(String payload) {
+    put(WEBHOOK);
+    Answer answer = patch("{\"payload\":" + payload.formatted("{},".repeat(80_000) + "{}") + "}");
+    assertThat(answer.status()).isEqualTo(413);
+    assertThat(answer.text("field")).isEqualTo("payload");
   }
 
   @Test

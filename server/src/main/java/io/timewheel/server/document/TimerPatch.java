@@ -11,13 +11,16 @@ import io.timewheel.server.problem.Problem;
 import io.timewheel.server.webhook.SecretSource;
 import java.time.Instant;
 import java.util.List;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ObjectNode;
+import tools.jackson.databind.node.POJONode;
 
 /**
  * Applies a JSON merge patch (RFC 7396) to a timer. Null removes a field, and an object is merged
- * into the present one. A new kind of time, or of target, replaces the present one.
+ * into the present one. Other values keep their text. A new kind of time, or of target, replaces
+ * the present one.
  */
 public final class TimerPatch {
   private static final String PAYLOAD = "payload";
@@ -40,11 +43,13 @@ public final class TimerPatch {
    * @param text the patch
    * @param secrets the secrets that targets may name
    * @param now the present time
+   * @param memory called with the memory of the patch, in parts
    */
-  public static TimerSpec apply(TimerInfo timer, String text, SecretSource secrets, Instant now) {
-    ObjectNode patch = JsonReader.tree(text);
+  public static TimerSpec apply(
+      TimerInfo timer, String text, SecretSource secrets, Instant now, LongConsumer memory) {
+    ObjectNode patch = JsonReader.tree(text, JsonReader.MAX_NAMES, PAYLOAD, memory);
     JsonNode payload = patch.remove(PAYLOAD);
-    ObjectNode document = Json.tree(TimerView.whole(timer));
+    ObjectNode document = Json.tree(TimerView.brief(timer, false));
     document.remove(RETURNED);
     replaceTime(document, patch);
     replaceTarget(document, patch);
@@ -54,8 +59,8 @@ public final class TimerPatch {
               TARGET, "target: a handler of an application (expected: a queue or a url instead)")
           .failure();
     }
-    TimerRequest request = JsonReader.read(document.toString(), TimerRequest.class);
-    RawJson merged = payload == null ? null : mergedPayload(timer, payload);
+    TimerRequest request = JsonReader.read(Json.text(document), TimerRequest.class);
+    RawJson merged = payload == null ? null : mergedPayload(timer, payload, memory);
     TimerSpec spec =
         TimerSpecs.unfinished(
             timer.key().namespace(), timer.key().id(), request.withPayload(merged), secrets, now);
@@ -83,20 +88,28 @@ public final class TimerPatch {
     }
   }
 
-  private static @Nullable RawJson mergedPayload(TimerInfo timer, JsonNode patch) {
-    if (patch.isNull()) {
+  private static @Nullable RawJson mergedPayload(
+      TimerInfo timer, JsonNode sent, LongConsumer memory) {
+    if (!(sent instanceof POJONode node && node.getPojo() instanceof RawJson patch)) {
       return null;
     }
-    if (!(patch instanceof ObjectNode fields)) {
-      return new RawJson(patch.toString());
+    if (!isObject(patch)) {
+      return patch;
     }
+    TimerSpecs.checkPayload(patch.text().length());
     RawJson present = Json.payload(timer.payload());
     ObjectNode merged =
-        present != null && present.text().stripLeading().startsWith("{")
-            ? JsonReader.tree(present.text())
-            : Json.object();
-    merge(merged, fields);
-    return new RawJson(merged.toString());
+        present != null && isObject(present) ? tree(present, memory) : Json.object();
+    merge(merged, tree(patch, memory));
+    return new RawJson(Json.text(merged));
+  }
+
+  private static boolean isObject(RawJson json) {
+    return json.text().stripLeading().startsWith("{");
+  }
+
+  private static ObjectNode tree(RawJson object, LongConsumer memory) {
+    return JsonReader.tree(object.text(), Integer.MAX_VALUE, null, memory);
   }
 
   private static void merge(ObjectNode into, ObjectNode patch) {

@@ -101,10 +101,14 @@ public final class TimerSpecs {
   private static void payload(TimerSpec spec, @Nullable RawJson sent) {
     if (sent != null) {
       byte[] payload = sent.text().getBytes(StandardCharsets.UTF_8);
-      if (payload.length > MAX_PAYLOAD) {
-        throw Problem.tooLarge("payload", MAX_PAYLOAD).at("payload").failure();
-      }
+      checkPayload(payload.length);
       spec.payload(payload);
+    }
+  }
+
+  static void checkPayload(int bytes) {
+    if (bytes > MAX_PAYLOAD) {
+      throw Problem.tooLarge("payload", MAX_PAYLOAD).at("payload").failure();
     }
   }
 

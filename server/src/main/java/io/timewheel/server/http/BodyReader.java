@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.http;
 
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.server.json.BodySink;
 import io.timewheel.server.problem.Problem;
-import java.io.ByteArrayOutputStream;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.Locale;
-import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -14,20 +14,18 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.ConnectionMetaData;
 import org.eclipse.jetty.server.Request;
-import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the body of a request completely, and keeps it unless it is too large.
+ * Reads the body of a request completely, and passes it on unless it is too large.
  *
  * <p>If the server closes a connection while its client still writes, the connection is reset and
  * the client never sees the answer. So a refused body is read too, unless it is large or its client
  * waits for {@code 100 Continue}, or the request is a GET.
  */
-final class BodyReader {
+final class BodyReader<T> {
   private static final long MAX_DISCARDED_BYTES = 64L << 20;
-  private static final int PART_BYTES = 64 * 1024;
 
   /** The number of chunks of a body that arrived with its head: the content, and the end. */
   private static final int CHUNKS_WITH_HEAD = 2;
@@ -36,22 +34,26 @@ final class BodyReader {
   private final int maxBytes;
   private final Duration limit;
 
-  /** Parts of about 64 KB: one buffer would be copied as it grows. */
-  private final Queue<byte[]> kept = new ArrayDeque<>();
+  /** Receives the body; null if it is refused, so that its memory is free. */
+  private @Nullable BodySink<T> sink;
 
-  private final ByteArrayOutputStream last = new ByteArrayOutputStream();
   private int keptBytes;
   private long discardedBytes;
   private int chunks;
-  private final CompletableFuture<byte[]> all = new CompletableFuture<>();
+  private final CompletableFuture<T> all = new CompletableFuture<>();
   private final ByteBudget.@Nullable Reservation reserved;
   private @Nullable Problem refused;
   private Scheduler.@Nullable Task deadline;
 
   private BodyReader(
-      Request request, int maxBytes, Duration limit, ByteBudget.@Nullable Reservation reserved) {
+      Request request,
+      int maxBytes,
+      Duration limit,
+      ByteBudget.@Nullable Reservation reserved,
+      @Nullable BodySink<T> sink) {
     this.request = request;
     this.reserved = reserved;
+    this.sink = sink;
     this.maxBytes = maxBytes;
     this.limit = limit;
   }
@@ -78,15 +80,17 @@ final class BodyReader {
    * sends.
    *
    * @param reserved holds the bytes; the caller releases them
+   * @param sink receives the body
    * @return the body, when it is complete; fails with a problem if it is too large or broken, or if
    *     there is no memory for it
    */
-  static CompletableFuture<byte[]> read(
-      Request request, int maxBytes, Duration limit, ByteBudget.Reservation reserved) {
-    return go(new BodyReader(request, maxBytes, limit, reserved));
-  }
-
-  private static CompletableFuture<byte[]> go(BodyReader body) {
+  static <T> CompletableFuture<T> read(
+      Request request,
+      int maxBytes,
+      Duration limit,
+      ByteBudget.Reservation reserved,
+      BodySink<T> sink) {
+    BodyReader<T> body = new BodyReader<>(request, maxBytes, limit, reserved, sink);
     body.go();
     return body.all;
   }
@@ -98,8 +102,9 @@ final class BodyReader {
         || request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
       answer.run();
     } else {
-      BodyReader rest = new BodyReader(request, 0, limit, null);
-      var unused = go(rest).whenComplete((bytes, error) -> answer.run());
+      BodyReader<Void> rest = new BodyReader<>(request, -1, limit, null, null);
+      rest.go();
+      var unused = rest.all.whenComplete((nothing, error) -> answer.run());
     }
   }
 
@@ -150,38 +155,22 @@ final class BodyReader {
     if (refused == null && keptBytes + (long) more > maxBytes) {
       refused = Problem.tooLarge("the body", maxBytes);
     } else if (refused == null && reserved != null && !reserved.reserve(more)) {
-      refused = Problem.busy("too many bytes of bodies are in memory");
+      refused = noMemory();
     }
     if (refused != null) {
       discardedBytes += more;
-      kept.clear();
-      last.reset();
-      release();
-    } else {
-      last.writeBytes(BufferUtil.toArray(chunk.getByteBuffer()));
-      if (last.size() >= PART_BYTES) {
-        kept.add(last.toByteArray());
-        last.reset();
+      sink = null;
+      if (reserved != null) {
+        reserved.release();
       }
+    } else {
+      requireNonNull(sink).add(chunk.getByteBuffer());
       keptBytes += more;
     }
   }
 
-  private void release() {
-    if (reserved != null) {
-      reserved.release();
-    }
-  }
-
-  private byte[] joined() {
-    kept.add(last.toByteArray());
-    byte[] joined = new byte[keptBytes];
-    int at = 0;
-    for (byte[] part = kept.poll(); part != null; part = kept.poll()) {
-      System.arraycopy(part, 0, joined, at, part.length);
-      at += part.length;
-    }
-    return joined;
+  static Problem noMemory() {
+    return Problem.busy("too many bytes of bodies are in memory");
   }
 
   private void end(@Nullable Problem problem) {
@@ -189,7 +178,7 @@ final class BodyReader {
       deadline.cancel();
     }
     if (problem == null) {
-      all.complete(joined());
+      all.complete(requireNonNull(sink).end());
     } else {
       all.completeExceptionally(problem.failure());
     }

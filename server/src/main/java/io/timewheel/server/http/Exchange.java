@@ -3,6 +3,8 @@ package io.timewheel.server.http;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.server.json.BodySink;
+import io.timewheel.server.json.Elements;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
@@ -11,6 +13,7 @@ import io.timewheel.server.security.Authenticator;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Quotas;
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
@@ -29,6 +32,7 @@ import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.EofException;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
+import org.eclipse.jetty.util.BufferUtil;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
@@ -71,7 +75,7 @@ public final class Exchange {
    * @param bodies the memory of bodies
    * @param maxBodyTime the longest time for a client to send a body
    * @param answers the memory of answers
-   * @param maxStall the longest time in which a client accepts no part of an answer
+   * @param maxStall the longest time for a client to accept a part of an answer
    * @param queues the queues for work that may block
    * @param storeTimeout the time within which the store must answer
    * @param auditLog the audit log
@@ -225,10 +229,39 @@ public final class Exchange {
    * @param then continues; an exception is answered
    */
   public void body(int maxBytes, String type, Consumer<String> then) {
+    body(maxBytes, type, new Text(), bytes -> then.accept(Json.decode(bytes)));
+  }
+
+  /**
+   * Reads the body of a batch and continues with its elements.
+   *
+   * @param maxBytes the largest size of the body
+   * @param then continues; an exception is answered
+   */
+  public void batch(int maxBytes, Consumer<Elements> then) {
+    body(maxBytes, Json.MEDIA_TYPE, new Elements(), then);
+  }
+
+  /** A body that becomes a text. */
+  private static final class Text implements BodySink<byte[]> {
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+
+    @Override
+    public void add(ByteBuffer more) {
+      bytes.writeBytes(BufferUtil.toArray(more));
+    }
+
+    @Override
+    public byte[] end() {
+      return bytes.toByteArray();
+    }
+  }
+
+  private <T> void body(int maxBytes, String type, BodySink<T> sink, Consumer<T> then) {
     long length = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
     if (length <= 0 && !request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING)) {
       expectAnswer(Duration.ZERO);
-      work(() -> then.accept(""));
+      work(() -> then.accept(sink.end()));
       return;
     }
     BodyReader.checkMediaType(request, type);
@@ -238,11 +271,19 @@ public final class Exchange {
     BodyMemory memory = new BodyMemory(shared.bodies.of(client()), this::isAnswered);
     body = memory;
     on(
-        BodyReader.read(request, maxBytes, shared.maxBodyTime, memory.reserved()),
+        BodyReader.read(request, maxBytes, shared.maxBodyTime, memory.reserved(), sink),
         content -> {
           expectAnswer(Duration.ZERO); // BodyReader limits the time before
-          work(() -> memory.use(() -> then.accept(Json.decode(content))));
+          work(() -> memory.use(() -> then.accept(content)));
         });
+  }
+
+  /** Reserves memory that the body needs in addition to its bytes, or refuses the request. */
+  public void reserve(long bytes) {
+    BodyMemory held = body;
+    if (held != null && !held.reserved().reserve(bytes)) {
+      throw BodyReader.noMemory().failure();
+    }
   }
 
   /** Releases the memory of the body, for a request that waits without it. */
@@ -487,9 +528,9 @@ public final class Exchange {
     fields.put(HttpHeader.CONTENT_LENGTH, length);
     Callback both = Callback.combine(callback, written);
     if (small && content.size() == 1) {
-      response.write(true, content.get(0), both);
+      PartWrite.write(response, true, content.get(0), shared.maxStall, both);
     } else {
-      new AnswerWriter(request, response, content, reserved, shared.maxStall, both).iterate();
+      new AnswerWriter(response, content, reserved, shared.maxStall, both).iterate();
     }
   }
 
@@ -498,7 +539,8 @@ public final class Exchange {
     ByteBudget.Reservation reserved = shared.answers.of(client());
     if (reserved.reserve(part.length)) {
       Callback end = Callback.from(reserved::release);
-      response.write(false, ByteBuffer.wrap(part), Callback.combine(end, written));
+      PartWrite.write(
+          response, false, ByteBuffer.wrap(part), shared.maxStall, Callback.combine(end, written));
     } else {
       written.failed(new EofException("there is no memory for more of the answer"));
     }

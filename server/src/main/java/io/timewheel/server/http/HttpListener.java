@@ -25,6 +25,9 @@ public final class HttpListener {
   /** The smallest buffer of the pool. */
   static final int INPUT_BUFFER_BYTES = 4_096;
 
+  /** Data in this buffer of the system counts as delivered, and takes memory until it is read. */
+  private static final int SEND_BUFFER_BYTES = 64 * 1024;
+
   /** Longer than the longest wait of a claim. */
   private static final Duration IDLE = Duration.ofSeconds(75);
 
@@ -62,6 +65,7 @@ public final class HttpListener {
     connector.setPort(config.port());
     connector.setIdleTimeout(IDLE.toMillis());
     connector.setAcceptQueueSize(1_024);
+    connector.setAcceptedSendBufferSize(SEND_BUFFER_BYTES);
     jetty.addConnector(connector);
     connector.addBean(connections);
     jetty.addBean(

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The {@code Idempotency-Key} of a request, in the form that the store keeps. A key is valid for
- * one operation on one timer. The store keeps its hash, together with a hash of the content.
+ * one operation on one timer, or for one batch. The store keeps its hash, together with a hash of
+ * the content.
  */
 public final class IdempotencyKey {
   /** A collision of two keys would need 2^64 requests for one timer within a day. */

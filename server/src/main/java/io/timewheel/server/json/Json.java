@@ -12,6 +12,7 @@ import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.StreamReadConstraints;
+import tools.jackson.core.TokenStreamFactory;
 import tools.jackson.core.json.JsonFactory;
 import tools.jackson.core.json.JsonWriteFeature;
 import tools.jackson.databind.DeserializationFeature;
@@ -41,6 +42,8 @@ public final class Json {
                           .maxNumberLength(1_000)
                           .maxNameLength(64 * 1024)
                           .build())
+                  // The table of names would take many times the memory of a payload.
+                  .disable(TokenStreamFactory.Feature.CANONICALIZE_PROPERTY_NAMES)
                   .build())
           .enable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
           .disable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)

@@ -3,6 +3,7 @@ package io.timewheel.server.json;
 
 import io.timewheel.api.ApiJson;
 import io.timewheel.api.HeaderValue;
+import io.timewheel.api.RawJson;
 import io.timewheel.server.problem.Problem;
 import java.time.Duration;
 import java.time.Instant;
@@ -10,14 +11,14 @@ import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.Objects;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 import tools.jackson.core.JacksonException;
 import tools.jackson.core.JsonParser;
 import tools.jackson.core.JsonToken;
 import tools.jackson.core.TokenStreamContext;
 import tools.jackson.core.exc.InputCoercionException;
-import tools.jackson.databind.DeserializationFeature;
-import tools.jackson.databind.cfg.JsonNodeFeature;
+import tools.jackson.databind.ObjectReader;
 import tools.jackson.databind.exc.InvalidFormatException;
 import tools.jackson.databind.exc.MismatchedInputException;
 import tools.jackson.databind.exc.UnrecognizedPropertyException;
@@ -35,48 +36,91 @@ public final class JsonReader {
    * The maximum number of fields of an object, more than any record has. In memory, a short name
    * takes far more than the bytes of its text.
    */
-  static final int MAX_NAMES = 100;
+  public static final int MAX_NAMES = 100;
+
+  /** The memory of a field of a tree, or of an object, in addition to its text. */
+  public static final int FIELD_BYTES = 200;
 
   private JsonReader() {}
 
   /** Parses a document that is an object. No object in it may have more than 100 fields. */
   public static <T> T read(String text, Class<T> type) {
-    return read(text, type, MAX_NAMES);
-  }
-
-  private static <T> T read(String text, Class<T> type, int maxNames) {
-    try (JsonParser parser = new UniqueNamesParser(Json.MAPPER.createParser(text), maxNames)) {
+    try (JsonParser parser = parser(text)) {
       try {
         return read(parser, text, type);
       } catch (JacksonException e) {
-        throw problem(e, parser, null).failure();
+        throw problem(e, parser).failure();
       }
     }
   }
 
-  private static <T> T read(JsonParser parser, String text, Class<T> type) {
+  static JsonParser parser(String text) {
+    return new UniqueNamesParser(Json.MAPPER.createParser(text), MAX_NAMES);
+  }
+
+  static <T> T read(JsonParser parser, String text, Class<T> type) {
+    checkStart(parser, type);
+    T value = Json.MAPPER.readerFor(type).withAttribute(ApiJson.DOCUMENT, text).readValue(parser);
+    checkEnd(parser);
+    return value;
+  }
+
+  private static void checkStart(JsonParser parser, Class<?> type) {
     if (parser.nextToken() == null) {
       throw Problem.malformed("no body (expected: a JSON object)").failure();
     }
     if (!parser.hasToken(JsonToken.START_OBJECT)) {
-      throw Problem.malformed("the body: of another type (expected: an object)").failure();
+      throw MismatchedInputException.from(parser, type, "not an object");
     }
-    T value =
-        Json.MAPPER
-            .readerFor(type)
-            .with(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS)
-            .without(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
-            .withAttribute(ApiJson.DOCUMENT, text)
-            .readValue(parser);
+  }
+
+  static void checkEnd(JsonParser parser) {
     if (parser.nextToken() != null) {
       throw Problem.malformed("text follows the JSON object").failure();
     }
-    return value;
   }
 
-  /** Parses an object as a tree. Numbers keep their digits. */
-  public static ObjectNode tree(String text) {
-    return read(text, ObjectNode.class, Integer.MAX_VALUE);
+  /**
+   * Parses an object as a tree of objects. Each other value except null keeps its text, and needs
+   * no memory for its content.
+   *
+   * @param maxNames the largest number of fields of an object
+   * @param text the document
+   * @param kept the name of a field of the document that keeps its text, even if it is an object;
+   *     null for none
+   * @param memory called with the memory of the tree, in parts
+   */
+  public static ObjectNode tree(
+      String text, int maxNames, @Nullable String kept, LongConsumer memory) {
+    try (JsonParser parser = new UniqueNamesParser(Json.MAPPER.createParser(text), maxNames)) {
+      try {
+        checkStart(parser, ObjectNode.class);
+        ObjectReader values =
+            Json.MAPPER.readerFor(RawJson.class).withAttribute(ApiJson.DOCUMENT, text);
+        ObjectNode tree = object(parser, values, kept, memory);
+        checkEnd(parser);
+        return tree;
+      } catch (JacksonException e) {
+        throw problem(e, parser).failure();
+      }
+    }
+  }
+
+  private static ObjectNode object(
+      JsonParser parser, ObjectReader values, @Nullable String kept, LongConsumer memory) {
+    ObjectNode object = Json.object();
+    for (String name = parser.nextName(); name != null; name = parser.nextName()) {
+      JsonToken value = parser.nextToken();
+      if (value == JsonToken.VALUE_NULL) {
+        object.putNull(name);
+      } else if (value == JsonToken.START_OBJECT && !name.equals(kept)) {
+        object.set(name, object(parser, values, null, memory));
+      } else {
+        object.putPOJO(name, values.readValue(parser));
+      }
+    }
+    memory.accept((1L + object.size()) * FIELD_BYTES);
+    return object;
   }
 
   /** Parses a document that may be missing, which counts as an object without fields. */
@@ -93,9 +137,8 @@ public final class JsonReader {
    * {@return the reason why a document is refused}
    *
    * @param parser the parser, positioned at the fault
-   * @param root the context from which the path of the field counts; null for the document
    */
-  static Problem problem(JacksonException e, JsonParser parser, @Nullable TokenStreamContext root) {
+  static Problem problem(JacksonException e, JsonParser parser) {
     Deque<String> path = new ArrayDeque<>();
     if (e instanceof UnrecognizedPropertyException) { // reported at the end of its object
       e.getPath().stream()
@@ -104,7 +147,7 @@ public final class JsonReader {
           .forEach(path::add);
     } else {
       TokenStreamContext at = parser.streamReadContext();
-      while (at != null && at != root) {
+      while (at != null) {
         if (at.hasCurrentName()) {
           path.addFirst(at.currentName());
         }

@@ -2,7 +2,6 @@
 package io.timewheel.server.resource;
 
 import static java.util.Objects.requireNonNull;
-import static java.util.Objects.requireNonNullElse;
 
 import io.timewheel.api.BatchAnswer;
 import io.timewheel.api.BatchItem;
@@ -17,6 +16,7 @@ import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Preconditions;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
+import io.timewheel.server.json.Elements;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.json.Parsed;
@@ -32,8 +32,8 @@ import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.annotation.JsonDeserialize;
 
 /** Schedules many timers of one request, each independently. */
 public final class BatchResource {
@@ -59,15 +59,8 @@ public final class BatchResource {
     router.add(Route.of("POST", TimerListResource.TIMERS + ":batch", Role.PRODUCE), this::batch);
   }
 
-  /** A batch as it was sent. Each of its timers may be refused alone. */
-  private record Batch(
-      @JsonDeserialize(using = Timers.class) @Nullable List<Parsed<BatchItem>> timers) {}
-
-  private static final class Timers extends Parsed.Elements<BatchItem> {
-    Timers() {
-      super(BatchItem.class, "id");
-    }
-  }
+  /** A batch without its timers, each of which may be refused alone. */
+  private record Batch(@Nullable List<Object> timers) {}
 
   /** An item, and its result so far. */
   private record Item(@Nullable String id, @Nullable TimerSpec spec, @Nullable Problem problem) {}
@@ -76,7 +69,7 @@ public final class BatchResource {
     DurableTimer timer = reads.timer();
     String namespace = exchange.namespace();
     IdempotencyKey idempotency = IdempotencyKey.of(exchange);
-    exchange.body(
+    exchange.batch(
         MAX_BODY,
         body -> {
           Tracing.Span span =
@@ -108,17 +101,43 @@ public final class BatchResource {
       String namespace,
       @Nullable IdempotencyKey idempotency,
       @Nullable String traceparent,
-      String body) {
-    List<Parsed<BatchItem>> timers =
-        requireNonNullElse(JsonReader.read(body, Batch.class).timers, List.of());
-    Parsed.checkSize("timers", timers);
+      Elements body) {
     // If a batch contains a timer twice, the second is scheduled too, and does not count as a
     // repeated request.
     Map<String, Integer> times = new HashMap<>();
     SecretSource allowed = TimerResource.secrets(exchange, secrets);
-    return timers.stream()
-        .map(sent -> item(namespace, allowed, idempotency, traceparent, times, sent))
-        .toList();
+    StringBuilder content = new StringBuilder();
+    List<Item> items =
+        body.convert(
+            Batch.class,
+            "timers",
+            BatchItem.class,
+            "id",
+            sent -> {
+              BatchItem timer = sent.value();
+              if (timer != null && timer.headers() != null) {
+                exchange.reserve((long) timer.headers().size() * JsonReader.FIELD_BYTES);
+              }
+              if (idempotency != null) {
+                content.append(idempotency.request(content(sent)).digest());
+              }
+              return item(namespace, allowed, idempotency, traceparent, times, sent);
+            });
+    if (idempotency != null) { // refuses the key of another batch
+      var unused =
+          BulkResource.keep(
+              reads.timer(),
+              new TimerKey(namespace, "timers"),
+              idempotency.part("batch").request(content.toString()),
+              OptionalLong.of(items.size()));
+    }
+    return items;
+  }
+
+  private static String content(Parsed<BatchItem> sent) {
+    return sent.problem() == null
+        ? Json.text(requireNonNull(sent.value()))
+        : sent.id() + sent.problem().detail();
   }
 
   /** {@return the items, of which a quota of writes may refuse the last ones} */

@@ -200,7 +200,13 @@ public final class BulkResource {
   }
 
   private OptionalLong keep(TimerKey about, RequestId request, OptionalLong answer) {
-    return await(reads.timer().keepAnswerAsync(about, request, answer));
+    return keep(reads.timer(), about, request, answer);
+  }
+
+  /** {@return the stored answer to a request; throws if its content differs} */
+  static OptionalLong keep(
+      DurableTimer timer, TimerKey about, RequestId request, OptionalLong answer) {
+    return await(timer.keepAnswerAsync(about, request, answer));
   }
 
   private static <T> T await(CompletionStage<T> stage) {

@@ -33,7 +33,6 @@ import java.util.Objects;
 import java.util.function.Function;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import tools.jackson.databind.annotation.JsonDeserialize;
 
 /** Ends and extends claim leases, of one firing or of up to 1,000, each independently. */
 public final class LeaseResource {
@@ -58,24 +57,10 @@ public final class LeaseResource {
     add(router, "ack", LeaseRequest.Ack.class, ack);
     add(router, "nack", LeaseRequest.Nack.class, LeaseResource::nack);
     add(router, "extend", LeaseRequest.Extend.class, LeaseResource::extend);
+    addBatch(router, "ack", LeaseBatch.Ack.class, item -> item.request(), ack);
+    addBatch(router, "nack", LeaseBatch.Nack.class, item -> item.request(), LeaseResource::nack);
     addBatch(
-        router,
-        "ack",
-        body -> JsonReader.read(body, Acks.class).firings,
-        item -> item.request(),
-        ack);
-    addBatch(
-        router,
-        "nack",
-        body -> JsonReader.read(body, Nacks.class).firings,
-        item -> item.request(),
-        LeaseResource::nack);
-    addBatch(
-        router,
-        "extend",
-        body -> JsonReader.read(body, Extends.class).firings,
-        item -> item.request(),
-        LeaseResource::extend);
+        router, "extend", LeaseBatch.Extend.class, item -> item.request(), LeaseResource::extend);
   }
 
   /** Creates the end of a claim lease, or its extension. */
@@ -201,57 +186,27 @@ public final class LeaseResource {
 
   // Batches
 
-  private record Acks(
-      @JsonDeserialize(using = AckItems.class) @Nullable List<Parsed<LeaseBatch.Ack>> firings) {}
-
-  private record Nacks(
-      @JsonDeserialize(using = NackItems.class) @Nullable List<Parsed<LeaseBatch.Nack>> firings) {}
-
-  private record Extends(
-      @JsonDeserialize(using = ExtendItems.class)
-          @Nullable List<Parsed<LeaseBatch.Extend>> firings) {}
-
-  private static final class AckItems extends Parsed.Elements<LeaseBatch.Ack> {
-    AckItems() {
-      super(LeaseBatch.Ack.class, "fireId");
-    }
-  }
-
-  private static final class NackItems extends Parsed.Elements<LeaseBatch.Nack> {
-    NackItems() {
-      super(LeaseBatch.Nack.class, "fireId");
-    }
-  }
-
-  private static final class ExtendItems extends Parsed.Elements<LeaseBatch.Extend> {
-    ExtendItems() {
-      super(LeaseBatch.Extend.class, "fireId");
-    }
-  }
+  /** A batch without its firings, each of which may be refused alone. */
+  private record Batch(@Nullable List<Object> firings) {}
 
   private <I extends LeaseBatch.Item, T extends LeaseRequest> void addBatch(
-      Router router,
-      String verb,
-      Function<String, @Nullable List<Parsed<I>>> reader,
-      Function<I, T> request,
-      LeaseCall<T> call) {
+      Router router, String verb, Class<I> type, Function<I, T> request, LeaseCall<T> call) {
     router.add(
         Route.of("POST", FIRINGS + ":" + verb, Role.CONSUME),
         exchange -> {
           DurableTimer timer = reads.timer();
           IdempotencyKey key = IdempotencyKey.of(exchange);
-          exchange.body(
+          exchange.batch(
               MAX_BATCH_BODY,
               body -> {
-                List<Parsed<I>> sent = requireNonNullElse(reader.apply(body), List.of());
-                Parsed.checkSize("firings", sent);
                 List<String> ids = new ArrayList<>();
                 List<Item> items =
-                    sent.stream()
-                        .map(
-                            each ->
-                                item(timer, exchange.namespace(), each, key, request, call, ids))
-                        .toList();
+                    body.convert(
+                        Batch.class,
+                        "firings",
+                        type,
+                        "fireId",
+                        sent -> item(timer, exchange.namespace(), sent, key, request, call, ids));
                 exchange.note("ids", ids);
                 List<LeaseChange> changes =
                     items.stream().map(Item::change).filter(Objects::nonNull).toList();

@@ -137,7 +137,8 @@ public final class TimerResource {
                   present.orElseThrow(() -> Problem.notFound().failure()),
                   body,
                   secrets(exchange, secrets),
-                  timer.now());
+                  timer.now(),
+                  exchange::reserve);
           conditions.apply(spec, () -> present);
           if (idempotency != null) {
             spec.requestId(idempotency.request(body));

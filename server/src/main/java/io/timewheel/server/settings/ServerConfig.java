@@ -17,7 +17,7 @@ import java.util.Set;
  * @param maxConnections the largest number of connections; further ones are refused
  * @param maxWaitingClaims the largest number of waiting claims
  * @param maxStreams the largest number of open event streams
- * @param maxBodyBytes the largest number of bytes of bodies in memory
+ * @param maxBodyBytes the largest memory of bodies
  * @param maxBodyTime the longest time for a client to send a body
  * @param work limits of the work for requests, and of their answers
  */
@@ -36,7 +36,7 @@ public record ServerConfig(
   /** The default port. */
   public static final int DEFAULT_PORT = 7400;
 
-  private static final long LEAST_BODY_BYTES = 32L << 20;
+  private static final long LEAST_BODY_BYTES = 40L << 20;
 
   /** Copies the set, and checks that nothing is null. */
   public ServerConfig {

@@ -14,7 +14,7 @@ import java.time.Duration;
  *     them of one client
  * @param maxWait the longest wait of a request for its turn
  * @param maxAnswerBytes the number of bytes of answers that may wait for their clients
- * @param maxStall the longest time in which a client accepts no part of a large answer
+ * @param maxStall the longest time for a client to accept a part of an answer or of a stream
  * @param storeTimeout the time within which the store must answer a request
  */
 public record WorkLimits(

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.json;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import io.timewheel.api.BatchItem;
 import io.timewheel.api.RawJson;
 import io.timewheel.api.TimerRequest;
 import io.timewheel.server.problem.Problem;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -16,16 +19,18 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import tools.jackson.databind.annotation.JsonDeserialize;
 
 class JsonReaderTest {
-  private record Batch(
-      @JsonDeserialize(using = Timers.class) @Nullable List<Parsed<BatchItem>> timers) {}
+  private record Batch(@Nullable List<Object> timers) {}
 
-  private static final class Timers extends Parsed.Elements<BatchItem> {
-    Timers() {
-      super(BatchItem.class, "id");
+  /** Parses a batch that arrives in parts of three bytes. */
+  private static List<Parsed<BatchItem>> timers(String text) {
+    Elements elements = new Elements();
+    byte[] bytes = text.getBytes(UTF_8);
+    for (int at = 0; at < bytes.length; at += 3) {
+      elements.add(ByteBuffer.wrap(bytes, at, Math.min(3, bytes.length - at)));
     }
+    return elements.end().convert(Batch.class, "timers", BatchItem.class, "id", timer -> timer);
   }
 
   @ParameterizedTest
@@ -83,21 +88,18 @@ class JsonReaderTest {
   @Test
   void anElementIsRefusedAlone() {
     List<Parsed<BatchItem>> timers =
-        requireNonNull(
-            JsonReader.read(
-                    """
-                    {"timers":[
-                      {"id":"a","payload":{"x":1}},
-                      {"id":"b","target":{"headers":{"h":{"deep":[1]}},"queue":"q"},"zone":"UTC"},
-                      {"id":"c","id":"d","id":"e"},
-                      {"id":"f","retry":{"maxAttempts":5000000000}},
-                      7, [{"id":"g"}], null,
-                      {"id":"h","color":{"x":1},"payload":[2]},
-                      {"id":"i","payload":[3],"ifMatch":4}
-                    ]}\
-                    """,
-                    Batch.class)
-                .timers);
+        timers(
+            """
+            {"timers":[
+              {"id":"a","payload":{"x":1}},
+              {"id":"b","target":{"headers":{"h":{"deep":[1]}},"queue":"q"},"zone":"UTC"},
+              {"id":"c","id":"d","id":"e"},
+              {"id":"f","retry":{"maxAttempts":5000000000}},
+              7, [{"id":"g"}], null,
+              {"id":"h","color":{"x":1},"payload":[2]},
+              {"id":"i","payload":[3],"ifMatch":4}
+            ]}\
+            """);
 
     assertThat(timers)
         .map(timer -> timer.value() == null ? null : timer.value().id())
@@ -122,14 +124,63 @@ class JsonReaderTest {
     assertThat(last.ifMatch()).isEqualTo("\"4\"");
   }
 
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{\"timers\":[{}                     | 400",
+        "{\"timers\":[{}]                    | 400",
+        "{\"timers\":[{}]} {}                | 400",
+        "{\"timers\":[{}}]                   | 400",
+        "{\"timers\":[{},]}                  | 400",
+        "{\"timers\":[,{}]}                  | 400",
+        "{\"timers\":[{} {}]}                | 400",
+        "{\"timers\":[{\"x\":[}]}]}          | 400",
+        "{\"timers\":[{\"x\":tru},{}]}       | 400",
+        "{\"timers\":[7,[tru]]}              | 400",
+        "{\"timers\":[{}],\"timers\":[{}]}   | 400",
+        "{\"timers\":[{}],\"x\":[{}]}        | 400",
+        "{\"timers\":{\"a\":{}}}             | 400",
+        "[{\"timers\":[{}]}]                 | 400",
+        "{\"timers\":[ ]}                    | 422",
+        "{\"timers\":null}                   | 422",
+        "{}                                  | 422",
+      })
+  void aBatchIsRefusedAsAWhole(String text, int status) {
+    Problem problem =
+        requireNonNull(catchThrowableOfType(Problem.Failure.class, () -> timers(text))).problem();
+
+    assertThat(problem.status()).isEqualTo(status);
+  }
+
   @Test
-  void onlyOneElementAboveTheLimitIsKept() {
-    String elements = "{},".repeat(5_000) + "{}";
+  void theElementThatIsNotJsonIsNamed() {
+    assertThatThrownBy(() -> timers("{\"timers\":[{},{\"id\":}]}"))
+        .hasMessageStartingWith("timers[1]: not JSON at line 1, column 7");
+  }
 
+  @Test
+  void bracketsInTextsSeparateNoElements() {
     List<Parsed<BatchItem>> timers =
-        requireNonNull(JsonReader.read("{\"timers\":[" + elements + "]}", Batch.class).timers);
+        timers(
+            "{ \"timers\" :\n"
+                + "[ {\"id\":\"],\\\"}{\\\\\"} , {\"payload\": {\"]\" : [ \"}\" ]} } ] }");
 
-    assertThat(timers).hasSize(Parsed.MAX_ELEMENTS + 1);
+    assertThat(timers).hasSize(2);
+    assertThat(requireNonNull(timers.get(0).value()).id()).isEqualTo("],\"}{\\");
+    assertThat(requireNonNull(timers.get(1).value()).payload())
+        .isEqualTo(new RawJson("{\"]\" : [ \"}\" ]}"));
+  }
+
+  @Test
+  void anElementThatIsTooLargeIsRefusedAlone() {
+    String large = "{\"id\":\"a\",\"payload\":\"" + "€".repeat(90_000) + "\"}";
+
+    List<Parsed<BatchItem>> timers = timers("{\"timers\":[" + large + ",{\"id\":\"b\"}]}");
+
+    assertThat(timers).map(Parsed::id).containsExactly("a", null);
+    assertThat(requireNonNull(timers.get(0).problem()).status()).isEqualTo(413);
+    assertThat(requireNonNull(timers.get(1).value()).id()).isEqualTo("b");
   }
 
   @Test
@@ -140,9 +191,7 @@ class JsonReaderTest {
             .collect(Collectors.joining(","));
     String timer = "{\"id\":\"a\",\"headers\":{" + headers + "}}";
 
-    List<Parsed<BatchItem>> timers =
-        requireNonNull(
-            JsonReader.read("{\"timers\":[" + timer + ",{\"id\":\"b\"}]}", Batch.class).timers);
+    List<Parsed<BatchItem>> timers = timers("{\"timers\":[" + timer + ",{\"id\":\"b\"}]}");
 
     Problem problem = requireNonNull(timers.get(0).problem());
     assertThat(problem.status()).isEqualTo(422);
