@@ -132,8 +132,7 @@ class TimerPatchTest {
   /** A text in JSON may contain half of a pair, which UTF-8 cannot. */
   @Test
   void keepsLoneSurrogatesOfOtherFieldsOfThePayload() {
-    put(
-        "{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"},\"payload\":{\"a\":\"b\\udc00\"}}");
+    put("{\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"},\"payload\":{\"a\":\"b\\udc00\"}}");
     patched("{\"payload\":{\"é\":1}}");
     assertThat(running.get(path).response().body())
         .contains("\"payload\":{\"a\":\"b\\udc00\",\"é\":1}");
