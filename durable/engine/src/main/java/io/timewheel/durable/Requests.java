@@ -263,7 +263,8 @@ final class Requests {
   }
 
   List<Instant> preview(TimerSpec spec, int count) {
-    return new TimerInfo(TimerRecord.scheduled(change(spec), 0, null), TimerRecord.NONE).runs(count);
+    return new TimerInfo(TimerRecord.scheduled(change(spec), 0, null), TimerRecord.NONE)
+        .runs(count);
   }
 
   // Leases

@@ -48,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * expects a number, the timers are counted first. If the number differs, nothing is changed.
  * Otherwise, only counted versions of timers are changed, even if others match meanwhile.
  *
- * <p>No quota counts these verbs, which operators need most when a quota is used up. They have their
- * own limits: the number at a time, and the pace of all together.
+ * <p>No quota counts these verbs, which operators need most when a quota is used up. They have
+ * their own limits: the number at a time, and the pace of all together.
  */
 public final class BulkResource {
   private static final int MAX_BODY = 16 * 1024;
