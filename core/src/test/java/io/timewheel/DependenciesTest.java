@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 
 /** Core needs only the Java base module. It uses Flight Recorder if it is present. */
 class DependenciesTest {
-  private static final String EVENTS = "io\\.timewheel\\.(Events|JfrEvents(\\$.*)?)";
+  private static final String EVENTS = "io\\.timewheel\\.(Jfr)?Events(\\$.*)?";
 
   @Test
   void moduleRequiresOnlyJavaBaseAtRunTime() {
