@@ -72,7 +72,7 @@ class DiskTest {
       assertThat(open.counts()).containsKey("ns");
       assertThat(openedByAnother(store))
           .startsWith(Opener.REFUSED + "UNAVAILABLE " + store)
-          .contains("LOCK");
+          .contains("is in use by another store");
       assertThatThrownBy(() -> Stores.open(store, Log.NONE))
           .isInstanceOf(StoreException.class)
           .hasMessageContaining(store.toString());
