@@ -106,6 +106,7 @@ class DocumentationTest {
         found(WARNING, source("durable/engine", "durable/rocksdb", "durable/jdbc"));
 
     assertThat(warnings)
+        .filteredOn(warning -> warning.contains("\"")) // OperatorLog logs the texts of others
         .hasSizeGreaterThan(25)
         .allSatisfy(
             warning -> {

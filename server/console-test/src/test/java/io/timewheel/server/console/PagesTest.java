@@ -52,7 +52,7 @@ class PagesTest extends ConsoleTest {
   private static final Map<String, String> TEXTS =
       Map.of(
           "#/timer/shop/broken", "HTTP 502 Bad Gateway",
-          "#/queues", "1 ready timer",
+          "#/queues", "ready timers. The queue that has waited longest is first.",
           "#/cluster", "One node uses an embedded store");
 
   /** True if a page shows more than a place for its content. */
