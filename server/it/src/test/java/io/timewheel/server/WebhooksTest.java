@@ -470,7 +470,7 @@ class WebhooksTest {
       strings = {
         "shop namespace=other " + SECRET,
         "shop host=other.example " + SECRET,
-        "shop host=127.0.0.1 " + SECRET,
+        "shop host=https://127.0.0.1 " + SECRET,
         "shop host=http://127.0.0.1 " + SECRET,
         "shop header=x",
         "other " + SECRET
@@ -486,7 +486,7 @@ class WebhooksTest {
   @Test
   void aRestrictionAppliesToTimersThatExist() throws Exception {
     running.put(path("a"), body(receiver.url("/"), TWICE, "").replace("\"PT0S\"", "\"PT1H\""));
-    write("shop host=127.0.0.1 " + SECRET); // port 443
+    write("shop host=https://127.0.0.1 " + SECRET);
     running.post(path("a") + ":run", null);
 
     assertThat(await("a", FAILED).lastError())

@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * A secret of the server's configuration, and the targets that may use it.
@@ -19,7 +20,8 @@ import java.util.stream.Collectors;
  * @param namespaces the namespaces whose timers may use it; empty for all
  * @param hosts the hosts that may receive it, over HTTPS on port 443 unless a scheme or a port is
  *     given: {@code *.shop.example} for all names below a domain, {@code *} for all hosts, schemes
- *     and ports; empty if only an administrator may name it
+ *     and ports. A loopback host stands for all its schemes and ports. Empty if only an
+ *     administrator may name it
  */
 public record ConfiguredSecret(
     List<WebhookSecret> keys, String headerValue, Set<String> namespaces, Set<String> hosts) {
@@ -29,6 +31,9 @@ public record ConfiguredSecret(
 
   private static final String ALL = "*";
 
+  /** Hosts that no other machine can be. Receivers of tests are often there, on any port. */
+  private static final Set<String> LOOPBACK = Set.of("127.0.0.1", "[::1]", "localhost");
+
   /**
    * Copies the collections, and completes the hosts to origins.
    *
@@ -37,20 +42,27 @@ public record ConfiguredSecret(
   public ConfiguredSecret {
     keys = List.copyOf(keys);
     namespaces = Set.copyOf(namespaces);
-    hosts = hosts.stream().map(ConfiguredSecret::origin).collect(Collectors.toUnmodifiableSet());
+    hosts =
+        hosts.stream().flatMap(ConfiguredSecret::origins).collect(Collectors.toUnmodifiableSet());
   }
 
-  private static String origin(String host) {
+  private static Stream<String> origins(String host) {
     Matcher parts = HOST.matcher(host.toLowerCase(Locale.ROOT));
     if (!parts.matches()) {
       throw new IllegalArgumentException(
           "host= (expected: hosts such as shop.example, *.shop.example:8443 or http://10.0.0.1)");
     }
-    String scheme = requireNonNullElse(parts.group(1), "https");
+    if (host.equals(ALL)) {
+      return Stream.of(ALL);
+    }
+    String name = parts.group(2);
     String port = parts.group(3);
-    return host.equals(ALL)
-        ? host
-        : WebhookTarget.origin(scheme, parts.group(2), port == null ? -1 : Integer.parseInt(port));
+    if (parts.group(1) == null && port == null && LOOPBACK.contains(name)) {
+      return Stream.of("http://" + name + ":*", "https://" + name + ":*");
+    }
+    String scheme = requireNonNullElse(parts.group(1), "https");
+    return Stream.of(
+        WebhookTarget.origin(scheme, name, port == null ? -1 : Integer.parseInt(port)));
   }
 
   /**
