@@ -46,9 +46,9 @@ class DueBoundsTest {
   }
 
   @Test
-  void findsATimerBehindTheEndOfAnEmptyScan() {
+  void findsATimerBehindTheEndOfAnEmptyScan() throws SQLException {
     long nowMillis = node.clock.millis() + node.store.clockOffsetMillis();
-    node.commit(schedule("a", nowMillis - 100_000));
+    becomesVisible(nowMillis - 100_000);
     assertThat(node.store.due(shard, nowMillis - 100_000, null, 10)).isEmpty();
     assertThat(due()).hasSize(1);
   }
