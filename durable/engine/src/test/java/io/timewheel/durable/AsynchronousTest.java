@@ -10,6 +10,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.FaultyStore;
+import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -182,6 +183,7 @@ class AsynchronousTest {
     isFull.set(true);
     var paused = closing.pauseAsync("ns").toCompletableFuture();
     closing.close(Duration.ZERO);
+    Await.until(paused::isDone); // a thread of the engine completes it
     assertThat(paused).isCompletedExceptionally();
   }
 
