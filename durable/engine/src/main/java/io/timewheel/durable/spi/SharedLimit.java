@@ -52,9 +52,9 @@ public record SharedLimit(double perSecond, int maxRunning) {
   }
 
   /**
-   * Refills tokens. The time of the tokens never goes back, because the nodes' clocks differ and no
-   * time must be counted twice. After the clock was set back by more, the limit is as if it were
-   * unused.
+   * Refills tokens. The nodes' clocks differ, so the time of the tokens does not go back: otherwise
+   * the same time would be counted twice. After the clock was set back by more than 5 s, the limit
+   * is as if it were unused.
    *
    * @param before the previous tokens
    * @param nowMillis the present time
