@@ -5,6 +5,7 @@ import static io.timewheel.durable.Scene.spec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.Handler;
 import io.timewheel.durable.model.RetryPolicy;
@@ -50,6 +51,26 @@ class FailuresTest {
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.firings.get(3).attempt()).isEqualTo(1);
     assertThat(scene.firings.get(3).fireId()).isEqualTo(scene.firings.get(0).fireId());
+  }
+
+  @Test
+  void shortensErrorsSoThatARecordStaysSmall() {
+    String start = "java.lang.IllegalStateException: ";
+    String error = "x".repeat(199 - start.length()) + "\uD83D\uDE00" + "y".repeat(4_000);
+    scene.handler =
+        firing -> {
+          throw new IllegalStateException(error);
+        };
+    scene.timer.schedule(
+        spec("a")
+            .after(Duration.ZERO)
+            .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(10))));
+    scene.advance(60_000);
+    String latest = (start + error).substring(0, 4_000);
+    String earlier = latest.substring(0, 199); // a pair of surrogates is not separated
+    assertThat(scene.timer.get("shop", "a").orElseThrow().attempts())
+        .extracting(Attempt::error)
+        .containsExactly(earlier, earlier, latest);
   }
 
   @Test

@@ -39,7 +39,6 @@ public final class LeaseResource {
   private static final String FIRINGS = "/v1/namespaces/{ns}/firings";
   private static final int MAX_BODY = 64 * 1024;
   private static final int MAX_BATCH_BODY = 16 << 20;
-  private static final int MAX_ERROR = 4_000;
 
   /** The length of the longest fire ID. A refused ID may be longer. */
   private static final int MAX_SHOWN_ID = 720;
@@ -127,10 +126,9 @@ public final class LeaseResource {
   private static LeaseChange nack(
       DurableTimer timer, FireId fireId, LeaseRequest.Nack nack, String token) {
     String error = requireNonNullElse(nack.error(), "the consumer gave no reason");
-    String kept = error.length() > MAX_ERROR ? error.substring(0, MAX_ERROR) : error;
     Duration after = nack.after();
     return LeaseChange.nack(
-        fireId, token, kept, after == null ? null : TimerSpecs.checkedAfter(after, timer.now()));
+        fireId, token, error, after == null ? null : TimerSpecs.checkedAfter(after, timer.now()));
   }
 
   private static LeaseChange extend(

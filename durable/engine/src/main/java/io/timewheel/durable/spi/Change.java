@@ -273,7 +273,7 @@ public sealed interface Change {
    *     the others the time of the next attempt
    * @param nextScheduledAt for {@link End#RESCHEDULED}, the run of a recurring timer after the
    *     postponed one, {@link TimerRecord#NEVER} if there is none; ignored for the others
-   * @param error the reason for the failure, or null
+   * @param error the reason for the failure, cut to 4,000 characters, or null
    * @param trace the first lines of the stack trace of the failure, or null
    * @param claimed the record as the claim left it, if the engine still has it; null otherwise. A
    *     store that writes conditionally need not read the record again
@@ -294,6 +294,25 @@ public sealed interface Change {
       @Nullable RequestId request,
       long now)
       implements Change {
+    /**
+     * Limits the length of the error.
+     *
+     * @param key the timer
+     * @param token the claim
+     * @param epoch the epoch of the owner, or 0
+     * @param end how the attempt ended
+     * @param nextAt the next run or attempt
+     * @param nextScheduledAt the run after a postponed one
+     * @param error the reason for the failure, or null
+     * @param trace the first lines of the stack trace, or null
+     * @param claimed the record as the claim left it, or null
+     * @param request the request ID, or null
+     * @param now the time of the change
+     */
+    public Finish {
+      error = ErrorTexts.latest(error);
+    }
+
     /**
      * Creates an end that does not postpone the run. The store must read the claim.
      *

@@ -385,6 +385,9 @@ public record TimerRecord(
       former = open.ended(how);
       claim = null;
       List<Attempt> longer = new ArrayList<>(attempts);
+      if (error != null) {
+        longer.replaceAll(ErrorTexts::earlier);
+      }
       longer.add(new Attempt(open.attempt(), open.scheduledAt(), open.beganAt(), now, how, error));
       int surplus = longer.size() - MAX_ATTEMPTS_KEPT;
       attempts = surplus > 0 ? longer.subList(surplus, longer.size()) : longer;

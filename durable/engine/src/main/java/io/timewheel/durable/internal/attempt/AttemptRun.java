@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
 /** Runs one claimed attempt: calls the handler and records the outcome. */
 public final class AttemptRun implements AttemptTask, Runnable {
   private static final System.Logger LOG = GuardedLog.LOG;
-  private static final int MAX_ERROR_LENGTH = 1_000;
   private static final long NOT_HANDED = Long.MAX_VALUE;
 
   /**
@@ -359,12 +358,12 @@ public final class AttemptRun implements AttemptTask, Runnable {
 
   private void failed(Throwable error, @Nullable Instant notBefore) {
     OptionalLong retryAt = context.retries().next(record, claim, askedMillis(notBefore));
-    String text = cut(text(error));
-    String trace = trace(error, text, retryAt);
+    String text = text(error);
     AttemptEnd end =
         retryAt.isEmpty()
             ? end(Change.Finish.End.EXHAUSTED, context.policy().nextRun(record, claim), text)
             : end(Change.Finish.End.FAILED, new NextRun(retryAt.getAsLong(), 0), text);
+    String trace = trace(error, requireNonNull(end.change().error()), retryAt);
     context.ends().record(holder, new AttemptEnd(end.change().withTrace(trace), end.dropped()));
   }
 
@@ -414,7 +413,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
             end,
             next.atMillis(),
             TimerRecord.NEVER,
-            error == null ? null : cut(error),
+            error,
             null,
             record,
             null,
@@ -500,10 +499,6 @@ public final class AttemptRun implements AttemptTask, Runnable {
       late = outOfTime;
     }
     return late ? "exceeded its time limit of " + config.timeLimit() : textOf(error);
-  }
-
-  private static String cut(String error) {
-    return error.length() > MAX_ERROR_LENGTH ? error.substring(0, MAX_ERROR_LENGTH) : error;
   }
 
   private static String textOf(Throwable error) {
