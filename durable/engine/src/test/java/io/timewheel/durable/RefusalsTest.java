@@ -61,7 +61,7 @@ class RefusalsTest extends OnStand {
     start();
     timer.schedule(spec("a").after(Duration.ZERO));
     stand.settle();
-    assertThat(timer("a").attempts().get(0).error()).hasSize(1_000);
+    assertThat(timer("a").attempts().get(0).error()).hasSize(4_000);
   }
 
   @Test
