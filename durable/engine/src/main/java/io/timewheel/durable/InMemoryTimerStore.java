@@ -52,7 +52,6 @@ public final class InMemoryTimerStore implements TimerStore {
   private static final class Data {
     final StoreTraits traits;
     final MemoryTables tables;
-    final long[] epochs;
     final @Nullable InMemoryTimerStore[] owners;
     final List<InMemoryTimerStore> sessions = new CopyOnWriteArrayList<>();
     volatile boolean notifications = true;
@@ -60,7 +59,6 @@ public final class InMemoryTimerStore implements TimerStore {
     Data(StoreTraits traits) {
       this.traits = traits;
       tables = new MemoryTables(traits.shards());
-      epochs = new long[traits.shards()];
       owners = new InMemoryTimerStore[traits.shards()];
     }
   }
@@ -118,7 +116,7 @@ public final class InMemoryTimerStore implements TimerStore {
     synchronized (data) {
       before = data.owners[shard];
       data.owners[shard] = this;
-      epoch = ++data.epochs[shard];
+      epoch = data.tables.nextEpoch(shard);
     }
     if (before != null && !before.closed && before.listener != null) {
       before.listener.lost(shard);
@@ -170,16 +168,7 @@ public final class InMemoryTimerStore implements TimerStore {
 
   @Override
   public List<Outcome> commit(List<Change> changes) {
-    List<Outcome> outcomes = new ArrayList<>(changes.size());
-    synchronized (data) {
-      checkOpen();
-      for (Change change : changes) {
-        int shard = data.tables.shardOf(change.key());
-        boolean stale = change.epoch() != 0 && change.epoch() != data.epochs[shard];
-        outcomes.add(
-            stale ? new Outcome(Outcome.Answer.STALE_OWNER, 0, null) : data.tables.apply(change));
-      }
-    }
+    List<Outcome> outcomes = locked(() -> data.tables.commit(changes));
     if (data.notifications) {
       outcomes.forEach(this::notification);
     }
@@ -284,12 +273,12 @@ public final class InMemoryTimerStore implements TimerStore {
 
   @Override
   public Map<String, Map<TimerState, Long>> counts() {
-    return locked(data.tables::counts);
+    return locked(() -> data.tables.counts().namespaces());
   }
 
   @Override
   public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
-    return locked(() -> data.tables.queueCounts(namespace));
+    return locked(() -> data.tables.counts().queues(namespace));
   }
 
   @Override
@@ -384,8 +373,7 @@ public final class InMemoryTimerStore implements TimerStore {
 
   @Override
   public int importTimers(List<CopiedTimer> timers) {
-    List<TimerRecord> taken =
-        locked(() -> timers.stream().filter(data.tables::take).map(CopiedTimer::record).toList());
+    List<TimerRecord> taken = locked(() -> data.tables.take(timers));
     if (data.notifications) {
       taken.forEach(record -> notification(new Outcome(Outcome.Answer.APPLIED, 0, record)));
     }

@@ -37,6 +37,7 @@ class ArchitectureTest {
       Stream.of(
               ".model",
               ".spi",
+              ".spi.batch",
               ".internal.health",
               ".internal.time",
               ".internal.commit",

@@ -17,7 +17,6 @@ import static io.timewheel.durable.spi.Transitions.same;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Outcome.Answer;
-import io.timewheel.durable.spi.Transitions.Context;
 import java.util.Set;
 
 /**
@@ -29,7 +28,7 @@ final class OwnerSteps {
 
   private OwnerSteps() {}
 
-  static Outcome begin(TimerRecord current, Change.Begin change, Context context) {
+  static Outcome begin(TimerRecord current, Change.Begin change, Facts facts) {
     Claim open = current.claim();
     if (open != null && open.token().equals(change.token())) {
       return answer(Answer.APPLIED, current);
@@ -48,7 +47,7 @@ final class OwnerSteps {
         return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
       }
     }
-    if (context.paused(current.key().namespace()) || (takeOver && current.paused())) {
+    if (facts.paused(current.key().namespace()) || (takeOver && current.paused())) {
       return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
     }
     int attempt = current.attempt() + 1;
@@ -91,7 +90,7 @@ final class OwnerSteps {
     return scheduledAt != NONE && current.attempt() == 0 && current.runAt() == NONE;
   }
 
-  static Outcome makeReady(TimerRecord current, Change.MakeReady change, Context context) {
+  static Outcome makeReady(TimerRecord current, Change.MakeReady change, Facts facts) {
     boolean takeOver = isLost(current, change.epoch(), change.now());
     if (!same(current, change.version(), change.revision())
         || (!WAITING.contains(current.state()) && !takeOver)) {
@@ -104,7 +103,7 @@ final class OwnerSteps {
         return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
       }
     }
-    if (context.paused(current.key().namespace()) || (takeOver && current.paused())) {
+    if (facts.paused(current.key().namespace()) || (takeOver && current.paused())) {
       return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
     }
     if (isDecided(current, change.scheduledAt())) {
@@ -128,7 +127,7 @@ final class OwnerSteps {
     return answer(Answer.APPLIED, next.build(change.now()));
   }
 
-  static Outcome retime(TimerRecord current, Change.Retime change, Context context) {
+  static Outcome retime(TimerRecord current, Change.Retime change, Facts facts) {
     if (!same(current, change.version(), change.revision())) {
       return answer(Answer.OUTDATED, current);
     }
@@ -137,7 +136,7 @@ final class OwnerSteps {
     long fireAt = Math.max(change.now(), change.fireAt());
     TimerRecord.Builder next = current.toBuilder();
     if (current.state() == SCHEDULED && current.definition().isRecurring()) {
-      next.version(context.nextVersion(current.version()))
+      next.version(facts.nextVersion(current.version()))
           .dueAt(change.fireAt())
           .state(SCHEDULED, fireAt);
     } else if (current.state() == RETRYING && before) {

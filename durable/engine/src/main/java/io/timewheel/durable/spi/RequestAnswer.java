@@ -41,15 +41,14 @@ public record RequestAnswer(
    *
    * @param change the change
    * @param outcome its outcome
-   * @param context looks up the stored answer
+   * @param facts looks up the stored answer
    * @return the answer; null if there is nothing to keep
    */
-  public static @Nullable RequestAnswer of(
-      Change change, Outcome outcome, Transitions.Context context) {
+  public static @Nullable RequestAnswer of(Change change, Outcome outcome, Facts facts) {
     RequestId request = change.request();
     if (request == null
         || !isKept(change, outcome)
-        || (outcome.repeated() && context.answer(change.key(), request.id()) != null)) {
+        || (outcome.repeated() && facts.answer(change.key(), request.id()) != null)) {
       return null;
     }
     return new RequestAnswer(

@@ -7,14 +7,13 @@ import static io.timewheel.durable.spi.Transitions.answer;
 
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.spi.Outcome.Answer;
-import io.timewheel.durable.spi.Transitions.Context;
 import org.jspecify.annotations.Nullable;
 
 /** Applies a {@link Change.Schedule} to an existing or absent timer. */
 final class ScheduleStep {
   private ScheduleStep() {}
 
-  static Outcome apply(@Nullable TimerRecord current, Change.Schedule change, Context context) {
+  static Outcome apply(@Nullable TimerRecord current, Change.Schedule change, Facts facts) {
     boolean unfinished = current != null && !current.state().isFinished();
     boolean ended = !unfinished && current != null && hasEnded(current, change);
     TimerRecord present = unfinished || change.evenFinished() || ended ? current : null;
@@ -33,12 +32,12 @@ final class ScheduleStep {
     if (present != null && isSame(present, change)) {
       return answer(Answer.UNCHANGED, present);
     }
-    if (!unfinished && context.pending(change.key().namespace()) >= change.maxPending()) {
+    if (!unfinished && facts.pending(change.key().namespace()) >= change.maxPending()) {
       return current == null
           ? new Outcome(Answer.OVER_LIMIT, 0, null)
           : answer(Answer.OVER_LIMIT, current);
     }
-    return answer(unfinished ? Answer.REPLACED : Answer.CREATED, made(current, change, context));
+    return answer(unfinished ? Answer.REPLACED : Answer.CREATED, made(current, change, facts));
   }
 
   /**
@@ -61,8 +60,8 @@ final class ScheduleStep {
   }
 
   private static TimerRecord made(
-      @Nullable TimerRecord current, Change.Schedule change, Context context) {
-    long version = context.nextVersion(current == null ? 0 : current.version());
+      @Nullable TimerRecord current, Change.Schedule change, Facts facts) {
+    long version = facts.nextVersion(current == null ? 0 : current.version());
     Claim former = null;
     if (current != null) {
       former =

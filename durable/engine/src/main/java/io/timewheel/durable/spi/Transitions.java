@@ -9,68 +9,29 @@ import static io.timewheel.durable.spi.TimerRecord.NEVER;
 import static io.timewheel.durable.spi.TimerRecord.NONE;
 
 import io.timewheel.durable.model.RequestId;
-import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Outcome.Answer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Computes the new record and the answer for each combination of state and change. The methods are
  * pure: they read no clock and keep no state. {@code docs/internals/transitions.md} contains the
- * same rules as a table.
- *
- * <p>This class ignores the epoch of a change. A store compares it before it calls this class.
+ * same rules as a table. They ignore the epoch of a change.
  */
 public final class Transitions {
   private Transitions() {}
-
-  /** Gives access to other data of the store. */
-  public interface Context {
-    /**
-     * Returns a version that this key has never had.
-     *
-     * @param above the present version, which it must exceed; 0 if there is no record
-     * @return the version
-     */
-    long nextVersion(long above);
-
-    /**
-     * Counts the unfinished timers of a namespace.
-     *
-     * @param namespace the namespace
-     * @return their number
-     */
-    long pending(String namespace);
-
-    /**
-     * Returns whether a namespace, or everything, is paused.
-     *
-     * @param namespace the namespace
-     * @return true if it is paused
-     */
-    boolean paused(String namespace);
-
-    /**
-     * Looks up the answer to an earlier request, which may be in the same batch.
-     *
-     * @param key the timer
-     * @param id the ID of the request
-     * @return the answer; null if there is none
-     */
-    @Nullable RequestAnswer answer(TimerKey key, String id);
-  }
 
   /**
    * Applies one change.
    *
    * @param current the present record; null if there is none
    * @param change the change
-   * @param context the other data of the store
+   * @param facts the other data of the store
    * @return the outcome; the store need not write it if its record is {@code current}
    */
-  public static Outcome apply(@Nullable TimerRecord current, Change change, Context context) {
+  public static Outcome apply(@Nullable TimerRecord current, Change change, Facts facts) {
     RequestId request = change.request();
     if (request != null) {
-      RequestAnswer first = context.answer(change.key(), request.id());
+      RequestAnswer first = facts.answer(change.key(), request.id());
       if (first != null) {
         return first.repeated(request, current);
       }
@@ -81,21 +42,21 @@ public final class Transitions {
           : new Outcome(Answer.APPLIED, keep.value(), current);
     }
     if (change instanceof Change.Schedule schedule) {
-      return ScheduleStep.apply(current, schedule, context);
+      return ScheduleStep.apply(current, schedule, facts);
     }
     if (current == null) {
       return new Outcome(Answer.NOT_FOUND, 0, null);
     }
     if (change instanceof Change.Begin begin) {
-      return OwnerSteps.begin(current, begin, context);
+      return OwnerSteps.begin(current, begin, facts);
     } else if (change instanceof Change.Finish finish) {
       return EndSteps.finish(current, finish);
     } else if (change instanceof Change.MakeReady ready) {
-      return OwnerSteps.makeReady(current, ready, context);
+      return OwnerSteps.makeReady(current, ready, facts);
     } else if (change instanceof Change.Cancel cancel) {
       return cancel(current, cancel);
     } else if (change instanceof Change.Move move) {
-      return move(current, move, context);
+      return move(current, move, facts);
     } else if (change instanceof Change.Verb verb) {
       return VerbSteps.apply(current, verb);
     } else if (change instanceof Change.Extend extend) {
@@ -103,7 +64,7 @@ public final class Transitions {
     } else if (change instanceof Change.Skip skip) {
       return OwnerSteps.skip(current, skip);
     } else if (change instanceof Change.Retime retime) {
-      return OwnerSteps.retime(current, retime, context);
+      return OwnerSteps.retime(current, retime, facts);
     } else if (change instanceof Change.Park park) {
       return OwnerSteps.park(current, park);
     }
@@ -128,7 +89,7 @@ public final class Transitions {
 
   // Move, cancel
 
-  private static Outcome move(TimerRecord current, Change.Move change, Context context) {
+  private static Outcome move(TimerRecord current, Change.Move change, Facts facts) {
     if (differs(current, change.version())) {
       return answer(Answer.VERSION_DIFFERS, current);
     }
@@ -142,7 +103,7 @@ public final class Transitions {
     return answer(
         Answer.APPLIED,
         current.toBuilder()
-            .version(context.nextVersion(current.version()))
+            .version(facts.nextVersion(current.version()))
             .state(
                 paused ? PAUSED : SCHEDULED,
                 paused ? NEVER : Math.max(change.dueAt(), change.now()))

@@ -24,6 +24,7 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.Transitions;
+import io.timewheel.durable.spi.batch.StateCounts;
 import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -298,10 +299,10 @@ class DirectWritesTest {
               .records()
               .finish(ends, List.of(new Records.Step(record, cancelled)))
               .get();
-      node.store
-          .server()
-          .shared()
-          .count(ends, Map.of("shop", Map.of(TimerState.SCHEDULED, -1L, TimerState.CANCELLED, 1L)));
+      StateCounts counts = new StateCounts();
+      counts.add(record, -1);
+      counts.add(cancelled, 1);
+      node.store.server().shared().count(ends, counts);
       ends.send();
       CompletableFuture<Outcome> commit =
           CompletableFuture.supplyAsync(

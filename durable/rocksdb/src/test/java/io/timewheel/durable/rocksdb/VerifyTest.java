@@ -9,6 +9,7 @@ import static org.assertj.core.api.InstanceOfAssertFactories.STRING;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
@@ -30,6 +31,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -277,8 +279,7 @@ class VerifyTest {
 
   @Test
   void findsWrongCounters() throws RocksDBException {
-    long[] states = new long[Codes.STATES.size()];
-    states[0] = 3;
+    Map<TimerState, Long> states = Map.of(TimerState.SCHEDULED, 3L);
     damage(
         batch -> {
           batch.delete(Family.META, Meta.counts("closed"));
@@ -400,8 +401,7 @@ class VerifyTest {
 
   @Test
   void aRepairedStoreContinuesWithCorrectCounters() throws RocksDBException {
-    long[] states = new long[Codes.STATES.size()];
-    states[0] = 3;
+    Map<TimerState, Long> states = Map.of(TimerState.SCHEDULED, 3L);
     damage(batch -> batch.put(Family.META, Meta.counts("nobody"), Counts.encode(states)));
     try (RocksTimerStore store = Fixture.open(directory)) {
       assertThat(store.repair().problems()).isOne();

@@ -35,6 +35,8 @@ import org.junit.jupiter.api.Test;
 
 /** Verifies ready timers and claim leases. */
 abstract class QueueContract extends AttemptContract {
+  private static final int LARGE = 64 * 1024;
+
   void makeReady(String id, long now) {
     makeReady("orders", id, now);
   }
@@ -57,6 +59,25 @@ abstract class QueueContract extends AttemptContract {
   static Change.Finish end(TimerRecord leased, Change.Finish.End end, long now) {
     return new Change.Finish(
         leased.key(), requireNonNull(leased.claim()).token(), 0, end, NEVER, null, now);
+  }
+
+  private void makeLargeReady(int count) {
+    TimerDefinition large =
+        new TimerDefinition(
+            "",
+            "orders",
+            true,
+            new byte[LARGE],
+            Map.of(),
+            RetryPolicy.DEFAULT,
+            MissedRuns.FIRE_ONCE,
+            0);
+    for (int i = 0; i < count; i++) {
+      TimerKey key = key("large" + i);
+      commit(schedule(key, NOW, large, Change.Condition.NONE, 0, null));
+      TimerRecord read = read(key);
+      commit(new Change.MakeReady(key, read.version(), read.revision(), epoch(key), NONE, NOW + i));
+    }
   }
 
   @Test
@@ -108,24 +129,9 @@ abstract class QueueContract extends AttemptContract {
   @Test
   void aLeaseEndsAtASizeAndTheNextOneContinues() {
     int count = 70;
-    TimerDefinition large =
-        new TimerDefinition(
-            "",
-            "orders",
-            true,
-            new byte[64 * 1024],
-            Map.of(),
-            RetryPolicy.DEFAULT,
-            MissedRuns.FIRE_ONCE,
-            0);
-    for (int i = 0; i < count; i++) {
-      TimerKey key = key("large" + i);
-      commit(schedule(key, NOW, large, Change.Condition.NONE, 0, null));
-      TimerRecord read = read(key);
-      commit(new Change.MakeReady(key, read.version(), read.revision(), epoch(key), NONE, NOW + i));
-    }
+    makeLargeReady(count);
     List<TimerRecord> first = lease(1_000);
-    assertEquals(PageBuilder.MAX_BYTES / large.payload().length, first.size());
+    assertEquals(PageBuilder.MAX_BYTES / LARGE, first.size());
     assertEquals(count - first.size(), lease(1_000).size());
   }
 
@@ -210,6 +216,17 @@ abstract class QueueContract extends AttemptContract {
     commit(end(read(key("t0")), Change.Finish.End.SUCCEEDED, NOW));
     assertEquals(1, leaseLimited(new SharedLimit(0, 4), NOW + 60_000), "another one has ended");
     assertEquals(4, lease(10).size(), "without a limit");
+  }
+
+  @Test
+  void takesTokensForClaimsThatAreAsLargeAsMayBe() {
+    makeLargeReady(70);
+    SharedLimit rate = new SharedLimit(64, 0);
+    List<LeaseRequest> requests =
+        List.of(new LeaseRequest("shop", "orders", 1_000, NOW + 30_000, rate));
+    int first = lease(1_000, requests).size();
+    assertTrue(first > 0 && first <= PageBuilder.MAX_BYTES / LARGE, "claims: " + first);
+    assertEquals(64 - first, lease(1_000, requests).size());
   }
 
   @Test

@@ -10,6 +10,7 @@ import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.CopiedTimer;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.Facts;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.LocalLimits;
@@ -23,11 +24,12 @@ import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.spi.Transitions;
+import io.timewheel.durable.spi.batch.Cell;
+import io.timewheel.durable.spi.batch.Decision;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -38,11 +40,12 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** The data of the in-memory store: records and their indexes. Not thread-safe. */
-public final class MemoryTables implements Transitions.Context {
+public final class MemoryTables implements Facts {
   private final TreeMap<TimerKey, TimerRecord> records = new TreeMap<>();
   private final List<TreeMap<DuePosition, DueTimer>> due = new ArrayList<>();
 
@@ -52,13 +55,15 @@ public final class MemoryTables implements Transitions.Context {
   private final Map<TimerKey, TreeSet<DuePosition>> ready = new HashMap<>();
   private final TreeMap<String, TreeSet<DuePosition>> handlersReady = new TreeMap<>();
   private final TreeSet<DuePosition> finished = new TreeSet<>();
-  private final Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+  private final StateCounts counts = new StateCounts();
   private final Set<String> paused = new HashSet<>();
   private final Map<TimerKey, Map<String, RequestAnswer>> answers = new HashMap<>();
   private final LocalLimits limits = new LocalLimits();
+  private final long[] epochs;
   private long lastVersion;
 
   public MemoryTables(int shards) {
+    epochs = new long[shards];
     for (int i = 0; i < shards; i++) {
       due.add(new TreeMap<>());
       waiting.add(new TreeMap<>());
@@ -69,28 +74,53 @@ public final class MemoryTables implements Transitions.Context {
     return Shards.of(key, due.size());
   }
 
-  public Outcome apply(Change change) {
-    TimerRecord current = records.get(change.key());
-    Outcome outcome = Transitions.apply(current, change, this);
-    TimerRecord record = outcome.record();
-    if (record != null && outcome.changes(current)) {
-      put(current, record);
+  /** {@return the next epoch of a shard, whose earlier owners are then stale} */
+  public long nextEpoch(int shard) {
+    return ++epochs[shard];
+  }
+
+  public List<Outcome> commit(List<Change> changes) {
+    Decision decision = new Decision(this);
+    Map<TimerKey, Cell> cells = new LinkedHashMap<>();
+    List<Outcome> outcomes =
+        changes.stream()
+            .map(change -> decision.decide(cells.computeIfAbsent(change.key(), this::cell), change))
+            .toList();
+    apply(decision, cells.values());
+    return outcomes;
+  }
+
+  private Cell cell(TimerKey key) {
+    Cell cell = new Cell(key);
+    cell.found(records.get(key));
+    return cell;
+  }
+
+  private void apply(Decision decision, Collection<Cell> cells) {
+    for (Cell cell : cells) {
+      if (cell.isChanged()) {
+        TimerRecord before = cell.before();
+        if (before != null) {
+          unindex(before);
+        }
+        TimerRecord after = cell.after();
+        if (after == null) {
+          records.remove(cell.key());
+        } else {
+          put(after);
+        }
+      }
     }
-    RequestAnswer answer = RequestAnswer.of(change, outcome, this);
-    if (answer != null) {
+    counts.add(decision.counts());
+    for (RequestAnswer answer : decision.answers()) {
       answers
           .computeIfAbsent(answer.key(), key -> new LinkedHashMap<>())
           .put(answer.request().id(), answer);
     }
-    return outcome;
   }
 
-  private void put(@Nullable TimerRecord old, TimerRecord record) {
-    if (old != null) {
-      unindex(old);
-    }
+  private void put(TimerRecord record) {
     records.put(record.key(), record);
-    count(record, 1);
     if (record.isIndexed()) {
       DueTimer entry = record.due();
       due.get(shardOf(record.key())).put(entry.position(), entry);
@@ -111,7 +141,6 @@ public final class MemoryTables implements Transitions.Context {
   }
 
   private void unindex(TimerRecord record) {
-    count(record, -1);
     due.get(shardOf(record.key())).remove(record.due().position());
     waiting.get(shardOf(record.key())).remove(record.key());
     finished.remove(changedAt(record));
@@ -131,19 +160,6 @@ public final class MemoryTables implements Transitions.Context {
     }
   }
 
-  private void count(TimerRecord record, long change) {
-    for (String scope : Scopes.counting(record)) {
-      Map<TimerState, Long> states =
-          counts.computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class));
-      if (states.merge(record.state(), change, Long::sum) == 0) {
-        states.remove(record.state());
-        if (states.isEmpty()) {
-          counts.remove(scope);
-        }
-      }
-    }
-  }
-
   private static TimerKey queueOf(TimerRecord record) {
     return new TimerKey(record.key().namespace(), record.definition().handler());
   }
@@ -152,7 +168,7 @@ public final class MemoryTables implements Transitions.Context {
     return new DuePosition(record.changedAt(), record.key());
   }
 
-  // Data for transitions
+  // Facts
 
   @Override
   public long nextVersion(long above) {
@@ -162,11 +178,12 @@ public final class MemoryTables implements Transitions.Context {
 
   @Override
   public long pending(String namespace) {
-    long pending = 0;
-    for (Map.Entry<TimerState, Long> state : counts.getOrDefault(namespace, Map.of()).entrySet()) {
-      pending += state.getKey().isFinished() ? 0 : state.getValue();
-    }
-    return pending;
+    return counts.unfinished(namespace);
+  }
+
+  @Override
+  public boolean isStale(Change change) {
+    return change.epoch() != epochs[shardOf(change.key())];
   }
 
   @Override
@@ -276,29 +293,8 @@ public final class MemoryTables implements Transitions.Context {
     return buckets;
   }
 
-  public Map<String, Map<TimerState, Long>> counts() {
-    Map<String, Map<TimerState, Long>> copy = new HashMap<>();
-    counts.forEach(
-        (scope, states) -> {
-          if (!Scopes.isQueue(scope)) {
-            copy.put(scope, Map.copyOf(states));
-          }
-        });
-    return copy;
-  }
-
-  public Map<TimerKey, Map<TimerState, Long>> queueCounts(@Nullable String namespace) {
-    Map<TimerKey, Map<TimerState, Long>> copy = new HashMap<>();
-    counts.forEach(
-        (scope, states) -> {
-          if (Scopes.isQueue(scope)) {
-            TimerKey queue = Scopes.queueOf(scope);
-            if (namespace == null || namespace.equals(queue.namespace())) {
-              copy.put(queue, Map.copyOf(states));
-            }
-          }
-        });
-    return copy;
+  public StateCounts counts() {
+    return counts;
   }
 
   public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
@@ -331,48 +327,67 @@ public final class MemoryTables implements Transitions.Context {
     lastVersion = Math.max(lastVersion, version);
   }
 
-  /**
-   * Stores a record unchanged if it is newer than the present one. Returns whether it was stored.
-   */
-  public boolean take(CopiedTimer timer) {
-    TimerRecord present = records.get(timer.record().key());
-    if (!timer.isNewerThan(present)) {
-      return false;
+  /** Stores records unchanged that are newer than the present ones. Returns those stored. */
+  public List<TimerRecord> take(List<CopiedTimer> timers) {
+    Decision decision = new Decision(this);
+    Map<TimerKey, Cell> cells = new LinkedHashMap<>();
+    List<TimerRecord> taken = new ArrayList<>();
+    for (CopiedTimer timer : timers) {
+      Cell cell = cells.computeIfAbsent(timer.record().key(), this::cell);
+      if (timer.isNewerThan(cell.after())) {
+        decision.replace(cell, timer.record());
+        raiseVersion(timer.record().version());
+        taken.add(timer.record());
+      }
     }
-    put(present, timer.record());
-    raiseVersion(timer.record().version());
-    return true;
+    apply(decision, cells.values());
+    return taken;
   }
 
   // Other changes
 
   public List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
-    List<TimerRecord> leased = new ArrayList<>();
-    long bytes = 0;
-    for (LeaseRequest request : requests) {
-      TreeSet<DuePosition> queue = ready.get(new TimerKey(request.namespace(), request.queue()));
-      if (queue != null && !Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
-        long running =
-            counts.getOrDefault(request.scope(), Map.of()).getOrDefault(TimerState.RUNNING, 0L);
-        int admitted = limits.admitted(request, running, nowMillis);
-        int wanted = Math.min(admitted, limit - leased.size());
-        int before = leased.size();
-        for (DuePosition position : queue.stream().limit(wanted).toList()) {
-          if (bytes >= PageBuilder.MAX_BYTES) {
-            return leased;
-          }
-          TimerRecord current = requireNonNull(records.get(position.key()));
-          bytes += PageBuilder.bytes(current, true);
-          TimerRecord record =
-              Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
-          put(current, record);
-          leased.add(record);
+    Decision decision = new Decision(this);
+    Ready timers = new Ready(nowMillis);
+    return leased(decision, decision.lease(requests, limit, timers, tokens, nowMillis));
+  }
+
+  private List<TimerRecord> leased(Decision decision, List<Cell> cells) {
+    apply(decision, cells);
+    return cells.stream().map(cell -> requireNonNull(cell.after())).toList();
+  }
+
+  /** The ready timers of queues. */
+  private final class Ready implements Decision.ReadyTimers<Cell> {
+    private final long nowMillis;
+
+    Ready(long nowMillis) {
+      this.nowMillis = nowMillis;
+    }
+
+    @Override
+    public int admitted(LeaseRequest request, long claimed) {
+      return Scopes.isQueuePaused(paused, request.namespace(), request.queue())
+          ? 0
+          : limits.admitted(
+              request, counts.of(request.scope(), TimerState.RUNNING) + claimed, nowMillis);
+    }
+
+    @Override
+    public void visit(LeaseRequest request, Predicate<Cell> visitor) {
+      TimerKey queue = new TimerKey(request.namespace(), request.queue());
+      for (DuePosition position : ready.getOrDefault(queue, new TreeSet<>())) {
+        if (!visitor.test(cell(position.key()))) {
+          break;
         }
-        limits.claimed(request, leased.size() - before);
       }
     }
-    return leased;
+
+    @Override
+    public void claimed(LeaseRequest request, int claimed) {
+      limits.claimed(request, claimed);
+    }
   }
 
   public LocalLimits limits() {
@@ -386,22 +401,16 @@ public final class MemoryTables implements Transitions.Context {
 
   public List<TimerRecord> leaseForHandlers(
       Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
-    List<TimerRecord> leased = new ArrayList<>();
+    Decision decision = new Decision(this);
+    List<Cell> leased = new ArrayList<>();
     wanted.forEach(
-        (handler, max) -> {
-          List<TimerRecord> free =
-              handlersReady.getOrDefault(handler, new TreeSet<>()).stream()
-                  .map(position -> records.get(position.key()))
-                  .filter(record -> record != null && !paused(record.key().namespace()))
-                  .limit(max)
-                  .toList();
-          for (TimerRecord current : free) {
-            TimerRecord record = Transitions.lease(current, tokens.get(), untilMillis, nowMillis);
-            put(current, record);
-            leased.add(record);
-          }
-        });
-    return leased;
+        (handler, max) ->
+            handlersReady.getOrDefault(handler, new TreeSet<>()).stream()
+                .filter(position -> !paused(position.key().namespace()))
+                .limit(max)
+                .forEach(position -> leased.add(cell(position.key()))));
+    leased.forEach(cell -> decision.lease(cell, tokens.get(), untilMillis, nowMillis));
+    return leased(decision, leased);
   }
 
   public void pause(String scope) {
@@ -413,19 +422,19 @@ public final class MemoryTables implements Transitions.Context {
   }
 
   public int purge(long finishedBefore, long keep, int limit) {
-    int purged = 0;
-    Iterator<DuePosition> oldest = List.copyOf(finished).iterator();
-    while (purged < limit && oldest.hasNext()) {
-      DuePosition position = oldest.next();
-      TimerRecord record = records.get(position.key());
-      if (record == null || (position.fireAt() >= finishedBefore && finished.size() <= keep)) {
+    Decision decision = new Decision(this);
+    List<Cell> purged = new ArrayList<>();
+    for (DuePosition oldest : finished) {
+      boolean isKept = oldest.fireAt() >= finishedBefore && finished.size() - purged.size() <= keep;
+      if (isKept || purged.size() == limit) {
         break;
       }
-      unindex(record);
-      records.remove(position.key());
-      purged++;
+      Cell cell = cell(oldest.key());
+      decision.replace(cell, null);
+      purged.add(cell);
     }
-    return purged;
+    apply(decision, purged);
+    return purged.size();
   }
 
   public int purgeAnswers(long answeredBefore, int limit) {

@@ -12,14 +12,11 @@ import io.timewheel.durable.jdbc.internal.server.TransactionSql;
 import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
-import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -92,7 +89,7 @@ public final class HistoryPurger {
     if (position == null) {
       return 0; // another node is purging
     }
-    long surplus = finished(queries.counts(connection)) - keep;
+    long surplus = queries.counts(connection).finished() - keep;
     List<HistorySql.Past> oldest = history.past(connection, position.purged(), limit);
     int purged = 0;
     while (purged < oldest.size()
@@ -101,33 +98,15 @@ public final class HistoryPurger {
     }
     if (purged > 0) {
       List<HistorySql.Past> uncounted = history.purge(connection, oldest.subList(0, purged));
+      StateCounts differences = new StateCounts();
+      uncounted.forEach(
+          past -> differences.add(past.position().key().namespace(), past.state(), -1));
       try (Statements to = new Statements(connection)) {
-        shared.count(to, differences(uncounted));
+        shared.count(to, differences);
         to.send();
       }
     }
     return purged;
-  }
-
-  private static Map<String, Map<TimerState, Long>> differences(List<HistorySql.Past> uncounted) {
-    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
-    for (HistorySql.Past past : uncounted) {
-      counts
-          .computeIfAbsent(
-              past.position().key().namespace(), same -> new EnumMap<>(TimerState.class))
-          .merge(past.state(), -1L, Long::sum);
-    }
-    return counts;
-  }
-
-  private static long finished(Map<String, Map<TimerState, Long>> counts) {
-    long finished = 0;
-    for (Map<TimerState, Long> states : counts.values()) {
-      for (Map.Entry<TimerState, Long> state : states.entrySet()) {
-        finished += state.getKey().isFinished() ? state.getValue() : 0;
-      }
-    }
-    return finished;
   }
 
   /** Empties parts without retained timers, and switches to an empty part after a day. */

@@ -12,17 +12,14 @@ import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions.Work;
-import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
@@ -225,11 +222,9 @@ public final class Repair {
 
   private Findings repairCounters(Connection connection) throws SQLException {
     Findings found = verify(connection, true);
-    Map<String, Map<TimerState, Long>> missing = new HashMap<>();
+    StateCounts missing = new StateCounts();
     for (Findings.Difference difference : found.differences) {
-      missing
-          .computeIfAbsent(difference.scope(), same -> new EnumMap<>(TimerState.class))
-          .put(difference.state(), difference.missing());
+      missing.add(difference.scope(), difference.state(), difference.missing());
     }
     if (!missing.isEmpty()) {
       timers.count(connection, missing);

@@ -17,17 +17,15 @@ import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.CopiedTimer;
-import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -180,19 +178,17 @@ public final class TimerImport {
       return 0;
     }
     try (Statements to = new Statements(connection)) {
-      Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+      StateCounts counts = new StateCounts();
       List<CopiedTimer> newer = makeRoom(to, timers, counts);
       if (newer.isEmpty()) {
         return 0;
       }
       long purgedUntil = Sql.number(to.connection(), "SELECT forgotten_at FROM timewheel_history");
       insert(to, newer, purgedUntil);
-      newer.forEach(timer -> count(counts, timer.record(), 1));
+      newer.forEach(timer -> counts.add(timer.record(), 1));
       raiseVersion(
           to.connection(),
           newer.stream().mapToLong(timer -> timer.record().version()).max().orElse(0));
-      counts.values().forEach(states -> states.values().removeIf(delta -> delta == 0));
-      counts.values().removeIf(Map::isEmpty);
       if (!counts.isEmpty()) {
         shared.count(to, counts);
       }
@@ -206,8 +202,7 @@ public final class TimerImport {
    * ones.
    */
   private List<CopiedTimer> makeRoom(
-      Statements to, Map<TimerKey, CopiedTimer> timers, Map<String, Map<TimerState, Long>> counts)
-      throws SQLException {
+      Statements to, Map<TimerKey, CopiedTimer> timers, StateCounts counts) throws SQLException {
     Map<TimerKey, TimerRecord> unfinished =
         records.read(to, List.copyOf(timers.keySet()), Lock.WAIT).get();
     List<TimerKey> others =
@@ -230,7 +225,7 @@ public final class TimerImport {
       newer.add(timer);
       if (present != null) {
         (ended == null ? waiting : past).add(present);
-        count(counts, present, -1);
+        counts.add(present, -1);
       }
     }
     remove(to, waiting, past);
@@ -304,14 +299,5 @@ public final class TimerImport {
     return record.changedAt() <= purgedUntil
         ? record.copy().changedAt(purgedUntil + 1).build()
         : record;
-  }
-
-  private static void count(
-      Map<String, Map<TimerState, Long>> counts, TimerRecord record, long delta) {
-    for (String scope : Scopes.counting(record)) {
-      counts
-          .computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class))
-          .merge(record.state(), delta, Long::sum);
-    }
   }
 }

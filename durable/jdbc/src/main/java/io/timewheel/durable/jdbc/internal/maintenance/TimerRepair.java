@@ -13,12 +13,11 @@ import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.EnumMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -160,16 +159,16 @@ final class TimerRepair {
       throws SQLException {
     Past newest = timer != null ? null : first(connection, NEWEST_PAST, key, TimerRepair::past);
     Past past;
-    Map<TimerState, Long> counts = new EnumMap<>(TimerState.class);
+    StateCounts counts = new StateCounts();
     while ((past = first(connection, OLDEST_PAST, key, TimerRepair::past)) != null
         && !past.equals(newest)
         && remove(connection, key, past)) {
-      counts.merge(past.state(), -1L, Long::sum);
+      counts.add(key.namespace(), past.state(), -1);
     }
     if (counts.isEmpty()) {
       return false;
     }
-    count(connection, Map.of(key.namespace(), counts));
+    count(connection, counts);
     return true;
   }
 
@@ -187,8 +186,7 @@ final class TimerRepair {
   }
 
   /** Adds differences to the counters. */
-  void count(Connection connection, Map<String, Map<TimerState, Long>> differences)
-      throws SQLException {
+  void count(Connection connection, StateCounts differences) throws SQLException {
     try (Statements to = new Statements(connection)) {
       shared.count(to, differences);
       to.send();

@@ -5,13 +5,13 @@ import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
-import io.timewheel.durable.jdbc.internal.server.SharedRows;
-import io.timewheel.durable.jdbc.internal.server.SharedRows.Count;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.batch.StateCounts;
+import io.timewheel.durable.spi.batch.StateCounts.Count;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -153,7 +153,7 @@ final class MariaDbDirectInserts implements DirectInserts {
       int shards,
       Consumer<Statements> notification)
       throws SQLException {
-    List<Count> counts = SharedRows.countRows(SharedRows.created(records));
+    List<Count> counts = StateCounts.of(records).toList();
     try (PreparedStatement statement =
         connection.prepareStatement(insert(records, counts.size()))) {
       Parameters to = new Parameters(connection, statement);
@@ -161,7 +161,7 @@ final class MariaDbDirectInserts implements DirectInserts {
         Parameters unused = MariaDbRecords.bindNew(to, record, shards);
       }
       for (Count count : counts) {
-        to.text(count.namespace()).number(Codes.STATES.of(count.state())).number(count.number());
+        to.text(count.scope()).number(Codes.STATES.of(count.state())).number(count.number());
       }
       to.number(token);
       MariaDbRecords.bindAmong(to, keys(records));

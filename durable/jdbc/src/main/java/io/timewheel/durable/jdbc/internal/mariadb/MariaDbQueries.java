@@ -11,6 +11,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -18,8 +19,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -145,7 +144,7 @@ public final class MariaDbQueries extends Queries {
   public boolean compact(Connection connection) throws SQLException {
     int commits = deleteCommits(connection);
     List<Long> numbers = new ArrayList<>();
-    Map<String, Map<TimerState, Long>> sums = new HashMap<>();
+    StateCounts sums = new StateCounts();
     try (PreparedStatement statement =
             connection.prepareStatement(
                 "SELECT number, namespace, state, delta FROM timewheel_count"
@@ -155,16 +154,14 @@ public final class MariaDbQueries extends Queries {
         ResultSet rows = statement.executeQuery()) {
       while (rows.next()) {
         numbers.add(rows.getLong(1));
-        sums.computeIfAbsent(rows.getString(2), same -> new EnumMap<>(TimerState.class))
-            .merge(Codes.STATES.at(rows.getInt(3)), rows.getLong(4), Long::sum);
+        sums.add(rows.getString(2), Codes.STATES.at(rows.getInt(3)), rows.getLong(4));
       }
     }
-    int different = sums.values().stream().mapToInt(Map::size).sum();
+    int different = sums.toList().size();
     // A full page without equal counters moves to the end, so that the next pass reads other rows.
     if (different < numbers.size() || numbers.size() == MAX_COUNTS) {
       MariaDbRows.deleteLocked(
           connection, "timewheel_count WHERE number = ?", numbers, Parameters::number);
-      sums.values().forEach(states -> states.values().removeIf(sum -> sum == 0));
       MariaDbSharedRows.insertCounts(connection, sums);
     } else if (commits == 0) {
       connection.rollback(); // nothing to commit

@@ -6,7 +6,7 @@ import io.timewheel.durable.jdbc.internal.server.SharedRows;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
-import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -30,19 +30,18 @@ final class MariaDbSharedRows implements SharedRows {
   }
 
   @Override
-  public void count(Statements to, Map<String, Map<TimerState, Long>> deltas) throws SQLException {
+  public void count(Statements to, StateCounts deltas) throws SQLException {
     insertCounts(to.connection(), deltas);
   }
 
-  static void insertCounts(Connection connection, Map<String, Map<TimerState, Long>> deltas)
-      throws SQLException {
+  static void insertCounts(Connection connection, StateCounts deltas) throws SQLException {
     MariaDbRows.insert(
         connection,
         "INSERT INTO timewheel_count (namespace, state, delta)",
         3,
-        SharedRows.countRows(deltas),
+        deltas.toList(),
         (to, row) ->
-            to.text(row.namespace()).number(Codes.STATES.of(row.state())).number(row.number()));
+            to.text(row.scope()).number(Codes.STATES.of(row.state())).number(row.number()));
   }
 
   @Override

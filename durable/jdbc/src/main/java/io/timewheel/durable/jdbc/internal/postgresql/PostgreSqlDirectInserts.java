@@ -5,8 +5,6 @@ import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Formats;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
-import io.timewheel.durable.jdbc.internal.server.SharedRows;
-import io.timewheel.durable.jdbc.internal.server.SharedRows.Count;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
@@ -15,6 +13,8 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.batch.StateCounts;
+import io.timewheel.durable.spi.batch.StateCounts.Count;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -271,7 +271,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
                 this::inserted);
         look = LOOK_FOR_ONE;
       } else {
-        List<Count> counts = SharedRows.countRows(SharedRows.created(records));
+        List<Count> counts = StateCounts.of(records).toList();
         insert =
             to.query(
                 insertAll, values -> bind(values, records, token, shards, counts), this::inserted);
@@ -336,7 +336,7 @@ final class PostgreSqlDirectInserts implements DirectInserts {
         .longs(records, TimerRecord::fireAt)
         .ints(records, record -> Shards.of(record.key(), shards))
         .bytes(records, record -> record.definition().payload())
-        .texts(counts, Count::namespace)
+        .texts(counts, Count::scope)
         .ints(counts, count -> Codes.STATES.of(count.state()))
         .longs(counts, Count::number);
   }

@@ -6,7 +6,8 @@ import io.timewheel.durable.jdbc.internal.server.SharedRows;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
-import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.batch.StateCounts;
+import io.timewheel.durable.spi.batch.StateCounts.Count;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -23,14 +24,14 @@ final class PostgreSqlSharedRows implements SharedRows {
   }
 
   @Override
-  public void count(Statements to, Map<String, Map<TimerState, Long>> deltas) {
-    List<Count> rows = SharedRows.countRows(deltas);
+  public void count(Statements to, StateCounts deltas) {
+    List<Count> rows = deltas.toList();
     to.update(COUNT, values -> counts(values, rows));
   }
 
   /** Binds the parameters of {@link #COUNT}. */
   static Parameters counts(Parameters to, List<Count> rows) throws SQLException {
-    return to.texts(rows, Count::namespace)
+    return to.texts(rows, Count::scope)
         .ints(rows, row -> Codes.STATES.of(row.state()))
         .longs(rows, Count::number);
   }

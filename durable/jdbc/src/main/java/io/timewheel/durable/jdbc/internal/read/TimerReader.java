@@ -158,7 +158,7 @@ public final class TimerReader {
 
   /** Implements {@link TimerStore#counts}. */
   public Map<String, Map<TimerState, Long>> counts() {
-    return transactions.read(queries::counts);
+    return transactions.read(connection -> queries.counts(connection).namespaces());
   }
 
   /** Implements {@link TimerStore#queueCounts}. */

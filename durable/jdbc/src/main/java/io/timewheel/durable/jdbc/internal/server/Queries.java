@@ -15,6 +15,7 @@ import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -178,19 +179,18 @@ public abstract class Queries {
       Connection connection, int shards, @Nullable String namespace, long[] bounds)
       throws SQLException;
 
-  public Map<String, Map<TimerState, Long>> counts(Connection connection) throws SQLException {
+  /** {@return the counts of the namespaces} */
+  public StateCounts counts(Connection connection) throws SQLException {
     try (PreparedStatement statement =
             connection.prepareStatement(
                 "SELECT namespace, state, sum(delta) FROM timewheel_count GROUP BY namespace, state"
                     + " HAVING sum(delta) > 0");
         ResultSet rows = statement.executeQuery()) {
-      Map<String, Map<TimerState, Long>> counts = new HashMap<>();
+      StateCounts counts = new StateCounts();
       while (rows.next()) {
         String scope = rows.getString(1);
         if (!Scopes.isQueue(scope)) {
-          counts
-              .computeIfAbsent(scope, namespace -> new EnumMap<>(TimerState.class))
-              .put(Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
+          counts.add(scope, Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
         }
       }
       return counts;

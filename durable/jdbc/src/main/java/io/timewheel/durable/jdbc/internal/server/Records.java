@@ -5,6 +5,7 @@ import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.batch.StateCounts.Count;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -124,7 +125,7 @@ public interface Records {
    * @return the answer; null if the server needs several statements
    */
   default @Nullable Answer<FinishedOne> finishOne(
-      Statements to, Step step, List<SharedRows.Count> counts, int shard) {
+      Statements to, Step step, List<Count> counts, int shard) {
     return null;
   }
 

@@ -3,15 +3,11 @@ package io.timewheel.durable.jdbc.internal.server;
 
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
-import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Scopes;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -27,7 +23,7 @@ public interface SharedRows {
   Answer<Map<Integer, Long>> holdEpochs(Statements to, List<Integer> shards) throws SQLException;
 
   /** Adds to the counters of timers. */
-  void count(Statements to, Map<String, Map<TimerState, Long>> deltas) throws SQLException;
+  void count(Statements to, StateCounts deltas) throws SQLException;
 
   /** Reads pauses. */
   static Set<String> scopes(ResultSet rows) throws SQLException {
@@ -56,30 +52,5 @@ public interface SharedRows {
       epochs.put(rows.getInt(1), rows.getLong(2));
     }
     return epochs;
-  }
-
-  /** The change of the number of a namespace's timers in one state. */
-  record Count(String namespace, TimerState state, long number) {}
-
-  /** {@return the changes of counters by new timers} */
-  static Map<String, Map<TimerState, Long>> created(List<TimerRecord> records) {
-    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
-    for (TimerRecord record : records) {
-      for (String scope : Scopes.counting(record)) {
-        counts
-            .computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class))
-            .merge(record.state(), 1L, Long::sum);
-      }
-    }
-    return counts;
-  }
-
-  /** {@return the changes as a list} */
-  static List<Count> countRows(Map<String, Map<TimerState, Long>> counts) {
-    List<Count> rows = new ArrayList<>();
-    counts.forEach(
-        (namespace, states) ->
-            states.forEach((state, number) -> rows.add(new Count(namespace, state, number))));
-    return rows;
   }
 }

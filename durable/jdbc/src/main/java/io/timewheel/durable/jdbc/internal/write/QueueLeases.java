@@ -12,24 +12,22 @@ import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
-import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.spi.Transitions;
+import io.timewheel.durable.spi.batch.Cell;
+import io.timewheel.durable.spi.batch.Decision;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Claims ready timers of many queues, or of many handlers, in one transaction. */
@@ -73,35 +71,64 @@ public final class QueueLeases {
     try (Statements to = new Statements(connection)) {
       Answer<Long> unusedVersion = sql.begin(to, false);
       Set<String> paused = shared.holdPauses(to).get();
-      Map<TimerKey, LeaseRequest> open = new LinkedHashMap<>();
-      for (LeaseRequest request : requests) {
-        if (!Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
-          open.put(new TimerKey(request.namespace(), request.queue()), request);
-        }
-      }
-      List<LeaseRequest> admitted = new ArrayList<>(open.values());
+      List<LeaseRequest> admitted = new ArrayList<>(requests);
+      admitted.removeIf(
+          request -> Scopes.isQueuePaused(paused, request.namespace(), request.queue()));
       SharedLimits.Locked locked = limits.admit(connection, admitted, nowMillis);
       List<TimerRecord> ready =
           admitted.isEmpty() ? List.of() : queries.takeReady(connection, admitted, limit);
-      List<Records.Step> steps = new ArrayList<>();
-      Map<String, Integer> claims = new HashMap<>();
-      long bytes = 0;
-      for (TimerRecord record : ready) {
-        if (bytes >= PageBuilder.MAX_BYTES) {
+      Decision decision = decision();
+      Taken taken = new Taken(ready);
+      List<Cell> leased = decision.lease(admitted, limit, taken, tokens, nowMillis);
+      SharedLimits.claimed(connection, locked, taken.claims);
+      return claim(to, decision, leased);
+    }
+  }
+
+  private static Decision decision() {
+    return new Decision(new BatchFacts(new Fence(1, shard -> null), 0, Map.of()));
+  }
+
+  /** The ready timers that a transaction has taken. */
+  private static final class Taken implements Decision.ReadyTimers<Cell> {
+    private final Map<TimerKey, List<TimerRecord>> ready = new HashMap<>();
+    final Map<String, Integer> claims = new HashMap<>();
+
+    Taken(List<TimerRecord> records) {
+      for (TimerRecord record : records) {
+        ready
+            .computeIfAbsent(
+                new TimerKey(record.key().namespace(), record.definition().handler()),
+                queue -> new ArrayList<>())
+            .add(record);
+      }
+    }
+
+    @Override
+    public int admitted(LeaseRequest request, long claimed) {
+      return request.max();
+    }
+
+    @Override
+    public void visit(LeaseRequest request, Predicate<Cell> visitor) {
+      List<TimerRecord> timers = ready.remove(new TimerKey(request.namespace(), request.queue()));
+      for (TimerRecord record : timers == null ? List.<TimerRecord>of() : timers) {
+        if (!visitor.test(cell(record))) {
           break; // the others stay ready
         }
-        bytes += PageBuilder.bytes(record, true);
-        LeaseRequest request =
-            requireNonNull(
-                open.get(new TimerKey(record.key().namespace(), record.definition().handler())));
-        steps.add(
-            new Records.Step(
-                record, Transitions.lease(record, tokens.get(), request.untilMillis(), nowMillis)));
-        claims.merge(request.scope(), 1, Integer::sum);
       }
-      SharedLimits.claimed(connection, locked, claims);
-      return claim(to, steps);
     }
+
+    @Override
+    public void claimed(LeaseRequest request, int claimed) {
+      claims.merge(request.scope(), claimed, Integer::sum);
+    }
+  }
+
+  private static Cell cell(TimerRecord record) {
+    Cell cell = new Cell(record.key());
+    cell.found(record);
+    return cell;
   }
 
   /** Implements {@link TimerStore#acquire}. */
@@ -141,44 +168,39 @@ public final class QueueLeases {
       throws SQLException {
     try (Statements to = new Statements(connection)) {
       Answer<Long> unusedVersion = sql.begin(to, false);
-      List<Records.Step> steps = new ArrayList<>();
+      Decision decision = decision();
+      List<Cell> leased = new ArrayList<>();
       if (!shared.holdPauses(to).get().contains(TimerStore.EVERYTHING)) {
         for (Map.Entry<String, Integer> handler : wanted.entrySet()) {
           for (TimerRecord ready :
               queries.takeReady(connection, handler.getKey(), handler.getValue())) {
-            steps.add(
-                new Records.Step(
-                    ready, Transitions.lease(ready, tokens.get(), untilMillis, nowMillis)));
+            Cell cell = cell(ready);
+            decision.lease(cell, tokens.get(), untilMillis, nowMillis);
+            leased.add(cell);
           }
         }
       }
-      return claim(to, steps);
+      return claim(to, decision, leased);
     }
   }
 
-  private List<TimerRecord> claim(Statements to, List<Records.Step> steps) throws SQLException {
-    if (steps.isEmpty()) {
+  private List<TimerRecord> claim(Statements to, Decision decision, List<Cell> leased)
+      throws SQLException {
+    if (leased.isEmpty()) {
       to.connection().rollback(); // nothing to commit, and no outcome to look up
       return List.of();
     }
     onCommit.run();
+    List<Records.Step> steps =
+        leased.stream()
+            .map(
+                cell ->
+                    new Records.Step(requireNonNull(cell.before()), requireNonNull(cell.after())))
+            .toList();
     Answer<boolean[]> unused = records.advance(to, steps);
     records.removeReady(to, steps.stream().map(Records.Step::before).toList());
-    shared.count(to, counts(steps));
+    shared.count(to, decision.counts());
     to.send();
     return steps.stream().map(Records.Step::after).toList();
-  }
-
-  private static Map<String, Map<TimerState, Long>> counts(List<Records.Step> steps) {
-    Map<String, Map<TimerState, Long>> counts = new HashMap<>();
-    for (Records.Step step : steps) {
-      for (String scope : Scopes.counting(step.after())) {
-        Map<TimerState, Long> deltas =
-            counts.computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class));
-        deltas.merge(TimerState.READY, -1L, Long::sum);
-        deltas.merge(TimerState.RUNNING, 1L, Long::sum);
-      }
-    }
-    return counts;
   }
 }

@@ -75,19 +75,19 @@ final class TimerWrites {
   void write(Statements to, List<BatchedTimer> cells, boolean expecting) throws SQLException {
     List<BatchedTimer> changed = cells.stream().filter(BatchedTimer::isChanged).toList();
     List<BatchedTimer> made = changed.stream().filter(cell -> !cell.wasUnfinished()).toList();
-    if (made.stream().anyMatch(cell -> cell.before != null)) {
-      each(made, cell -> cell.before != null, some -> records.unfinish(to, before(some)));
+    if (made.stream().anyMatch(cell -> cell.before() != null)) {
+      each(made, cell -> cell.before() != null, some -> records.unfinish(to, before(some)));
       settle();
     }
     daring = expecting && novelty.isLikely(made.size());
     each(made, cell -> true, some -> records.insert(to, after(some), shards, daring));
-    Predicate<BatchedTimer> ends = cell -> cell.after().state().isFinished();
+    Predicate<BatchedTimer> ends = cell -> cell.next().state().isFinished();
     List<BatchedTimer> moved = changed.stream().filter(BatchedTimer::wasUnfinished).toList();
     Predicate<BatchedTimer> isReplaced = cell -> cell.step().isReplaced();
     each(moved, ends, some -> records.finish(to, steps(some)));
     each(moved, ends.negate().and(isReplaced), some -> records.replace(to, steps(some)));
     each(moved, ends.negate().and(isReplaced.negate()), some -> records.advance(to, steps(some)));
-    lookInHistory(to, made.stream().filter(cell -> cell.before == null).toList());
+    lookInHistory(to, made.stream().filter(cell -> cell.before() == null).toList());
     if (made.stream().anyMatch(ends)) {
       settle();
       each(
@@ -152,7 +152,7 @@ final class TimerWrites {
       return;
     }
     if (cells.size() == 1 || held.size() >= MAX_FOUND_ALONE) {
-      cells.forEach(cell -> held.add(cell.key));
+      cells.forEach(cell -> held.add(cell.key()));
       return;
     }
     findHeld(to, cells.subList(0, cells.size() / 2), held);
@@ -196,7 +196,7 @@ final class TimerWrites {
       return;
     }
     Answer<Map<TimerKey, Records.Finished>> finished =
-        records.finished(to, assumed.stream().map(cell -> cell.key).toList());
+        records.finished(to, assumed.stream().map(cell -> cell.key()).toList());
     written.add(
         new Written(
             assumed,
@@ -205,9 +205,9 @@ final class TimerWrites {
               boolean[] isNew = new boolean[assumed.size()];
               List<TimerRecord> notNew = new ArrayList<>();
               for (int i = 0; i < isNew.length; i++) {
-                isNew[i] = !past.containsKey(assumed.get(i).key);
+                isNew[i] = !past.containsKey(assumed.get(i).key());
                 if (!isNew[i]) {
-                  notNew.add(assumed.get(i).after());
+                  notNew.add(assumed.get(i).next());
                 }
               }
               if (!notNew.isEmpty()) {
@@ -223,10 +223,10 @@ final class TimerWrites {
     for (BatchedTimer cell : changed) {
       if (!cell.lost) {
         if (cell.wasReady()) {
-          removed.add(cell.before());
+          removed.add(cell.present());
         }
         if (cell.isReady()) {
-          added.add(cell.after());
+          added.add(cell.next());
         }
       }
     }
@@ -252,11 +252,11 @@ final class TimerWrites {
   }
 
   private static List<TimerRecord> before(List<BatchedTimer> cells) {
-    return cells.stream().map(BatchedTimer::before).toList();
+    return cells.stream().map(BatchedTimer::present).toList();
   }
 
   private static List<TimerRecord> after(List<BatchedTimer> cells) {
-    return cells.stream().map(BatchedTimer::after).toList();
+    return cells.stream().map(BatchedTimer::next).toList();
   }
 
   private static List<Records.Step> steps(List<BatchedTimer> cells) {

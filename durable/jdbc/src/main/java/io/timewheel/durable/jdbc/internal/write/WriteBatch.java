@@ -26,7 +26,9 @@ import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerRecord;
-import io.timewheel.durable.spi.Transitions;
+import io.timewheel.durable.spi.batch.Cell;
+import io.timewheel.durable.spi.batch.Decision;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -42,7 +44,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commits changes in one transaction. {@link Transitions} decides the next state of each record. A
+ * Commits changes in one transaction. A {@link Decision} computes the next state of each record. A
  * write succeeds only if the record is still as it was read; otherwise the record is read again.
  * The transaction checks the fence together with the writes.
  *
@@ -101,7 +103,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   private final List<TimerKey> passedOver = new ArrayList<>();
 
   private Answer<Optional<String>> transactionId = Optional::empty;
-  private final BatchContext context = new BatchContext();
+  private BatchFacts facts;
+  private Decision decision;
 
   /**
    * Prepares a commit.
@@ -135,6 +138,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     this.notificationChannel = notificationChannel;
     this.changes = changes;
     outcomes = new Outcome[changes.size()];
+    facts = new BatchFacts(fence, 0, Map.of());
+    decision = new Decision(facts);
   }
 
   private boolean any(Predicate<Change> predicate) {
@@ -242,7 +247,6 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     writes.begin();
     fence.begin();
     passedOver.clear();
-    context.begin(firstVersion);
     Map<TimerKey, BatchedTimer> cells = new TreeMap<>();
     for (int i = 0; i < outcomes.length; i++) {
       cells.computeIfAbsent(changes.get(i).key(), BatchedTimer::new).changes.add(i);
@@ -252,15 +256,18 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
           any(change -> change instanceof Change.Begin || change instanceof Change.MakeReady)
               ? shared.holdPauses(to)
               : () -> Set.of();
+      StateCounts pending = new StateCounts();
       if (any(
           change ->
               change instanceof Change.Schedule schedule
                   && schedule.maxPending() != TimerRecord.NEVER)) {
-        context.addPending(queries.counts(to.connection()));
+        pending = queries.counts(to.connection());
       }
-      context.earlier(earlier.get());
+      facts = new BatchFacts(fence, firstVersion, earlier.get());
+      facts.pending = pending;
+      decision = new Decision(facts);
       apply(to, List.copyOf(cells.values()), pauses, expecting);
-      insertAnswers(to, cells.values());
+      insertAnswers(to);
     } catch (SQLException e) {
       if (writes.isRefuted(e)) {
         throw new Transactions.Again();
@@ -286,9 +293,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
    * transaction that waits here for another one, which answers the same request, holds nothing that
    * the other needs.
    */
-  private void insertAnswers(Statements to, Collection<BatchedTimer> cells) throws SQLException {
-    List<RequestAnswer> answers =
-        cells.stream().flatMap(cell -> cell.answers.values().stream()).toList();
+  private void insertAnswers(Statements to) throws SQLException {
+    List<RequestAnswer> answers = decision.answers();
     if (answers.isEmpty()) {
       return;
     }
@@ -321,7 +327,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     for (int round = 1; !open.isEmpty(); round++) {
       if (round > MAX_ROUNDS) {
         throw new StoreException(
-            StoreException.Kind.TRANSIENT, open.get(0).key + " is changed by many at once", null);
+            StoreException.Kind.TRANSIENT, open.get(0).key() + " is changed by many at once", null);
       }
       if (round == 1 && expecting) {
         expect(to, open);
@@ -329,12 +335,11 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
         lock(to, open);
       }
       if (round == 1) {
-        context.paused(pauses.get());
+        facts.paused = pauses.get();
       }
       for (BatchedTimer cell : open) {
         apply(cell);
         cell.lost = cell.assumed && !cell.isChanged();
-        context.count(cell, 1);
       }
       boolean isFirst = round == 1 && expecting;
       if (!(isFirst && open.size() == 1 && finishOne(to, open.get(0)))) {
@@ -346,7 +351,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
         conclude(to, open);
       }
       open = open.stream().filter(cell -> cell.lost).toList();
-      open.forEach(cell -> context.count(cell, -1));
+      open.forEach(decision::revert);
     }
   }
 
@@ -379,9 +384,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
 
   private void read(Statements to, List<BatchedTimer> cells, Lock lock) throws SQLException {
     Map<TimerKey, TimerRecord> unfinished =
-        records.read(to, cells.stream().map(cell -> cell.key).toList(), lock).get();
+        records.read(to, cells.stream().map(Cell::key).toList(), lock).get();
     List<TimerKey> missing =
-        cells.stream().map(cell -> cell.key).filter(key -> !unfinished.containsKey(key)).toList();
+        cells.stream().map(Cell::key).filter(key -> !unfinished.containsKey(key)).toList();
     if (lock == Lock.PASS_OVER && !missing.isEmpty()) {
       passOver(cells, records.present(to.connection(), missing));
     }
@@ -389,14 +394,14 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     Map<TimerKey, Records.Finished> finished =
         missing.isEmpty() ? Map.of() : records.finished(to, missing).get();
     for (BatchedTimer cell : cells) {
-      Records.Finished past = finished.get(cell.key);
+      Records.Finished past = finished.get(cell.key());
       if (past != null) {
-        found(cell, past.record(), past.payloadHash());
+        cell.found(past.record(), past.payloadHash());
       } else {
-        found(cell, unfinished.get(cell.key), null);
+        cell.found(unfinished.get(cell.key()), null);
       }
       // The timer may have left the history before the lookup. The next lookup finds it.
-      boolean isMissing = cell.before == null && !cell.held;
+      boolean isMissing = cell.before() == null && !cell.held;
       cell.assumed = isMissing && !cell.missing;
       cell.missing = isMissing;
     }
@@ -404,18 +409,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
 
   /** Assumes a record without a lookup; null for a timer that does not exist. */
   private static void assume(BatchedTimer cell, @Nullable TimerRecord record) {
-    found(cell, record, null);
+    cell.found(record, null);
     cell.assumed = true;
-  }
-
-  private static void found(
-      BatchedTimer cell, @Nullable TimerRecord record, byte @Nullable [] payloadHash) {
-    cell.before = record;
-    cell.after = record;
-    cell.payloadHash = payloadHash;
-    cell.assumed = false;
-    cell.lost = false;
-    cell.answers.clear();
   }
 
   /** Returns whether the owner starts this change after a lookup that it soon repeats anyway. */
@@ -430,12 +425,12 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   private void passOver(List<BatchedTimer> cells, Set<TimerKey> held) {
     List<TimerKey> waitedFor = new ArrayList<>();
     for (BatchedTimer cell : cells) {
-      cell.held = held.contains(cell.key);
+      cell.held = held.contains(cell.key());
       if (cell.held
           && cell.changes.stream().map(changes::get).allMatch(WriteBatch::isLeftForLater)) {
-        passedOver.add(cell.key);
+        passedOver.add(cell.key());
       } else if (cell.held) {
-        waitedFor.add(cell.key);
+        waitedFor.add(cell.key());
       }
     }
     if (!waitedFor.isEmpty()) {
@@ -444,29 +439,12 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
   }
 
   private void apply(BatchedTimer cell) {
-    context.ofTimer(cell.answers);
     for (int i : cell.changes) {
-      if (cell.held) {
-        outcomes[i] = Outcome.passedOver();
-        continue;
-      }
       Change change = changes.get(i);
-      if (fence.isStale(change)) {
-        outcomes[i] = new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
-        continue;
-      }
       if (change instanceof Change.Schedule schedule) {
         restorePayload(cell, schedule.definition().payload());
       }
-      Outcome outcome = Transitions.apply(cell.after, change, context);
-      if (outcome.changes(cell.after)) {
-        cell.after = outcome.record();
-      }
-      RequestAnswer answer = RequestAnswer.of(change, outcome, context);
-      if (answer != null) {
-        cell.answers.put(answer.request().id(), answer);
-      }
-      outcomes[i] = outcome;
+      outcomes[i] = cell.held ? Outcome.passedOver() : decision.decide(cell, change);
     }
   }
 
@@ -478,9 +456,8 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     if (cell.payloadHash != null
         && !cell.isChanged()
         && Arrays.equals(cell.payloadHash, Rows.hash(payload))) {
-      cell.before =
-          cell.before().copy().definition(cell.before().definition().withPayload(payload)).build();
-      cell.after = cell.before;
+      TimerRecord record = cell.present();
+      cell.found(record.copy().definition(record.definition().withPayload(payload)).build());
     }
   }
 
@@ -495,17 +472,17 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
         || cell.lost
         || !cell.wasUnfinished()
         || cell.wasReady()
-        || !cell.after().state().isFinished()
+        || !cell.next().state().isFinished()
         || fence.shards().size() != 1) {
       return false;
     }
     int shard = fence.shards().get(0);
     Answer<Records.FinishedOne> answer =
-        records.finishOne(to, cell.step(), SharedRows.countRows(context.counts()), shard);
+        records.finishOne(to, cell.step(), decision.counts().toList(), shard);
     if (answer == null) {
       return false;
     }
-    context.countsWritten();
+    decision.countsWritten();
     notification(to, List.of(cell));
     Records.FinishedOne done = answer.get();
     transactionId = done::transactionId;
@@ -516,9 +493,9 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
 
   /** Writes the rows that accompany the writes of a round, and checks the results of all writes. */
   private void conclude(Statements to, List<BatchedTimer> cells) throws SQLException {
-    if (!context.counts().isEmpty()) {
-      shared.count(to, context.counts());
-      context.countsWritten();
+    if (!decision.counts().isEmpty()) {
+      shared.count(to, decision.counts());
+      decision.countsWritten();
     }
     notification(to, cells);
     Answer<Map<Integer, Long>> epochs =
@@ -535,7 +512,7 @@ public final class WriteBatch implements Transactions.Work<List<Outcome>> {
     Notifications notifications = new Notifications();
     for (BatchedTimer cell : cells) {
       if (cell.isChanged()) {
-        notifications.add(cell.after(), shards, shard -> ownEpoch.apply(shard) != null);
+        notifications.add(cell.next(), shards, shard -> ownEpoch.apply(shard) != null);
       }
     }
     if (!notifications.isEmpty()) {

@@ -3,7 +3,7 @@
 /**
  * Write batches: changes of many callers that one transaction commits. The entry is {@link
  * io.timewheel.durable.jdbc.internal.write.BatchWriter}, which commits them. {@code WriteBatch} is
- * the protocol of one batch, with its {@code BatchedTimer}s and its {@code BatchContext}. {@code
+ * the protocol of one batch, with its {@code BatchedTimer}s and its {@code BatchFacts}. {@code
  * TimerWrites} writes the changed timers, and {@code Fence} verifies the epochs of their shards.
  * {@code Novelty} and {@code HeldTimers} retain findings of earlier batches. {@code DirectWrites}
  * schedules new timers without a batch, in one round trip. {@code QueueLeases} claims ready timers

@@ -29,7 +29,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
@@ -199,7 +198,8 @@ public final class Maintenance {
         snapshot,
         at -> {
           if (!Scopes.isQueue(Meta.scope(at.key()))) { // the counters of namespaces include queues
-            stored[0] += LongStream.of(Counts.decode(at.value())).sum();
+            stored[0] +=
+                Counts.decode(at.value()).values().stream().mapToLong(Long::longValue).sum();
           }
           return true;
         });

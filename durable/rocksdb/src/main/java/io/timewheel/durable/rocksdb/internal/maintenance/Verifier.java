@@ -2,10 +2,10 @@
 package io.timewheel.durable.rocksdb.internal.maintenance;
 
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.format.ByteWriter;
-import io.timewheel.durable.rocksdb.internal.format.Codes;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
@@ -18,13 +18,15 @@ import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
@@ -49,7 +51,7 @@ public final class Verifier {
   private final @Nullable Fixes fixes;
   private final ByteWriter scratch = new ByteWriter();
   private final Map<Family, Long> found = new EnumMap<>(Family.class);
-  private final Map<String, long[]> states = new HashMap<>();
+  private final StateCounts counted = new StateCounts();
   private final List<String> texts = new ArrayList<>();
   private long lastVersion;
   private long highestVersion;
@@ -203,11 +205,7 @@ public final class Verifier {
   private void visitRecord(byte[] timer, Stored stored) throws RocksDBException {
     TimerRecord record = stored.record();
     TimerKey key = record.key();
-    for (String scope : Scopes.counting(record)) {
-      states
-          .computeIfAbsent(scope, same -> new long[Codes.STATES.size()])[
-          Codes.STATES.of(record.state())]++;
-    }
+    counted.add(record, 1);
     highestVersion = Math.max(highestVersion, record.version());
     if (record.version() > lastVersion) {
       problem(
@@ -348,39 +346,47 @@ public final class Verifier {
 
   private void compareCounts() {
     byte[] all = Meta.allCounts();
+    Set<String> compared = new HashSet<>();
     scan(
         Family.META,
         at -> {
           if (Arrays.mismatch(at.key(), all) == all.length) {
-            compareCounts(at);
+            compareCounts(at, compared);
           }
         });
-    states.forEach((scope, counted) -> compare(scope, new long[counted.length], counted));
+    for (String scope : counted.scopes()) {
+      if (!compared.contains(scope)) {
+        compare(scope, Map.of());
+      }
+    }
   }
 
-  private void compareCounts(RocksIterator at) {
+  private void compareCounts(RocksIterator at, Set<String> compared) {
     String scope = Meta.scope(at.key());
     try {
-      compare(scope, Counts.decode(at.value()), states.remove(scope));
+      compare(scope, Counts.decode(at.value()));
+      compared.add(scope);
     } catch (MalformedException e) {
       problem("the counters of " + Scopes.describe(scope), "cannot be read: " + e.getMessage());
     }
   }
 
-  private void compare(String scope, long[] stored, long @Nullable [] counted) {
+  private void compare(String scope, Map<TimerState, Long> stored) {
     byte[] counters = Meta.counts(scope);
+    Map<TimerState, Long> right = counted.of(scope);
     Fix fix =
         !hasAllRecords
             ? null
-            : counted == null
+            : right.isEmpty()
                 ? to -> to.delete(Family.META, counters)
-                : to -> to.put(Family.META, counters, Counts.encode(counted));
-    for (int i = 0; i < stored.length; i++) {
-      long real = counted == null ? 0 : counted[i];
-      if (stored[i] != real) {
+                : to -> to.put(Family.META, counters, Counts.encode(right));
+    for (TimerState state : TimerState.values()) {
+      long found = stored.getOrDefault(state, 0L);
+      long expected = right.getOrDefault(state, 0L);
+      if (found != expected) {
         problem(
-            "the counter of " + Scopes.describe(scope) + " in state " + Codes.STATES.at(i),
-            stored[i] + " (expected: " + real + ")",
+            "the counter of " + Scopes.describe(scope) + " in state " + state,
+            found + " (expected: " + expected + ")",
             fix);
       }
     }

@@ -18,6 +18,7 @@ import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.CopiedTimer;
+import io.timewheel.durable.spi.Facts;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.LocalLimits;
 import io.timewheel.durable.spi.Outcome;
@@ -28,7 +29,8 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.spi.Transitions;
+import io.timewheel.durable.spi.batch.Cell;
+import io.timewheel.durable.spi.batch.Decision;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -51,7 +53,7 @@ import org.rocksdb.RocksDBException;
  * <p>A batch is one write to all families. The changes of a timer's index entries follow from its
  * record before and after the batch, regardless of the steps in between.
  */
-public final class Writer implements Transitions.Context {
+public final class Writer implements Facts {
   private static final int MAX_CLAIMED = 8_192;
 
   /** The maximum size of a cached record without its payload, to limit the memory of the cache. */
@@ -68,9 +70,6 @@ public final class Writer implements Transitions.Context {
 
   /** A cache of records with an open claim, which will soon change when their attempts end. */
   private final Map<TimerKey, Stored> claimed = new HashMap<>();
-
-  /** The answers of the unwritten batch. */
-  private final Map<TimerKey, Map<String, RequestAnswer>> answers = new HashMap<>();
 
   /**
    * A time before all stored answers. A purge begins here, to skip the tombstones of deleted
@@ -158,7 +157,7 @@ public final class Writer implements Transitions.Context {
     return Set.copyOf(paused);
   }
 
-  // For transitions
+  // Facts
 
   @Override
   public long nextVersion(long above) {
@@ -188,11 +187,12 @@ public final class Writer implements Transitions.Context {
   }
 
   @Override
+  public boolean isStale(Change change) {
+    return change.epoch() != epoch;
+  }
+
+  @Override
   public @Nullable RequestAnswer answer(TimerKey key, String id) {
-    RequestAnswer open = answers.getOrDefault(key, Map.of()).get(id);
-    if (open != null) {
-      return open;
-    }
     try {
       byte[] value = database.get(Family.ANSWERS, Keys.answer(key, id));
       return value == null ? null : RecordCodec.decodeAnswer(key, id, value);
@@ -205,47 +205,41 @@ public final class Writer implements Transitions.Context {
 
   // Steps
 
-  /** A timer in a batch: its stored record, and its record after the steps so far. */
-  private static final class Cell {
-    final TimerKey key;
+  /** A timer in a batch, and how it is stored. */
+  private static final class Row extends Cell {
     final byte[] bytes;
     boolean wantsPayload;
-    @Nullable Stored before;
-    @Nullable TimerRecord after;
+    @Nullable Stored stored;
 
-    Cell(TimerKey key) {
-      this.key = key;
+    Row(TimerKey key) {
+      super(key);
       bytes = Keys.timer(key);
     }
 
-    @SuppressWarnings("ReferenceEquality") // an unchanged record is the same object
-    boolean isChanged() {
-      return after != (before == null ? null : before.record());
+    void found(Stored row) {
+      stored = row;
+      found(row.record());
     }
   }
 
   public synchronized List<Outcome> commit(List<Change> changes) {
     checkSound();
-    Map<TimerKey, Cell> cells = new LinkedHashMap<>(2 * changes.size());
+    Map<TimerKey, Row> timers = new LinkedHashMap<>(2 * changes.size());
     boolean onlyBegins = true;
     for (Change change : changes) {
-      Cell cell = cells.computeIfAbsent(change.key(), Cell::new);
+      Row timer = timers.computeIfAbsent(change.key(), Row::new);
       boolean begin = change instanceof Change.Begin;
-      cell.wantsPayload |= begin || change instanceof Change.Schedule;
+      timer.wantsPayload |= begin || change instanceof Change.Schedule;
       onlyBegins &= begin;
     }
-    cells.values().forEach(this::read);
-    try {
-      List<Outcome> outcomes = new ArrayList<>(changes.size());
-      for (Change change : changes) {
-        outcomes.add(apply(requireNonNull(cells.get(change.key())), change));
-      }
-      write(cells.values(), sync && !onlyBegins);
-      return outcomes;
-    } finally {
-      counts.discard();
-      answers.clear();
+    timers.values().forEach(this::read);
+    Decision decision = new Decision(this);
+    List<Outcome> outcomes = new ArrayList<>(changes.size());
+    for (Change change : changes) {
+      outcomes.add(decision.decide(requireNonNull(timers.get(change.key())), change));
     }
+    write(decision, timers.values(), sync && !onlyBegins);
+    return outcomes;
   }
 
   private void checkSound() {
@@ -254,91 +248,61 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  private void read(Cell cell) {
-    Stored known = claimed.get(cell.key);
+  private void read(Row timer) {
+    Stored known = claimed.get(timer.key());
     if (known == null) {
-      known = stored(cell);
+      known = stored(timer);
     }
     if (known != null) {
-      cell.before = known;
-      cell.after = known.record();
+      timer.found(known);
     }
   }
 
-  private @Nullable Stored stored(Cell cell) {
-    byte[] value = row(cell);
-    return value == null ? null : decode(cell, value);
+  private @Nullable Stored stored(Row timer) {
+    byte[] value = row(timer);
+    return value == null ? null : decode(timer, value);
   }
 
-  private byte @Nullable [] row(Cell cell) {
+  private byte @Nullable [] row(Row timer) {
     try {
-      return database.get(Family.TIMERS, cell.bytes);
+      return database.get(Family.TIMERS, timer.bytes);
     } catch (RocksDBException e) {
-      throw failures.lookup("cannot read " + cell.key, e);
+      throw failures.lookup("cannot read " + timer.key(), e);
     }
   }
 
-  private Stored decode(Cell cell, byte[] value) {
+  private Stored decode(Row timer, byte[] value) {
     try {
       return RecordCodec.decode(
-          cell.key, value, cell.wantsPayload ? () -> payload(cell) : RecordCodec.LEFT_OUT);
+          timer.key(), value, timer.wantsPayload ? () -> payload(timer) : RecordCodec.LEFT_OUT);
     } catch (MalformedException e) {
-      throw failures.lookup(cell.key, e);
+      throw failures.lookup(timer.key(), e);
     }
   }
 
-  private byte[] payload(Cell cell) {
+  private byte[] payload(Row timer) {
     try {
-      byte[] payload = database.get(Family.PAYLOADS, cell.bytes);
+      byte[] payload = database.get(Family.PAYLOADS, timer.bytes);
       if (payload == null) {
         throw new MalformedException("its payload is missing");
       }
       return payload;
     } catch (RocksDBException e) {
-      throw failures.lookup("cannot read the payload of " + cell.key, e);
+      throw failures.lookup("cannot read the payload of " + timer.key(), e);
     }
-  }
-
-  private Outcome apply(Cell cell, Change change) {
-    if (change.epoch() != 0 && change.epoch() != epoch) {
-      return new Outcome(Outcome.Answer.STALE_OWNER, 0, null);
-    }
-    TimerRecord current = cell.after;
-    Outcome outcome = Transitions.apply(current, change, this);
-    TimerRecord record = outcome.record();
-    if (record != null && outcome.changes(current)) {
-      replace(cell, record);
-    }
-    RequestAnswer answer = RequestAnswer.of(change, outcome, this);
-    if (answer != null) {
-      answers.computeIfAbsent(cell.key, key -> new HashMap<>()).put(answer.request().id(), answer);
-    }
-    return outcome;
-  }
-
-  private void replace(Cell cell, @Nullable TimerRecord record) {
-    if (cell.after != null) {
-      counts.add(cell.after, -1);
-    }
-    if (record != null) {
-      counts.add(record, 1);
-    }
-    cell.after = record;
   }
 
   // Writing
 
-  private void write(Collection<Cell> cells, boolean synced) {
+  private void write(Decision decision, Collection<Row> timers, boolean synced) {
     Map<TimerKey, Stored> opened = new HashMap<>();
     try (Batch batch = new Batch(database)) {
-      for (Cell cell : cells) {
-        put(cell, batch, opened);
+      for (Row timer : timers) {
+        put(timer, batch, opened);
       }
-      for (Map<String, RequestAnswer> ofTimer : answers.values()) {
-        for (RequestAnswer answer : ofTimer.values()) {
-          put(answer, batch);
-          answersFrom = Math.min(answersFrom, answer.answeredAt());
-        }
+      for (RequestAnswer answer : decision.answers()) {
+        put(answer, batch);
+        answersFrom = Math.min(answersFrom, answer.answeredAt());
       }
       if (lastVersion != storedVersion) {
         batch.put(Family.META, Meta.lastVersion(), Meta.number(lastVersion));
@@ -346,11 +310,11 @@ public final class Writer implements Transitions.Context {
       if (batch.isEmpty()) {
         return;
       }
-      counts.writeTo(batch);
+      counts.write(decision.counts(), batch);
       batch.write(synced);
       storedVersion = lastVersion;
-      counts.accept();
-      retain(cells, opened);
+      counts.add(decision.counts());
+      retain(timers, opened);
       bounds.raise();
     } catch (RocksDBException e) {
       throw failed(e);
@@ -360,20 +324,20 @@ public final class Writer implements Transitions.Context {
     }
   }
 
-  private void put(Cell cell, Batch batch, Map<TimerKey, Stored> opened) throws RocksDBException {
-    TimerRecord after = cell.after;
-    if (!cell.isChanged()) {
+  private void put(Row timer, Batch batch, Map<TimerKey, Stored> opened) throws RocksDBException {
+    TimerRecord after = timer.after();
+    if (!timer.isChanged()) {
       return;
     }
     if (after == null) {
-      rows.delete(cell.bytes, requireNonNull(cell.before), batch);
+      rows.delete(timer.bytes, requireNonNull(timer.stored), batch);
       return;
     }
-    Stored stored = rows.put(cell.bytes, cell.before, after, batch);
+    Stored stored = rows.put(timer.bytes, timer.stored, after, batch);
     if (after.state() == TimerState.RUNNING
         && !stored.payloadApart()
         && PageBuilder.bytes(after, false) <= MAX_CLAIMED_BYTES) {
-      opened.put(cell.key, stored);
+      opened.put(timer.key(), stored);
     }
   }
 
@@ -383,10 +347,10 @@ public final class Writer implements Transitions.Context {
     batch.put(Family.ANSWERS, Keys.answeredAt(answer.answeredAt(), key), RecordCodec.present());
   }
 
-  private void retain(Collection<Cell> cells, Map<TimerKey, Stored> opened) {
-    for (Cell cell : cells) {
-      if (cell.isChanged()) {
-        claimed.remove(cell.key);
+  private void retain(Collection<Row> timers, Map<TimerKey, Stored> opened) {
+    for (Row timer : timers) {
+      if (timer.isChanged()) {
+        claimed.remove(timer.key());
       }
     }
     if (claimed.size() < MAX_CLAIMED) {
@@ -403,55 +367,48 @@ public final class Writer implements Transitions.Context {
       Supplier<ClaimToken> tokens,
       LocalLimits limits) {
     checkSound();
-    try {
-      List<Cell> cells = new ArrayList<>();
-      List<TimerRecord> leased = new ArrayList<>();
-      long bytes = 0;
-      for (LeaseRequest request : requests) {
-        int admitted = limits.admitted(request, counts.running(request.scope()), nowMillis);
-        int before = leased.size();
-        for (Cell cell :
-            ready(
-                request, Math.min(admitted, limit - cells.size()), PageBuilder.MAX_BYTES - bytes)) {
-          TimerRecord current = requireNonNull(cell.after);
-          TimerRecord record =
-              Transitions.lease(current, tokens.get(), request.untilMillis(), nowMillis);
-          replace(cell, record);
-          cells.add(cell);
-          leased.add(record);
-          bytes += PageBuilder.bytes(record, true);
-        }
-        limits.claimed(request, leased.size() - before);
-      }
-      write(cells, sync);
-      return leased;
-    } finally {
-      counts.discard();
-    }
+    Decision decision = new Decision(this);
+    List<Row> leased =
+        decision.lease(requests, limit, new Ready(limits, nowMillis), tokens, nowMillis);
+    write(decision, leased, sync);
+    return leased.stream().map(timer -> requireNonNull(timer.after())).toList();
   }
 
-  /** Finds ready timers of a queue, up to a number and a total size. */
-  private List<Cell> ready(LeaseRequest request, int limit, long maxBytes) {
-    int wanted = Math.min(request.max(), limit);
-    if (wanted == 0
-        || maxBytes <= 0
-        || Scopes.isQueuePaused(paused, request.namespace(), request.queue())) {
-      return List.of();
+  /** The ready timers of queues. */
+  private final class Ready implements Decision.ReadyTimers<Row> {
+    private final LocalLimits limits;
+    private final long nowMillis;
+
+    Ready(LocalLimits limits, long nowMillis) {
+      this.limits = limits;
+      this.nowMillis = nowMillis;
     }
-    List<Cell> cells = new ArrayList<>();
-    long[] bytes = new long[1];
-    scanReady(
-        request,
-        key -> {
-          Cell cell = readIfSound(Keys.ready(key).key());
-          TimerRecord record = cell == null ? null : cell.after;
-          if (cell != null && record != null && Rows.isInReadyIndex(record)) {
-            cells.add(cell);
-            bytes[0] += PageBuilder.bytes(record, true);
-          }
-          return cells.size() < wanted && bytes[0] < maxBytes;
-        });
-    return cells;
+
+    @Override
+    public int admitted(LeaseRequest request, long claimed) {
+      return Scopes.isQueuePaused(paused, request.namespace(), request.queue())
+          ? 0
+          : limits.admitted(request, counts.running(request.scope()) + claimed, nowMillis);
+    }
+
+    @Override
+    public void visit(LeaseRequest request, Predicate<Row> visitor) {
+      scanReady(
+          request,
+          key -> {
+            Row timer = readIfSound(Keys.ready(key).key());
+            TimerRecord record = timer == null ? null : timer.after();
+            return timer == null
+                || record == null
+                || !Rows.isInReadyIndex(record)
+                || visitor.test(timer);
+          });
+    }
+
+    @Override
+    public void claimed(LeaseRequest request, int claimed) {
+      limits.claimed(request, claimed);
+    }
   }
 
   private void scanReady(LeaseRequest request, Predicate<byte[]> visitor) {
@@ -497,12 +454,12 @@ public final class Writer implements Transitions.Context {
   }
 
   /** Reads the timer of an index entry; null if it cannot be read. */
-  private @Nullable Cell readIfSound(TimerKey key) {
-    Cell cell = new Cell(key);
-    cell.wantsPayload = true;
+  private @Nullable Row readIfSound(TimerKey key) {
+    Row timer = new Row(key);
+    timer.wantsPayload = true;
     try {
-      read(cell);
-      return cell;
+      read(timer);
+      return timer;
     } catch (StoreException e) {
       if (e.kind() != Kind.REJECTED) {
         throw e;
@@ -514,29 +471,25 @@ public final class Writer implements Transitions.Context {
   /** Deletes finished timers that have not changed since they were read. Not synced to disk. */
   public synchronized void purge(List<Purge.Entry> entries) {
     checkSound();
-    List<Cell> cells = new ArrayList<>();
+    Decision decision = new Decision(this);
+    List<Row> timers = new ArrayList<>();
     List<byte[]> astray = new ArrayList<>();
     for (Purge.Entry entry : entries) {
-      Cell cell = new Cell(entry.timer);
+      Row timer = new Row(entry.timer);
       Stored stored = entry.stored;
-      boolean isUnchanged = Arrays.equals(row(cell), entry.row);
+      boolean isUnchanged = Arrays.equals(row(timer), entry.row);
       if (isUnchanged && stored == null) {
         astray.add(entry.index);
       } else if (isUnchanged && stored != null) {
-        cell.before = stored;
-        cell.after = stored.record();
-        cells.add(cell);
+        timer.found(stored);
+        decision.replace(timer, null);
+        timers.add(timer);
       }
     }
     if (!astray.isEmpty()) {
       change(batch -> deleteAll(astray, batch));
     }
-    try {
-      cells.forEach(cell -> replace(cell, null));
-      write(cells, false);
-    } finally {
-      counts.discard();
-    }
+    write(decision, timers, false);
   }
 
   private static void deleteAll(List<byte[]> astray, Batch batch) throws RocksDBException {
@@ -608,25 +561,22 @@ public final class Writer implements Transitions.Context {
    */
   public synchronized List<TimerRecord> take(List<CopiedTimer> timers) {
     checkSound();
-    Map<TimerKey, Cell> cells = new LinkedHashMap<>();
-    timers.forEach(timer -> cells.computeIfAbsent(timer.record().key(), Cell::new));
-    cells.values().forEach(this::read);
-    try {
-      List<TimerRecord> taken = new ArrayList<>();
-      for (CopiedTimer timer : timers) {
-        Cell cell = requireNonNull(cells.get(timer.record().key()));
-        if (timer.isNewerThan(cell.after)) {
-          TimerRecord record = ofOneOwner(timer.record());
-          replace(cell, record);
-          lastVersion = Math.max(lastVersion, record.version());
-          taken.add(record);
-        }
+    Map<TimerKey, Row> found = new LinkedHashMap<>();
+    timers.forEach(timer -> found.computeIfAbsent(timer.record().key(), Row::new));
+    found.values().forEach(this::read);
+    Decision decision = new Decision(this);
+    List<TimerRecord> taken = new ArrayList<>();
+    for (CopiedTimer timer : timers) {
+      Row row = requireNonNull(found.get(timer.record().key()));
+      if (timer.isNewerThan(row.after())) {
+        TimerRecord record = ofOneOwner(timer.record());
+        decision.replace(row, record);
+        lastVersion = Math.max(lastVersion, record.version());
+        taken.add(record);
       }
-      write(cells.values(), true);
-      return taken;
-    } finally {
-      counts.discard();
     }
+    write(decision, found.values(), true);
+    return taken;
   }
 
   /**

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable.jdbc.internal.write;
+
+import io.timewheel.durable.jdbc.internal.server.RequestRows;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.Facts;
+import io.timewheel.durable.spi.RequestAnswer;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.batch.StateCounts;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Contains the facts that one try of a write batch has read. */
+final class BatchFacts implements Facts {
+  private final Fence fence;
+  private final Map<RequestRows.Key, RequestAnswer> earlier;
+  private long lastVersion;
+
+  /** The counters of other transactions, if a limit needs them. */
+  StateCounts pending = new StateCounts();
+
+  Set<String> paused = Set.of();
+
+  BatchFacts(Fence fence, long firstVersion, Map<RequestRows.Key, RequestAnswer> earlier) {
+    this.fence = fence;
+    this.earlier = earlier;
+    lastVersion = firstVersion - 1;
+  }
+
+  @Override
+  public @Nullable RequestAnswer answer(TimerKey key, String id) {
+    return earlier.get(new RequestRows.Key(key, id));
+  }
+
+  @Override
+  public long nextVersion(long above) {
+    lastVersion = Math.max(lastVersion, above) + 1;
+    return lastVersion;
+  }
+
+  @Override
+  public long pending(String namespace) {
+    return pending.unfinished(namespace);
+  }
+
+  @Override
+  public boolean paused(String namespace) {
+    return TimerStore.isPaused(paused, namespace);
+  }
+
+  @Override
+  public boolean isStale(Change change) {
+    return fence.isStale(change);
+  }
+}
