@@ -8,9 +8,11 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Queue;
+import org.eclipse.jetty.server.ConnectionMetaData;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
 import org.eclipse.jetty.util.IteratingCallback;
+import org.eclipse.jetty.util.thread.Scheduler;
 import org.jspecify.annotations.Nullable;
 
 /** Writes a large answer in parts, and frees each part after it is written. */
@@ -47,6 +49,36 @@ final class AnswerWriter extends IteratingCallback {
     this.written = written;
   }
 
+  /**
+   * Writes a part of an answer. A client that does not accept the part in time loses its
+   * connection, because others need the memory, and firings in the answer wait for a consumer.
+   *
+   * @param last true if the answer ends after it
+   * @param maxStall the longest time for the client to accept it
+   * @param written called at the end
+   */
+  static void write(
+      Response response, boolean last, ByteBuffer part, Duration maxStall, Callback written) {
+    ConnectionMetaData connection = response.getRequest().getConnectionMetaData();
+    Callback.Completable end = new Callback.Completable();
+    response.write(last, part, end);
+    Scheduler.Task stall =
+        end.isDone()
+            ? () -> true
+            : BodyReader.closeAfter(
+                connection, maxStall, "the client read nothing of an answer for ");
+    var unused =
+        end.whenComplete(
+            (nothing, failure) -> {
+              stall.cancel();
+              if (failure == null) {
+                written.succeeded();
+              } else {
+                written.failed(failure);
+              }
+            });
+  }
+
   /** {@return content in parts, each of which can be freed} */
   static List<ByteBuffer> parts(byte[] content) {
     if (content.length <= MAX_PART_BYTES) {
@@ -67,7 +99,7 @@ final class AnswerWriter extends IteratingCallback {
       return Action.SUCCEEDED;
     }
     writing = part.remaining();
-    PartWrite.write(response, parts.isEmpty(), part, maxStall, this);
+    write(response, parts.isEmpty(), part, maxStall, this);
     return Action.SCHEDULED;
   }
 

@@ -3,13 +3,14 @@ package io.timewheel.server.http;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.server.json.BodySink;
 import io.timewheel.server.problem.Problem;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpHeader;
 import org.eclipse.jetty.io.Content;
 import org.eclipse.jetty.server.ConnectionMetaData;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * the client never sees the answer. So a refused body is read too, unless it is large or its client
  * waits for {@code 100 Continue}, or the request is a GET.
  */
-final class BodyReader<T> {
+final class BodyReader<S extends Consumer<ByteBuffer>> {
   private static final long MAX_DISCARDED_BYTES = 64L << 20;
 
   /** The number of chunks of a body that arrived with its head: the content, and the end. */
@@ -35,12 +36,12 @@ final class BodyReader<T> {
   private final Duration limit;
 
   /** Receives the body; null if it is refused, so that its memory is free. */
-  private @Nullable BodySink<T> sink;
+  private @Nullable S sink;
 
   private int keptBytes;
   private long discardedBytes;
   private int chunks;
-  private final CompletableFuture<T> all = new CompletableFuture<>();
+  private final CompletableFuture<S> all = new CompletableFuture<>();
   private final ByteBudget.@Nullable Reservation reserved;
   private @Nullable Problem refused;
   private Scheduler.@Nullable Task deadline;
@@ -50,7 +51,7 @@ final class BodyReader<T> {
       int maxBytes,
       Duration limit,
       ByteBudget.@Nullable Reservation reserved,
-      @Nullable BodySink<T> sink) {
+      @Nullable S sink) {
     this.request = request;
     this.reserved = reserved;
     this.sink = sink;
@@ -80,17 +81,13 @@ final class BodyReader<T> {
    * sends.
    *
    * @param reserved holds the bytes; the caller releases them
-   * @param sink receives the body
-   * @return the body, when it is complete; fails with a problem if it is too large or broken, or if
-   *     there is no memory for it
+   * @param sink receives the bytes as they arrive
+   * @return the sink, when the body is complete; fails with a problem if it is too large or broken,
+   *     or if there is no memory for it
    */
-  static <T> CompletableFuture<T> read(
-      Request request,
-      int maxBytes,
-      Duration limit,
-      ByteBudget.Reservation reserved,
-      BodySink<T> sink) {
-    BodyReader<T> body = new BodyReader<>(request, maxBytes, limit, reserved, sink);
+  static <S extends Consumer<ByteBuffer>> CompletableFuture<S> read(
+      Request request, int maxBytes, Duration limit, ByteBudget.Reservation reserved, S sink) {
+    BodyReader<S> body = new BodyReader<>(request, maxBytes, limit, reserved, sink);
     body.go();
     return body.all;
   }
@@ -102,7 +99,7 @@ final class BodyReader<T> {
         || request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
       answer.run();
     } else {
-      BodyReader<Void> rest = new BodyReader<>(request, -1, limit, null, null);
+      BodyReader<?> rest = new BodyReader<Consumer<ByteBuffer>>(request, -1, limit, null, null);
       rest.go();
       var unused = rest.all.whenComplete((nothing, error) -> answer.run());
     }
@@ -134,20 +131,20 @@ final class BodyReader<T> {
   /** Starts the deadline of the body unless it is running. One that arrived whole needs none. */
   private void startDeadline() {
     if (deadline == null) {
-      ConnectionMetaData connection = request.getConnectionMetaData();
-      deadline =
-          connection
-              .getConnector()
-              .getScheduler()
-              .schedule(
-                  () ->
-                      connection
-                          .getConnection()
-                          .getEndPoint()
-                          .close(new TimeoutException("the body took more than " + limit)),
-                  limit.toMillis(),
-                  TimeUnit.MILLISECONDS);
+      deadline = closeAfter(request.getConnectionMetaData(), limit, "the body took more than ");
     }
+  }
+
+  /** Closes a connection after a time, unless the task is cancelled before. */
+  static Scheduler.Task closeAfter(ConnectionMetaData connection, Duration time, String reason) {
+    return connection
+        .getConnector()
+        .getScheduler()
+        .schedule(
+            () ->
+                connection.getConnection().getEndPoint().close(new TimeoutException(reason + time)),
+            time.toMillis(),
+            TimeUnit.MILLISECONDS);
   }
 
   private void keep(Content.Chunk chunk) {
@@ -164,7 +161,7 @@ final class BodyReader<T> {
         reserved.release();
       }
     } else {
-      requireNonNull(sink).add(chunk.getByteBuffer());
+      requireNonNull(sink).accept(chunk.getByteBuffer());
       keptBytes += more;
     }
   }
@@ -178,7 +175,7 @@ final class BodyReader<T> {
       deadline.cancel();
     }
     if (problem == null) {
-      all.complete(requireNonNull(sink).end());
+      all.complete(requireNonNull(sink));
     } else {
       all.completeExceptionally(problem.failure());
     }

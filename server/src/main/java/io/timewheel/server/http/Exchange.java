@@ -3,7 +3,6 @@ package io.timewheel.server.http;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.server.json.BodySink;
 import io.timewheel.server.json.Elements;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Names;
@@ -229,7 +228,7 @@ public final class Exchange {
    * @param then continues; an exception is answered
    */
   public void body(int maxBytes, String type, Consumer<String> then) {
-    body(maxBytes, type, new Text(), bytes -> then.accept(Json.decode(bytes)));
+    body(maxBytes, type, new Text(), text -> then.accept(Json.decode(text.toByteArray())));
   }
 
   /**
@@ -243,25 +242,19 @@ public final class Exchange {
   }
 
   /** A body that becomes a text. */
-  private static final class Text implements BodySink<byte[]> {
-    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-
+  private static final class Text extends ByteArrayOutputStream implements Consumer<ByteBuffer> {
     @Override
-    public void add(ByteBuffer more) {
-      bytes.writeBytes(BufferUtil.toArray(more));
-    }
-
-    @Override
-    public byte[] end() {
-      return bytes.toByteArray();
+    public void accept(ByteBuffer more) {
+      writeBytes(BufferUtil.toArray(more));
     }
   }
 
-  private <T> void body(int maxBytes, String type, BodySink<T> sink, Consumer<T> then) {
+  private <S extends Consumer<ByteBuffer>> void body(
+      int maxBytes, String type, S sink, Consumer<S> then) {
     long length = request.getHeaders().getLongField(HttpHeader.CONTENT_LENGTH);
     if (length <= 0 && !request.getHeaders().contains(HttpHeader.TRANSFER_ENCODING)) {
       expectAnswer(Duration.ZERO);
-      work(() -> then.accept(sink.end()));
+      work(() -> then.accept(sink));
       return;
     }
     BodyReader.checkMediaType(request, type);
@@ -528,7 +521,7 @@ public final class Exchange {
     fields.put(HttpHeader.CONTENT_LENGTH, length);
     Callback both = Callback.combine(callback, written);
     if (small && content.size() == 1) {
-      PartWrite.write(response, true, content.get(0), shared.maxStall, both);
+      AnswerWriter.write(response, true, content.get(0), shared.maxStall, both);
     } else {
       new AnswerWriter(response, content, reserved, shared.maxStall, both).iterate();
     }
@@ -539,7 +532,7 @@ public final class Exchange {
     ByteBudget.Reservation reserved = shared.answers.of(client());
     if (reserved.reserve(part.length)) {
       Callback end = Callback.from(reserved::release);
-      PartWrite.write(
+      AnswerWriter.write(
           response, false, ByteBuffer.wrap(part), shared.maxStall, Callback.combine(end, written));
     } else {
       written.failed(new EofException("there is no memory for more of the answer"));

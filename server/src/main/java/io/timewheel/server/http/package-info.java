@@ -19,9 +19,9 @@
  *       Preconditions} read the parts of a request
  *   <li>{@code WorkQueue} runs work that may block, with one queue for each kind of {@code Work};
  *       in its {@code FairQueue}, callers take turns
- *   <li>{@code AnswerWriter} writes large answers, {@code PartWrite} each of their parts; {@code
- *       ByteBudget} limits the memory of bodies and of answers, {@code BodyMemory} holds that of
- *       one body; {@code FairLimit} limits the number of claims, streams and connections
+ *   <li>{@code AnswerWriter} writes large answers, {@code ByteBudget} limits the memory of bodies
+ *       and of answers, {@code BodyMemory} holds that of one body; {@code FairLimit} limits the
+ *       number of claims, streams and connections
  *   <li>{@code IdempotencyKey} is the key by which the store recognises a repeated request; {@code
  *       HangupWatch} detects that a waiting client has disconnected
  * </ol>

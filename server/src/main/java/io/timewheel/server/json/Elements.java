@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
@@ -18,7 +19,7 @@ import java.util.function.Function;
  * <p>The separation only counts brackets and strings; the parser checks the syntax. White space
  * between elements is dropped.
  */
-public final class Elements implements BodySink<Elements> {
+public final class Elements implements Consumer<ByteBuffer> {
   /** The largest number of elements. */
   public static final int MAX_ELEMENTS = 1_000;
 
@@ -37,7 +38,7 @@ public final class Elements implements BodySink<Elements> {
   private boolean afterComma;
 
   @Override
-  public void add(ByteBuffer bytes) {
+  public void accept(ByteBuffer bytes) {
     while (bytes.hasRemaining()) {
       add(bytes.get());
     }
@@ -75,11 +76,6 @@ public final class Elements implements BodySink<Elements> {
     if (elements.size() <= MAX_ELEMENTS) {
       elements.add(ended);
     }
-  }
-
-  @Override
-  public Elements end() {
-    return this;
   }
 
   /**

@@ -115,7 +115,7 @@ public final class BulkResource {
               () -> {
                 BulkAnswer answer =
                     key == null
-                        ? change(exchange, filter, request.expect(), change)
+                        ? changeExpected(exchange, filter, request.expect(), change)
                         : changeOnce(exchange, filter, request, change, key);
                 exchange.note("changed", answer.changed());
                 exchange.json(200, answer);
@@ -148,18 +148,28 @@ public final class BulkResource {
   }
 
   private BulkAnswer change(
-      Exchange exchange, Selection filter, @Nullable Long expect, Change change) {
+      Exchange exchange, Selection selected, Change change, @Nullable RequestId request) {
     long[] found = {0};
     long[] changed = {0};
     pages(
         exchange,
-        expect == null ? filter : count(exchange, filter, expect),
+        selected,
         timers -> {
           awaitTurn(timers.size());
           found[0] += timers.size();
-          changed[0] += change.apply(reads.timer(), keys(timers), null);
+          List<TimerKey> keys = timers.stream().map(TimerInfo::key).toList();
+          changed[0] += change.apply(reads.timer(), keys, request);
         });
-    return new BulkAnswer(expect == null ? found[0] : expect, changed[0]);
+    return new BulkAnswer(found[0], changed[0]);
+  }
+
+  private BulkAnswer changeExpected(
+      Exchange exchange, Selection filter, @Nullable Long expect, Change change) {
+    if (expect == null) {
+      return change(exchange, filter, change, null);
+    }
+    Selection counted = count(exchange, filter, expect);
+    return new BulkAnswer(expect, change(exchange, counted, change, null).changed());
   }
 
   /**
@@ -183,19 +193,9 @@ public final class BulkResource {
     Selection selected = before.isPresent() ? filter : count(exchange, filter, request.expect());
     OptionalLong counted = before.isPresent() ? before : OptionalLong.of(selected.count);
     long count = keep(about, countId, counted).orElseThrow();
-    RequestId id = key.request(content);
-    long[] found = {0};
-    long[] changed = {0};
-    pages(
-        exchange,
-        selected,
-        timers -> {
-          awaitTurn(timers.size());
-          found[0] += timers.size();
-          changed[0] += change.apply(reads.timer(), keys(timers), id);
-        });
-    long changedBefore = before.isPresent() ? Math.max(0, count - found[0]) : 0;
-    OptionalLong all = OptionalLong.of(changedBefore + changed[0]);
+    BulkAnswer rest = change(exchange, selected, change, key.request(content));
+    long changedBefore = before.isPresent() ? Math.max(0, count - rest.count()) : 0;
+    OptionalLong all = OptionalLong.of(changedBefore + rest.changed());
     return new BulkAnswer(count, keep(about, changedId, all).orElseThrow());
   }
 
@@ -285,10 +285,6 @@ public final class BulkResource {
   private static long hash(TimerInfo timer) {
     String text = timer.version() + ":" + timer.key().id();
     return UUID.nameUUIDFromBytes(text.getBytes(StandardCharsets.UTF_8)).getMostSignificantBits();
-  }
-
-  private static List<TimerKey> keys(List<TimerInfo> timers) {
-    return timers.stream().map(TimerInfo::key).toList();
   }
 
   /** Passes each page of selected timers to a function. Each page has its own deadline. */

@@ -28,9 +28,9 @@ class JsonReaderTest {
     Elements elements = new Elements();
     byte[] bytes = text.getBytes(UTF_8);
     for (int at = 0; at < bytes.length; at += 3) {
-      elements.add(ByteBuffer.wrap(bytes, at, Math.min(3, bytes.length - at)));
+      elements.accept(ByteBuffer.wrap(bytes, at, Math.min(3, bytes.length - at)));
     }
-    return elements.end().convert(Batch.class, "timers", BatchItem.class, "id", timer -> timer);
+    return elements.convert(Batch.class, "timers", BatchItem.class, "id", timer -> timer);
   }
 
   @ParameterizedTest
