@@ -11,6 +11,7 @@ import io.timewheel.durable.spi.TimerQuery;
 import java.time.Instant;
 import java.util.EnumSet;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Selects timers to list. Immutable. */
@@ -38,30 +39,42 @@ public final class TimerFilter {
         TimerOrder.ID);
   }
 
-  private TimerFilter of(
-      @Nullable String namespace,
-      String prefix,
-      Set<TimerState> states,
-      long dueFrom,
-      long dueTo,
-      @Nullable String handler,
-      boolean payload) {
-    return new TimerFilter(
-        new TimerQuery(namespace, prefix, states, dueFrom, dueTo, handler, query.queue(), payload),
-        order);
+  /** The parts of a query, while some of them are changed. */
+  private static final class Parts {
+    private @Nullable String namespace;
+    private String prefix;
+    private Set<TimerState> states;
+    private long dueFrom;
+    private long dueTo;
+    private @Nullable String handler;
+    private @Nullable Boolean queue;
+    private boolean payload;
+
+    Parts(TimerQuery query) {
+      namespace = query.namespace();
+      prefix = query.prefix();
+      states = query.states();
+      dueFrom = query.dueFrom();
+      dueTo = query.dueTo();
+      handler = query.handler();
+      queue = query.queue();
+      payload = query.payload();
+    }
   }
 
-  private TimerFilter of(@Nullable String handler, boolean queue) {
+  private TimerFilter with(Consumer<Parts> change) {
+    Parts to = new Parts(query);
+    change.accept(to);
     return new TimerFilter(
         new TimerQuery(
-            query.namespace(),
-            query.prefix(),
-            query.states(),
-            query.dueFrom(),
-            query.dueTo(),
-            handler,
-            queue,
-            query.payload()),
+            to.namespace,
+            to.prefix,
+            to.states,
+            to.dueFrom,
+            to.dueTo,
+            to.handler,
+            to.queue,
+            to.payload),
         order);
   }
 
@@ -71,14 +84,7 @@ public final class TimerFilter {
    * @return a filter for the same timers
    */
   public TimerFilter withoutPayload() {
-    return of(
-        query.namespace(),
-        query.prefix(),
-        query.states(),
-        query.dueFrom(),
-        query.dueTo(),
-        query.handler(),
-        false);
+    return with(to -> to.payload = false);
   }
 
   /**
@@ -89,14 +95,7 @@ public final class TimerFilter {
    */
   public TimerFilter namespace(String namespace) {
     Limits.name("namespace", namespace);
-    return of(
-        namespace,
-        query.prefix(),
-        query.states(),
-        query.dueFrom(),
-        query.dueTo(),
-        query.handler(),
-        query.payload());
+    return with(to -> to.namespace = namespace);
   }
 
   /**
@@ -107,14 +106,7 @@ public final class TimerFilter {
    */
   public TimerFilter prefix(String prefix) {
     requireNonNull(prefix, "prefix");
-    return of(
-        query.namespace(),
-        prefix,
-        query.states(),
-        query.dueFrom(),
-        query.dueTo(),
-        query.handler(),
-        query.payload());
+    return with(to -> to.prefix = prefix);
   }
 
   /**
@@ -128,14 +120,7 @@ public final class TimerFilter {
     if (states.isEmpty()) {
       throw new InvalidArgumentException("states: none (expected: at least one)");
     }
-    return of(
-        query.namespace(),
-        query.prefix(),
-        states,
-        query.dueFrom(),
-        query.dueTo(),
-        query.handler(),
-        query.payload());
+    return with(to -> to.states = states);
   }
 
   /**
@@ -150,14 +135,11 @@ public final class TimerFilter {
     if (requireNonNull(to, "to").isBefore(from)) {
       throw new InvalidArgumentException("to: " + to + " (expected: not before " + from + ")");
     }
-    return of(
-        query.namespace(),
-        query.prefix(),
-        query.states(),
-        EpochMillis.ceil(from),
-        EpochMillis.ceil(to),
-        query.handler(),
-        query.payload());
+    return with(
+        parts -> {
+          parts.dueFrom = EpochMillis.ceil(from);
+          parts.dueTo = EpochMillis.ceil(to);
+        });
   }
 
   /**
@@ -168,14 +150,7 @@ public final class TimerFilter {
    */
   public TimerFilter handler(String handler) {
     Limits.name("handler", handler);
-    return of(
-        query.namespace(),
-        query.prefix(),
-        query.states(),
-        query.dueFrom(),
-        query.dueTo(),
-        handler,
-        query.payload());
+    return with(to -> to.handler = handler);
   }
 
   /**
@@ -185,7 +160,12 @@ public final class TimerFilter {
    * @return a filter with this condition in addition
    */
   public TimerFilter queue(String queue) {
-    return of(Limits.name("queue", queue), true);
+    Limits.name("queue", queue);
+    return with(
+        to -> {
+          to.handler = queue;
+          to.queue = true;
+        });
   }
 
   /**
@@ -195,7 +175,7 @@ public final class TimerFilter {
    * @return a filter with this condition in addition
    */
   public TimerFilter queues(boolean queues) {
-    return of(query.handler(), queues);
+    return with(to -> to.queue = queues);
   }
 
   /**

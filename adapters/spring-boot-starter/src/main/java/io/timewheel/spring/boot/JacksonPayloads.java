@@ -2,7 +2,6 @@
 package io.timewheel.spring.boot;
 
 import io.timewheel.durable.PayloadCodec;
-import io.timewheel.durable.model.UnreadablePayloadException;
 import tools.jackson.core.JacksonException;
 import tools.jackson.databind.json.JsonMapper;
 
@@ -25,10 +24,6 @@ final class JacksonPayloads implements PayloadCodec {
 
   @Override
   public <T> T decode(byte[] payload, Class<T> type) {
-    try {
-      return PayloadErrors.present(mapper.readValue(payload, type), type);
-    } catch (JacksonException e) {
-      throw new UnreadablePayloadException(type, e);
-    }
+    return PayloadErrors.present(mapper.readValue(payload, type), type);
   }
 }

@@ -18,6 +18,7 @@ import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Outcome.Answer;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * Applies the changes that the owner of a shard makes to a due timer: claim, make ready, skip,
@@ -33,42 +34,61 @@ final class OwnerSteps {
     if (open != null && open.token().equals(change.token())) {
       return answer(Answer.APPLIED, current);
     }
-    if (!same(current, change.version(), change.revision())) {
-      return answer(Answer.OUTDATED, current);
-    }
-    boolean takeOver = isLost(current, change.epoch(), change.now());
-    if (!WAITING.contains(current.state()) && !takeOver) {
+    int attempt = current.attempt() + 1;
+    boolean decided = isDecided(current, change.scheduledAt());
+    long scheduledAt = decided ? change.scheduledAt() : current.scheduledAt();
+    Claim claim =
+        new Claim(
+            change.token(),
+            current.version(),
+            scheduledAt,
+            attempt,
+            change.epoch(),
+            change.now(),
+            NEVER,
+            null);
+    return take(
+        current,
+        change,
+        change.version(),
+        change.revision(),
+        change.now(),
+        facts.paused(current.key().namespace()),
+        next ->
+            next.state(RUNNING, current.fireAt())
+                .dueAt(decided ? scheduledAt : current.dueAt())
+                .attempt(attempt)
+                .claim(claim));
+  }
+
+  /**
+   * Applies a step to a due timer. Before that, ends an attempt that is lost. A cancelled or paused
+   * timer does not reach the step.
+   */
+  private static Outcome take(
+      TimerRecord current,
+      Change change,
+      long version,
+      long revision,
+      long now,
+      boolean scopePaused,
+      Consumer<TimerRecord.Builder> step) {
+    boolean takeOver = isLost(current, change.epoch(), now);
+    if (!same(current, version, revision) || (!WAITING.contains(current.state()) && !takeOver)) {
       return answer(Answer.OUTDATED, current);
     }
     TimerRecord.Builder next = current.toBuilder();
     if (takeOver) {
-      next.end(Attempt.End.LOST, change.now());
+      next.end(Attempt.End.LOST, now);
       if (current.cancelRequested()) {
-        return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
+        return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(now));
       }
     }
-    if (facts.paused(current.key().namespace()) || (takeOver && current.paused())) {
-      return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
+    if (scopePaused || (takeOver && current.paused())) {
+      return answer(Answer.HELD, next.state(PAUSED, NEVER).build(now));
     }
-    int attempt = current.attempt() + 1;
-    boolean decided = isDecided(current, change.scheduledAt());
-    long scheduledAt = decided ? change.scheduledAt() : current.scheduledAt();
-    return answer(
-        Answer.APPLIED,
-        next.state(RUNNING, current.fireAt())
-            .dueAt(decided ? scheduledAt : current.dueAt())
-            .attempt(attempt)
-            .claim(
-                new Claim(
-                    change.token(),
-                    current.version(),
-                    scheduledAt,
-                    attempt,
-                    change.epoch(),
-                    change.now(),
-                    NEVER,
-                    null))
-            .build(change.now()));
+    step.accept(next);
+    return answer(Answer.APPLIED, next.build(now));
   }
 
   /**
@@ -91,25 +111,19 @@ final class OwnerSteps {
   }
 
   static Outcome makeReady(TimerRecord current, Change.MakeReady change, Facts facts) {
-    boolean takeOver = isLost(current, change.epoch(), change.now());
-    if (!same(current, change.version(), change.revision())
-        || (!WAITING.contains(current.state()) && !takeOver)) {
-      return answer(Answer.OUTDATED, current);
-    }
-    TimerRecord.Builder next = current.toBuilder();
-    if (takeOver) {
-      next.end(Attempt.End.LOST, change.now());
-      if (current.cancelRequested()) {
-        return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
-      }
-    }
-    if (facts.paused(current.key().namespace()) || (takeOver && current.paused())) {
-      return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
-    }
-    if (isDecided(current, change.scheduledAt())) {
-      next.dueAt(change.scheduledAt());
-    }
-    return answer(Answer.APPLIED, next.state(READY, NEVER).build(change.now()));
+    return take(
+        current,
+        change,
+        change.version(),
+        change.revision(),
+        change.now(),
+        facts.paused(current.key().namespace()),
+        next -> {
+          if (isDecided(current, change.scheduledAt())) {
+            next.dueAt(change.scheduledAt());
+          }
+          next.state(READY, NEVER);
+        });
   }
 
   static Outcome skip(TimerRecord current, Change.Skip change) {
@@ -150,22 +164,13 @@ final class OwnerSteps {
   }
 
   static Outcome park(TimerRecord current, Change.Park change) {
-    boolean takeOver = isLost(current, change.epoch(), change.now());
-    if (!same(current, change.version(), change.revision())
-        || (!WAITING.contains(current.state()) && !takeOver)) {
-      return answer(Answer.OUTDATED, current);
-    }
-    TimerRecord.Builder next = current.toBuilder();
-    if (takeOver) {
-      next.end(Attempt.End.LOST, change.now());
-      if (current.cancelRequested()) {
-        return answer(Answer.OUTDATED, next.state(CANCELLED, NEVER).build(change.now()));
-      }
-      if (current.paused()) {
-        return answer(Answer.HELD, next.state(PAUSED, NEVER).build(change.now()));
-      }
-    }
-    return answer(
-        Answer.APPLIED, next.state(BLOCKED, NEVER).note(change.note()).build(change.now()));
+    return take(
+        current,
+        change,
+        change.version(),
+        change.revision(),
+        change.now(),
+        false,
+        next -> next.state(BLOCKED, NEVER).note(change.note()));
   }
 }

@@ -6,11 +6,11 @@ import static io.timewheel.durable.jdbc.Fixture.key;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;

@@ -7,7 +7,7 @@ import io.timewheel.durable.model.StackTraces;
 import io.timewheel.durable.model.UnreadablePayloadException;
 import io.timewheel.durable.spi.TimerRecord;
 import java.io.PrintWriter;
-import java.io.Writer;
+import java.io.StringWriter;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
@@ -124,30 +124,14 @@ public final class FailureLog {
     if (error.getStackTrace().length == 0) {
       return null;
     }
-    Beginning beginning = new Beginning();
-    error.printStackTrace(new PrintWriter(beginning));
-    String lines =
-        beginning.text.toString().lines().limit(MAX_TRACE_LINES).collect(Collectors.joining("\n"));
+    StringWriter all = new StringWriter();
+    error.printStackTrace(new PrintWriter(all));
+    String lines = all.toString().lines().limit(MAX_TRACE_LINES).collect(Collectors.joining("\n"));
+    lines = lines.substring(0, Math.min(lines.length(), MAX_TRACE_BYTES));
     while (lines.getBytes(UTF_8).length > MAX_TRACE_BYTES) {
       int surplus = lines.getBytes(UTF_8).length - MAX_TRACE_BYTES;
       lines = lines.substring(0, lines.length() - (surplus + 2) / 3);
     }
     return lines;
-  }
-
-  /** Keeps the beginning of a text, however long it is. */
-  private static final class Beginning extends Writer {
-    private final StringBuilder text = new StringBuilder();
-
-    @Override
-    public void write(char[] chars, int offset, int length) {
-      text.append(chars, offset, Math.min(length, MAX_TRACE_BYTES - text.length()));
-    }
-
-    @Override
-    public void flush() {}
-
-    @Override
-    public void close() {}
   }
 }

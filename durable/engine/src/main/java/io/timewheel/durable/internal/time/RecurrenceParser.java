@@ -9,6 +9,7 @@ import java.time.ZoneId;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Parses the stored form of a {@link Recurrence}. */
@@ -76,7 +77,8 @@ final class RecurrenceParser {
         if (lastBlank < 0) {
           throw wrong(text, "expected the fields of a cron and a zone");
         }
-        ZoneId zone = zone(text, rest.substring(lastBlank + 1));
+        String problem = "zone %s is not known; expected one like Europe/Berlin";
+        ZoneId zone = value(text, rest.substring(lastBlank + 1), ZoneId::of, problem);
         yield Recurrence.cron(Cron.parse(rest.substring(0, lastBlank).strip()), zone);
       }
       default ->
@@ -109,7 +111,8 @@ final class RecurrenceParser {
     long untilMillis = EpochMillis.NEVER;
     int read = 0;
     if (parts[0].equals(TIMES) && parts.length > 2) {
-      times = number(text, parts[1]);
+      String problem = "number %s is not valid; expected one like 10";
+      times = value(text, parts[1], Long::valueOf, problem);
       read = 2;
     }
     if (parts[read].equals(UNTIL) && parts.length > read + 2) {
@@ -123,49 +126,21 @@ final class RecurrenceParser {
     return parse(rest).ending(untilMillis, times);
   }
 
-  private static long number(String text, String number) {
-    try {
-      return Long.parseLong(number);
-    } catch (NumberFormatException e) {
-      throw wrong(
-          text,
-          "number %s is not valid; expected one like 10".formatted(CronParser.quoted(number)),
-          e);
-    }
-  }
-
   private static Duration duration(String text, String duration) {
-    try {
-      return Duration.parse(duration);
-    } catch (DateTimeException e) {
-      throw wrong(
-          text,
-          "duration %s is not valid; expected one like PT5M".formatted(CronParser.quoted(duration)),
-          e);
-    }
+    return value(
+        text, duration, Duration::parse, "duration %s is not valid; expected one like PT5M");
   }
 
   private static long millis(String text, String time) {
-    try {
-      return EpochMillis.ceil(Instant.parse(time));
-    } catch (DateTimeException e) {
-      throw wrong(
-          text,
-          "time %s is not valid; expected one like 2026-05-01T00:00:00Z"
-              .formatted(CronParser.quoted(time)),
-          e);
-    }
+    String problem = "time %s is not valid; expected one like 2026-05-01T00:00:00Z";
+    return EpochMillis.ceil(value(text, time, Instant::parse, problem));
   }
 
-  private static ZoneId zone(String text, String zone) {
+  private static <T> T value(String text, String part, Function<String, T> parse, String problem) {
     try {
-      return ZoneId.of(zone);
-    } catch (DateTimeException e) {
-      throw wrong(
-          text,
-          "zone %s is not known; expected one like Europe/Berlin"
-              .formatted(CronParser.quoted(zone)),
-          e);
+      return parse.apply(part);
+    } catch (DateTimeException | NumberFormatException e) {
+      throw wrong(text, problem.formatted(CronParser.quoted(part)), e);
     }
   }
 

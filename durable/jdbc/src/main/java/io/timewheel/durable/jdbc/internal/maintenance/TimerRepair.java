@@ -5,13 +5,13 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.Problem;
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.ReadyRow;
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.SharedRows;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;

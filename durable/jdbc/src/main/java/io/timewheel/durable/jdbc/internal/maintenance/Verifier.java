@@ -3,7 +3,6 @@ package io.timewheel.durable.jdbc.internal.maintenance;
 
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.Kind;
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.ReadyRow;
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.RecordCodec;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.HistorySql;
@@ -12,6 +11,7 @@ import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.server.TransactionSql;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;

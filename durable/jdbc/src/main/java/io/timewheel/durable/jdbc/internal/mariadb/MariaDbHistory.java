@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.mariadb;
 
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.server.HistorySql;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.DuePosition;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

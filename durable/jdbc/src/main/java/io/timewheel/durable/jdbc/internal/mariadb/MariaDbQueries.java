@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.mariadb;
 
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.TimerRecord;
@@ -130,13 +130,7 @@ public final class MariaDbQueries extends Queries {
       if (namespace != null) {
         to.text(namespace);
       }
-      long[] buckets = new long[bounds.length - 1];
-      try (ResultSet rows = statement.executeQuery()) {
-        while (rows.next()) {
-          buckets[rows.getInt(1) - 1] = rows.getLong(2);
-        }
-      }
-      return buckets;
+      return buckets(statement, bounds);
     }
   }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.postgresql;
 
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.TimerRecord;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
-import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;
@@ -115,13 +114,7 @@ public final class PostgreSqlQueries extends Queries {
       if (namespace != null) {
         statement.setString(7, namespace);
       }
-      long[] buckets = new long[bounds.length - 1];
-      try (ResultSet rows = statement.executeQuery()) {
-        while (rows.next()) {
-          buckets[rows.getInt(1) - 1] = rows.getLong(2);
-        }
-      }
-      return buckets;
+      return buckets(statement, bounds);
     }
   }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.postgresql;
 
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.server.RequestRows;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.RequestAnswer;
 import java.sql.SQLException;
 import java.util.List;

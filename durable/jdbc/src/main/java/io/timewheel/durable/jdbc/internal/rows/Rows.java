@@ -2,6 +2,7 @@
 package io.timewheel.durable.jdbc.internal.rows;
 
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;

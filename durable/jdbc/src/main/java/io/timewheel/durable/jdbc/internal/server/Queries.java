@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.server;
 
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.LeaseRequest;
@@ -22,7 +22,6 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -179,22 +178,35 @@ public abstract class Queries {
       Connection connection, int shards, @Nullable String namespace, long[] bounds)
       throws SQLException;
 
-  /** {@return the counts of the namespaces} */
+  /** Returns the counts of a query for numbers of buckets, from 1, and their counts. */
+  protected static long[] buckets(PreparedStatement statement, long[] bounds) throws SQLException {
+    long[] buckets = new long[bounds.length - 1];
+    try (ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        buckets[rows.getInt(1) - 1] = rows.getLong(2);
+      }
+    }
+    return buckets;
+  }
+
+  /** {@return the counts of namespaces and queues} */
   public StateCounts counts(Connection connection) throws SQLException {
     try (PreparedStatement statement =
-            connection.prepareStatement(
-                "SELECT namespace, state, sum(delta) FROM timewheel_count GROUP BY namespace, state"
-                    + " HAVING sum(delta) > 0");
-        ResultSet rows = statement.executeQuery()) {
-      StateCounts counts = new StateCounts();
-      while (rows.next()) {
-        String scope = rows.getString(1);
-        if (!Scopes.isQueue(scope)) {
-          counts.add(scope, Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
-        }
-      }
-      return counts;
+        connection.prepareStatement(
+            "SELECT namespace, state, sum(delta) FROM timewheel_count GROUP BY namespace, state"
+                + " HAVING sum(delta) > 0")) {
+      return counts(statement);
     }
+  }
+
+  private static StateCounts counts(PreparedStatement statement) throws SQLException {
+    StateCounts counts = new StateCounts();
+    try (ResultSet rows = statement.executeQuery()) {
+      while (rows.next()) {
+        counts.add(rows.getString(1), Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
+      }
+    }
+    return counts;
   }
 
   /**
@@ -211,18 +223,7 @@ public abstract class Queries {
         statement.setString(1, Scopes.queue(namespace, ""));
         statement.setString(2, namespace + (char) 11); // follows the line feed
       }
-      try (ResultSet rows = statement.executeQuery()) {
-        Map<TimerKey, Map<TimerState, Long>> counts = new HashMap<>();
-        while (rows.next()) {
-          String scope = rows.getString(1);
-          if (Scopes.isQueue(scope)) {
-            counts
-                .computeIfAbsent(Scopes.queueOf(scope), queue -> new EnumMap<>(TimerState.class))
-                .put(Codes.STATES.at(rows.getInt(2)), rows.getLong(3));
-          }
-        }
-        return counts;
-      }
+      return counts(statement).queues(namespace);
     }
   }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.server;
 
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.sql.Parameters;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.RequestAnswer;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.server;
 
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.sql.Sql;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.TimerOrder;

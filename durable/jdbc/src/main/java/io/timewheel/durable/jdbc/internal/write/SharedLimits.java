@@ -3,9 +3,9 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.jdbc.internal.rows.Codes;
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.TimerStore;

@@ -60,16 +60,13 @@ public final class Opening {
       throw failures.of(Kind.UNAVAILABLE, "the native library of RocksDB cannot be loaded", e);
     }
     DirectoryLock lock = lock();
-    boolean opened = false;
     try {
       Database database = openLocked();
       database.whenClosed(lock::close);
-      opened = true;
       return database;
-    } finally {
-      if (!opened) {
-        lock.close();
-      }
+    } catch (Throwable e) {
+      lock.close();
+      throw e;
     }
   }
 
@@ -214,8 +211,8 @@ public final class Opening {
   }
 
   /**
-   * Opens the database, then logs the finding of the check. Only RocksDB can take the lock of the
-   * directory. Before that, the check may have read the log of a store in use.
+   * Opens the database, then logs the finding of the check. If an earlier release, which takes only
+   * the lock of RocksDB, has the store open, the check has read a log in use.
    */
   private Database openAndTell(@Nullable Finding finding) throws RocksDBException {
     boolean ours = true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.format;
 
+import io.timewheel.durable.spi.Codes;
 import java.util.Arrays;
 
 /**
@@ -37,6 +38,14 @@ public final class ByteReader {
 
   public int u8() {
     return bytes[take(1)] & 0xff;
+  }
+
+  <E extends Enum<E>> E constant(Codes<E> codes) {
+    try {
+      return codes.at(u8());
+    } catch (IllegalArgumentException e) {
+      throw new MalformedException(String.valueOf(e.getMessage()));
+    }
   }
 
   int u16() {

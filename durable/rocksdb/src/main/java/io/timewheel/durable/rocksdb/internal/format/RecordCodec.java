@@ -8,6 +8,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.RequestAnswer;
@@ -264,7 +265,7 @@ public final class RecordCodec {
         payload,
         headers,
         retry.equals(RetryPolicy.DEFAULT) ? RetryPolicy.DEFAULT : retry,
-        Codes.MISSED.at(from.u8()),
+        from.constant(Codes.MISSED),
         from.signed());
   }
 
@@ -282,13 +283,13 @@ public final class RecordCodec {
     long epoch = from.unsigned();
     long beganAt = dueAt + from.signed();
     long until = (flags & CLAIM_HAS_LEASE) != 0 ? beganAt + from.signed() : TimerRecord.NEVER;
-    Attempt.End end = (flags & CLAIM_HAS_ENDED) != 0 ? Codes.ENDS.at(from.u8()) : null;
+    Attempt.End end = (flags & CLAIM_HAS_ENDED) != 0 ? from.constant(Codes.ENDS) : null;
     return new Claim(token, version, scheduledAt, attempt, epoch, beganAt, until, end);
   }
 
   private static Attempt attempt(long dueAt, ByteReader from) {
     int flags = from.u8();
-    Attempt.End end = Codes.ENDS.at(from.u8());
+    Attempt.End end = from.constant(Codes.ENDS);
     int number = from.unsignedInt();
     long scheduledAt = dueAt + from.signed();
     long beganAt = dueAt + from.signed();
@@ -318,13 +319,13 @@ public final class RecordCodec {
   public static TimerState decodeDueState(byte[] bytes) {
     ByteReader from = new ByteReader(bytes);
     format(from);
-    return Codes.STATES.at(from.u8());
+    return from.constant(Codes.STATES);
   }
 
   public static DueTimer decodeDue(TimerKey key, long fireAt, byte[] bytes) {
     ByteReader from = new ByteReader(bytes);
     format(from);
-    TimerState state = Codes.STATES.at(from.u8());
+    TimerState state = from.constant(Codes.STATES);
     int flags = from.u8();
     return new DueTimer(
         key,
@@ -352,7 +353,7 @@ public final class RecordCodec {
   public static RequestAnswer decodeAnswer(TimerKey key, String request, byte[] bytes) {
     ByteReader from = new ByteReader(bytes);
     format(from);
-    Outcome.Answer answer = Codes.ANSWERS.at(from.u8());
+    Outcome.Answer answer = from.constant(Codes.ANSWERS);
     long version = from.fixed64();
     long answeredAt = from.fixed64();
     return new RequestAnswer(key, new RequestId(request, from.text()), answer, version, answeredAt);

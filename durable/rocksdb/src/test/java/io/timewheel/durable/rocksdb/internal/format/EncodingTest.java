@@ -14,6 +14,7 @@ import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.rocksdb.internal.store.Counts;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerDefinition;

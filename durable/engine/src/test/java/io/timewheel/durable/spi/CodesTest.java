@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.jdbc.internal.rows;
+package io.timewheel.durable.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

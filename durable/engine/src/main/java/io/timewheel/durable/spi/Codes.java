@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.rocksdb.internal.format;
+package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Outcome;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -14,9 +13,11 @@ import java.util.Map;
 /**
  * Maps the constants of an enum to the numbers in stored records. The lists here fix the numbers,
  * independent of the order in the enum's source. New constants are appended, and none ever moves.
- * The JDBC store has its own lists, so that each format can change alone.
+ *
+ * @param <E> the enum
  */
 public final class Codes<E extends Enum<E>> {
+  /** The numbers of the states of timers. */
   public static final Codes<TimerState> STATES =
       new Codes<>(
           List.of(
@@ -29,7 +30,9 @@ public final class Codes<E extends Enum<E>> {
               TimerState.PAUSED,
               TimerState.COMPLETED,
               TimerState.CANCELLED));
-  static final Codes<Attempt.End> ENDS =
+
+  /** The numbers of the ends of attempts. */
+  public static final Codes<Attempt.End> ENDS =
       new Codes<>(
           List.of(
               Attempt.End.SUCCEEDED,
@@ -38,9 +41,13 @@ public final class Codes<E extends Enum<E>> {
               Attempt.End.GIVEN_BACK,
               Attempt.End.RESCHEDULED,
               Attempt.End.SUPERSEDED));
-  static final Codes<MissedRuns> MISSED =
+
+  /** The numbers of the rules for missed runs. */
+  public static final Codes<MissedRuns> MISSED =
       new Codes<>(List.of(MissedRuns.FIRE_ONCE, MissedRuns.FIRE_ALL, MissedRuns.SKIP));
-  static final Codes<Outcome.Answer> ANSWERS =
+
+  /** The numbers of the answers to changes. */
+  public static final Codes<Outcome.Answer> ANSWERS =
       new Codes<>(
           List.of(
               Outcome.Answer.CREATED,
@@ -69,17 +76,31 @@ public final class Codes<E extends Enum<E>> {
     constants.forEach(constant -> codes.put(constant, codes.size()));
   }
 
+  /** {@return the number of constants} */
   public int size() {
     return constants.size();
   }
 
+  /**
+   * Returns the number of a constant.
+   *
+   * @param constant the constant
+   * @return the number
+   */
   public int of(E constant) {
     return requireNonNull(codes.get(constant));
   }
 
+  /**
+   * Returns the constant with a number.
+   *
+   * @param code the number
+   * @return the constant
+   * @throws IllegalArgumentException if there is none
+   */
   public E at(int code) {
     if (code < 0 || code >= constants.size()) {
-      throw new MalformedException(
+      throw new IllegalArgumentException(
           constants.get(0).getDeclaringClass().getSimpleName() + " " + code);
     }
     return constants.get(code);
