@@ -34,12 +34,19 @@ final class TimerTransformer implements ClassFileTransformer {
   private final Agent agent;
 
   /**
-   * The decisions by class loader (null for the boot class path) and name of the timer. Without a
-   * weaver, the timer is left alone. The first decision about a timer applies.
+   * The decisions by class loader (null for the boot class path) and name of the timer. The first
+   * decision about a timer applies.
    */
   private final Map<ClassLoader, Map<String, Decision>> decisions = new WeakHashMap<>();
 
-  private record Decision(@Nullable Weaver weaver, @Nullable String note) {}
+  /**
+   * A decision about a timer.
+   *
+   * @param weaver changes the classes; null to leave the timer alone
+   * @param nested the changed nested classes, by their names after that of the timer
+   */
+  private record Decision(
+      @Nullable Weaver weaver, @Nullable String note, Map<String, byte[]> nested) {}
 
   TimerTransformer(Agent agent) {
     this.agent = agent;
@@ -85,8 +92,9 @@ final class TimerTransformer implements ClassFileTransformer {
     if (timer == null) {
       return null;
     }
+    String nested = className.substring(timer.length());
+    Decision decision = known(loader).get(timer);
     try {
-      Decision decision = known(loader).get(timer);
       if (decision == null) {
         Decision mine =
             className.equals(timer)
@@ -95,8 +103,11 @@ final class TimerTransformer implements ClassFileTransformer {
         decision = decide(loader, timer, mine);
       }
       Weaver weaver = decision.weaver;
-      return weaver == null ? null : weave(weaver, className.substring(timer.length()), classFile);
+      return weaver == null ? null : weave(weaver, nested, classFile);
     } catch (Throwable e) {
+      if (decision != null && decision.nested.containsKey(nested)) {
+        return decision.nested.get(nested); // the timer class is changed already
+      }
       known(loader).remove(timer);
       decide(loader, timer, leaveAlone(timer, e.toString()));
       return null;
@@ -145,7 +156,7 @@ final class TimerTransformer implements ClassFileTransformer {
     }
     Shape shape = Shape.of(classFile);
     if (extendsTimer(loader, shape)) {
-      return new Decision(null, null);
+      return new Decision(null, null, Map.of());
     }
     if (!agent.options().selects(name)) {
       return leaveAlone(timer, "the options include and exclude do not select it");
@@ -154,21 +165,25 @@ final class TimerTransformer implements ClassFileTransformer {
       return leaveAlone(timer, "another copy of the agent has changed it");
     }
     Shape[] nested = new Shape[2];
+    byte[][] files = new byte[2][];
     String[] names = {timer + Shape.WORKER, timer + Shape.TIMEOUT};
     for (int i = 0; i < names.length; i++) {
       byte[] bytes = read(loader, names[i]);
       if (bytes == null) {
         return leaveAlone(timer, "its class loader has no resource " + names[i] + ".class");
       }
+      files[i] = bytes;
       nested[i] = Shape.of(bytes);
     }
     String problem = Shape.problem(shape, nested[0], nested[1]);
     if (problem != null) {
       return leaveAlone(timer, "not the timer of Netty 4 or Dubbo: " + problem);
     }
+    Weaver weaver = new Weaver(shape, nested[0], nested[1]);
     return new Decision(
-        new Weaver(shape, nested[0], nested[1]),
-        (agent.options().compares() ? "watches " : "replaced ") + name + from(domain) + settings());
+        weaver,
+        (agent.options().compares() ? "watches " : "replaced ") + name + from(domain) + settings(),
+        Map.of(Shape.WORKER, weaver.worker(files[0]), Shape.TIMEOUT, weaver.timeout(files[1])));
   }
 
   /**
@@ -185,7 +200,7 @@ final class TimerTransformer implements ClassFileTransformer {
   }
 
   private static Decision leaveAlone(String timer, String reason) {
-    return new Decision(null, "left alone: " + timer.replace('/', '.') + ": " + reason);
+    return new Decision(null, "left alone: " + timer.replace('/', '.') + ": " + reason, Map.of());
   }
 
   private static byte @Nullable [] read(ClassLoader loader, String className) throws IOException {

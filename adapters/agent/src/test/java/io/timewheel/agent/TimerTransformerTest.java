@@ -70,6 +70,16 @@ class TimerTransformerTest {
         .hasLineCount(1);
   }
 
+  /** Another agent may have made a class file that cannot be changed. */
+  @ParameterizedTest
+  @CsvSource({"$Worker", "$HashedWheelTimeout"})
+  void nestedClassThatCannotBeChangedIsReplacedByItsResource(String nested) throws IOException {
+    load(NETTY);
+    byte[] woven = load(NETTY + nested);
+
+    assertThat(load(transformer, NETTY + nested, new byte[10])).isEqualTo(woven);
+  }
+
   /** The timer class may have been loaded before the agent. */
   @ParameterizedTest
   @CsvSource({"$Worker", "$HashedWheelTimeout"})
