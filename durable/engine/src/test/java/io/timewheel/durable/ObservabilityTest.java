@@ -291,6 +291,22 @@ class ObservabilityTest {
   }
 
   @Test
+  void aFailureWithoutAStackTraceIsLoggedOnce() {
+    Scene other =
+        new Scene(
+            builder ->
+                builder.handler(
+                    "p",
+                    firing -> {
+                      throw new RuntimeException("bare", null, false, false) {};
+                    }));
+    other.timer.schedule(
+        TimerSpec.of("ns", "a").handler("p").after(Duration.ZERO).retry(Scene.ONCE));
+    other.kit.settle();
+    assertThat(log.lines()).singleElement().asString().contains("bare; it was the last one");
+  }
+
+  @Test
   void anUnreadablePayloadIsNotLogged() {
     Scene other =
         new Scene(

@@ -111,7 +111,7 @@ public final class AttemptEndRecorder {
       health.overrun(change.key(), end.dropped());
       if (isLast(change.end()) && record.state() != TimerState.CANCELLED) {
         health.counters.exhausted.increment();
-        if (change.trace() == null) { // otherwise its failure is logged
+        if (!ofHandler) { // otherwise its failure is logged
           health.operatorLog.add(
               record.definition().isRecurring() ? "given up for this run" : "failed",
               change.key(),
