@@ -88,19 +88,20 @@ class BulkLimitsTest {
     }
   }
 
+  /** A retry of timers that have not failed changes nothing, so only the pace takes time. */
   @Test
   void theyChangeAtMost20000TimersEachSecond() throws Exception {
     try (Running running = new Running()) {
       List<TimerSpec> specs = new ArrayList<>();
-      for (int i = 0; i < 21_000; i++) {
+      for (int i = 0; i < 41_000; i++) {
         specs.add(TimerSpec.of("shop", "t" + i).after(Duration.ofHours(1)).queue("q"));
       }
       running.timer.scheduleAll(specs).forEach(BatchResult::orThrow);
 
       long beganNanos = System.nanoTime();
-      Answer paused = running.post("/v1/namespaces/shop/timers:pause", ALL);
-      assertThat(paused.json().get("changed").asInt()).isEqualTo(21_000);
-      assertThat(System.nanoTime() - beganNanos).isGreaterThan(TimeUnit.SECONDS.toNanos(1));
+      Answer retried = running.post("/v1/namespaces/shop/timers:retry", ALL);
+      assertThat(retried.json().get("count").asInt()).isEqualTo(41_000);
+      assertThat(System.nanoTime() - beganNanos).isGreaterThan(TimeUnit.SECONDS.toNanos(2));
     }
   }
 }

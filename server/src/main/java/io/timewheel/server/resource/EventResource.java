@@ -203,11 +203,11 @@ public final class EventResource {
     private boolean isFirst() {
       boolean first = !ended;
       ended = true;
-      streams.remove(this);
       if (first) {
         hangup.release();
         place.run();
       }
+      streams.remove(this); // last, so that a stream that is not counted holds no place
       return first;
     }
   }
