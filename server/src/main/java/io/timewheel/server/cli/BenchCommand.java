@@ -6,11 +6,10 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import io.timewheel.api.BatchItem;
 import io.timewheel.api.BatchRequest;
 import io.timewheel.api.BulkRequest;
-import io.timewheel.api.RawJson;
 import io.timewheel.api.TimerRequest;
 import io.timewheel.server.cli.ApiClient.Call;
+import io.timewheel.server.json.JsonReader;
 import java.io.PrintWriter;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -45,21 +44,10 @@ final class BenchCommand implements Callable<Integer> {
 
   private static final BulkRequest EVERYTHING = new BulkRequest(BulkRequest.Filter.ALL, null, true);
   private static final TimerRequest TIMER =
-      new TimerRequest(
-          Duration.ofHours(24),
-          null,
-          null,
-          null,
-          null,
-          null,
-          null,
-          null,
-          new TimerRequest.Target("bench", null, null, null, null),
-          new RawJson('"' + "0123456789".repeat(6) + "0123\""),
-          null,
-          null,
-          null,
-          null);
+      JsonReader.read(
+          "{\"after\":\"P1D\",\"target\":{\"queue\":\"bench\"},\"payload\":\"%s0123\"}"
+              .formatted("0123456789".repeat(6)),
+          TimerRequest.class);
 
   @ParentCommand private @Nullable Timewheel root;
 

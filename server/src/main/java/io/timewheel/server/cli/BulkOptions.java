@@ -6,11 +6,19 @@ import java.time.Instant;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /**
- * The options of a bulk command: the filter, and the expected number of timers or {@code --force}.
+ * The parameters of a bulk command: a timer or, without an ID, the filter, and the expected number
+ * of timers or {@code --force}.
  */
 final class BulkOptions {
+  @Parameters(index = "0", paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+  String namespace = "";
+
+  @Parameters(index = "1", paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
+  @Nullable String id;
+
   @Option(names = "--state", paramLabel = "STATE", description = "Without ID: only this state.")
   private @Nullable String state;
 

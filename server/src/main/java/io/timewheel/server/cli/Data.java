@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.api.BackupRequest;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
@@ -8,6 +10,7 @@ import io.timewheel.server.cli.ApiClient.Call;
 import io.timewheel.server.store.StoreCopies;
 import io.timewheel.server.store.StoreCopies.Copy;
 import io.timewheel.server.store.TemporaryFiles;
+import java.io.Closeable;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.file.FileStore;
@@ -35,14 +38,16 @@ final class Data implements AutoCloseable {
   private static final Pattern UNCHANGED = Pattern.compile(".*\\.(sst|blob)");
 
   private final @Nullable RocksTimerStore store;
-  private final @Nullable Copy copy;
-  private final @Nullable TemporaryFiles links;
 
-  private Data(
-      @Nullable RocksTimerStore store, @Nullable Copy copy, @Nullable TemporaryFiles links) {
+  /** The directory of the copy; null for the store itself. */
+  private final @Nullable Path copy;
+
+  private final Closeable files;
+
+  private Data(@Nullable RocksTimerStore store, @Nullable Path copy, Closeable files) {
     this.store = store;
     this.copy = copy;
-    this.links = links;
+    this.files = files;
   }
 
   /** Opens the store, or has the server copy it. */
@@ -52,12 +57,13 @@ final class Data implements AutoCloseable {
       return readOnly(directory);
     }
     try {
-      return new Data(RocksTimerStore.open(directory), null, null);
+      return new Data(RocksTimerStore.open(directory), null, () -> {});
     } catch (StoreException e) {
       if (!String.valueOf(e.getMessage()).contains("is in use")) {
         throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()));
       }
-      return new Data(null, copyOf(directory, server.get()), null);
+      Copy copy = copyOf(directory, server.get());
+      return new Data(null, copy.path(), copy::close);
     }
   }
 
@@ -71,7 +77,7 @@ final class Data implements AutoCloseable {
     TemporaryFiles links = new TemporaryFiles(Files.createTempDirectory("timewheel-"));
     try {
       copyFiles(directory.toRealPath(), links.path(), true);
-      return new Data(StoreCommand.open(links.path()), null, links);
+      return new Data(StoreCommand.open(links.path()), links.path(), links::close);
     } catch (IOException | RuntimeException e) {
       links.close();
       throw e;
@@ -89,11 +95,7 @@ final class Data implements AutoCloseable {
   /** Opens the store itself. No server may have it open. */
   static RocksTimerStore alone(Path directory) {
     checkExists(directory);
-    try {
-      return RocksTimerStore.open(directory);
-    } catch (StoreException e) {
-      throw new CommandException(ExitCode.FAILED, String.valueOf(e.getMessage()));
-    }
+    return StoreCommand.open(directory);
   }
 
   private static void checkExists(Path directory) {
@@ -138,17 +140,7 @@ final class Data implements AutoCloseable {
 
   /** {@return the open store, or the open copy} */
   RocksTimerStore open() {
-    return store != null ? store : RocksTimerStore.open(copy());
-  }
-
-  private Path copy() {
-    if (links != null) {
-      return links.path();
-    }
-    if (copy == null) {
-      throw new IllegalStateException("not a copy");
-    }
-    return copy.path();
+    return store != null ? store : RocksTimerStore.open(requireNonNull(copy));
   }
 
   /** Copies the store into a directory that does not exist yet. */
@@ -156,8 +148,8 @@ final class Data implements AutoCloseable {
     if (Files.exists(target)) {
       throw new CommandException(ExitCode.FAILED, target + " already exists");
     }
-    if (store != null && links == null) {
-      store.backup(target);
+    if (copy == null) {
+      requireNonNull(store).backup(target);
       return;
     }
     if (store != null) {
@@ -167,14 +159,14 @@ final class Data implements AutoCloseable {
     Path parent = absolute.getParent() == null ? absolute : absolute.getParent();
     Files.createDirectories(parent);
     FileStore there = Files.getFileStore(parent);
-    if (links == null && there.equals(Files.getFileStore(copy()))) {
-      Files.move(copy(), target);
+    if (store == null && there.equals(Files.getFileStore(copy))) { // without links
+      Files.move(copy, target);
       return;
     }
     // The rename shows that the directory is complete.
     String name = absolute.getFileName() + ".part";
     try (TemporaryFiles part = new TemporaryFiles(Files.createTempDirectory(parent, name))) {
-      copyFiles(copy(), part.path(), false);
+      copyFiles(copy, part.path(), false);
       RocksTimerStore.restrict(part.path());
       Files.move(part.path(), target);
     }
@@ -198,11 +190,6 @@ final class Data implements AutoCloseable {
     if (store != null) {
       store.close();
     }
-    if (copy != null) {
-      copy.close();
-    }
-    if (links != null) {
-      links.close();
-    }
+    files.close();
   }
 }

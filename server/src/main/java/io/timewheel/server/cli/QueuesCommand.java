@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.ParentCommand;
@@ -126,17 +127,8 @@ final class QueuesCommand {
       description = "Report a successful attempt, and end its claim lease.",
       footerHeading = "%nExamples:%n",
       footer = "  timewheel queues ack shop FIREID --lease-token TOKEN")
-  int ack(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
-          String namespace,
-      @Parameters(paramLabel = "FIREID", description = "ID of the firing.") String fireId,
-      @Option(
-              names = "--lease-token",
-              paramLabel = "TOKEN",
-              required = true,
-              description = "Token of the claim lease.")
-          String leaseToken) {
-    return end(namespace, fireId, "ack", new LeaseRequest.Ack(leaseToken));
+  int ack(@Mixin Firing firing) {
+    return end(firing, "ack", new LeaseRequest.Ack(firing.leaseToken));
   }
 
   @Command(
@@ -148,15 +140,7 @@ final class QueuesCommand {
         "      --error 'no stock' --after 5m"
       })
   int nack(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
-          String namespace,
-      @Parameters(paramLabel = "FIREID", description = "ID of the firing.") String fireId,
-      @Option(
-              names = "--lease-token",
-              paramLabel = "TOKEN",
-              required = true,
-              description = "Token of the claim lease.")
-          String leaseToken,
+      @Mixin Firing firing,
       @Option(
               names = "--error",
               paramLabel = "TEXT",
@@ -167,37 +151,41 @@ final class QueuesCommand {
               paramLabel = "DURATION",
               description = "Retry after this delay (default: the timer's backoff).")
           @Nullable Duration after) {
-    return end(namespace, fireId, "nack", new LeaseRequest.Nack(leaseToken, error, after));
+    return end(firing, "nack", new LeaseRequest.Nack(firing.leaseToken, error, after));
   }
 
   @Command(name = "extend", description = "Extend a claim lease.")
   int extend(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
-          String namespace,
-      @Parameters(paramLabel = "FIREID", description = "ID of the firing.") String fireId,
-      @Option(
-              names = "--lease-token",
-              paramLabel = "TOKEN",
-              required = true,
-              description = "Token of the claim lease.")
-          String leaseToken,
+      @Mixin Firing firing,
       @Option(
               names = "--lease-duration",
               paramLabel = "DURATION",
               required = true,
               description = "Lease the timer this long from now (max: 12h).")
           Duration leaseDuration) {
-    return end(namespace, fireId, "extend", new LeaseRequest.Extend(leaseToken, leaseDuration));
+    return end(firing, "extend", new LeaseRequest.Extend(firing.leaseToken, leaseDuration));
   }
 
-  private int end(String namespace, String fireId, String verb, LeaseRequest body) {
+  /** A claimed firing. */
+  static final class Firing {
+    @Parameters(index = "0", paramLabel = "NAMESPACE", description = "Namespace of the queue.")
+    private String namespace = "";
+
+    @Parameters(index = "1", paramLabel = "FIREID", description = "ID of the firing.")
+    private String id = "";
+
+    @Option(
+        names = "--lease-token",
+        paramLabel = "TOKEN",
+        required = true,
+        description = "Token of the claim lease.")
+    private String leaseToken = "";
+  }
+
+  private int end(Firing firing, String verb, LeaseRequest body) {
     String path =
-        "/v1/namespaces/"
-            + ApiClient.segment(namespace)
-            + "/firings/"
-            + ApiClient.segment(fireId)
-            + ":"
-            + verb;
+        "/v1/namespaces/%s/firings/%s:%s"
+            .formatted(ApiClient.segment(firing.namespace), ApiClient.segment(firing.id), verb);
     JsonNode answer = globals().client().call(Call.post(path, body));
     globals().printer().fields(answer);
     return ExitCode.DONE;

@@ -226,14 +226,10 @@ final class TimersCommand {
         "  timewheel timers cancel shop order-42",
         "  timewheel timers cancel shop --prefix cart- --expect 12"
       })
-  int cancel(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
-          @Nullable String id,
-      @Mixin BulkOptions options) {
-    Call one = id == null ? null : Call.of("DELETE", ApiClient.timer(namespace, id));
-    return change(namespace, one, "cancel", options);
+  int cancel(@Mixin BulkOptions options) {
+    String id = options.id;
+    Call one = id == null ? null : Call.of("DELETE", ApiClient.timer(options.namespace, id));
+    return change(one, "cancel", options);
   }
 
   @Command(name = "move", description = "Move a timer to another time.")
@@ -254,42 +250,28 @@ final class TimersCommand {
   }
 
   @Command(name = "pause", description = "Pause a timer, or all that match a filter.")
-  int pause(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
-          @Nullable String id,
-      @Mixin BulkOptions options) {
-    return verb(namespace, id, "pause", options);
+  int pause(@Mixin BulkOptions options) {
+    return verb("pause", options);
   }
 
   @Command(name = "resume", description = "Resume a timer, or all that match a filter.")
-  int resume(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
-          @Nullable String id,
-      @Mixin BulkOptions options) {
-    return verb(namespace, id, "resume", options);
+  int resume(@Mixin BulkOptions options) {
+    return verb("resume", options);
   }
 
   @Command(name = "retry", description = "Retry a failed timer, or all that match a filter.")
-  int retry(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
-          @Nullable String id,
-      @Mixin BulkOptions options) {
-    return verb(namespace, id, "retry", options);
+  int retry(@Mixin BulkOptions options) {
+    return verb("retry", options);
   }
 
-  private int verb(String namespace, @Nullable String id, String verb, BulkOptions options) {
-    Call one = id == null ? null : Call.post(ApiClient.timer(namespace, id) + ":" + verb, Map.of());
-    return change(namespace, one, verb, options);
+  private int verb(String verb, BulkOptions options) {
+    String id = options.id;
+    String timer = id == null ? null : ApiClient.timer(options.namespace, id);
+    return change(timer == null ? null : Call.post(timer + ":" + verb, Map.of()), verb, options);
   }
 
   /** Changes one timer or, without an ID, all timers that match the options. */
-  private int change(String namespace, @Nullable Call one, String verb, BulkOptions options) {
+  private int change(@Nullable Call one, String verb, BulkOptions options) {
     String fault = one == null ? options.faultWithoutId() : options.faultWithId();
     if (fault != null) {
       throw globals().usage(fault);
@@ -297,7 +279,7 @@ final class TimersCommand {
     return print(
         one == null
             ? Call.post(
-                "/v1/namespaces/" + ApiClient.segment(namespace) + "/timers:" + verb,
+                "/v1/namespaces/" + ApiClient.segment(options.namespace) + "/timers:" + verb,
                 options.request())
             : one);
   }

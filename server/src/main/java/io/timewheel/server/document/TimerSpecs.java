@@ -12,6 +12,7 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.server.json.Json;
+import io.timewheel.server.json.JsonReader;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.webhook.ConfiguredSecret;
@@ -24,8 +25,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.databind.node.ObjectNode;
 
 /** Converts a timer that a client sends to a request to the engine. */
 public final class TimerSpecs {
@@ -65,23 +68,9 @@ public final class TimerSpecs {
                 keyPart("namespace", schedule.namespace(), schedule.jitter()),
                 keyPart("id", schedule.id(), schedule.jitter()))
             .queue("preview");
-    TimerRequest timer =
-        new TimerRequest(
-            schedule.after(),
-            schedule.at(),
-            schedule.every(),
-            schedule.cron(),
-            schedule.zone(),
-            schedule.jitter(),
-            schedule.until(),
-            schedule.times(),
-            null,
-            null,
-            null,
-            null,
-            null,
-            null);
-    time(spec, timer, now);
+    ObjectNode timer = Json.tree(schedule);
+    timer.remove(List.of("namespace", "id", "count"));
+    time(spec, JsonReader.read(Json.text(timer), TimerRequest.class), now);
     return spec;
   }
 
@@ -137,28 +126,21 @@ public final class TimerSpecs {
       checkEndsInTime("every", every, now);
       checked("every", () -> spec.every(every));
     }
-    jitter(spec, timer, now);
-    end(spec, timer);
+    recurring(spec, timer, now);
   }
 
-  private static void jitter(TimerSpec spec, TimerRequest timer, Instant now) {
+  private static void recurring(TimerSpec spec, TimerRequest timer, Instant now) {
     Duration jitter = timer.jitter();
-    if (jitter == null) {
-      return;
-    }
-    if (timer.every() == null && timer.cron() == null) {
-      throw Problem.invalid("jitter", "jitter: only allowed with every or cron").failure();
-    }
-    if (timer.every() != null && jitter.compareTo(timer.every()) <= 0) {
-      checkEndsInTime("every", timer.every().plus(jitter), now);
-    }
-    spec.jitter(jitter);
-  }
-
-  private static void end(TimerSpec spec, TimerRequest timer) {
-    String field = timer.until() != null ? "until" : timer.times() != null ? "times" : null;
+    String end = timer.until() != null ? "until" : timer.times() != null ? "times" : null;
+    String field = jitter != null ? "jitter" : end;
     if (field != null && timer.every() == null && timer.cron() == null) {
       throw Problem.invalid(field, field + ": only allowed with every or cron").failure();
+    }
+    if (jitter != null) {
+      if (timer.every() != null && jitter.compareTo(timer.every()) <= 0) {
+        checkEndsInTime("every", timer.every().plus(jitter), now);
+      }
+      spec.jitter(jitter);
     }
     if (timer.until() != null) {
       spec.until(timer.until());

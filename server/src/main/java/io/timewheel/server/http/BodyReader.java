@@ -46,7 +46,14 @@ final class BodyReader<S extends Consumer<ByteBuffer>> {
   private @Nullable Problem refused;
   private Scheduler.@Nullable Task deadline;
 
-  private BodyReader(
+  /**
+   * Prepares to read a body. Only bytes that have arrived are reserved: a client may announce more
+   * than it sends.
+   *
+   * @param reserved holds the bytes; the caller releases them
+   * @param sink receives the bytes as they arrive
+   */
+  BodyReader(
       Request request,
       int maxBytes,
       Duration limit,
@@ -76,22 +83,6 @@ final class BodyReader<S extends Consumer<ByteBuffer>> {
     }
   }
 
-  /**
-   * Reads the body. Only bytes that have arrived are reserved: a client may announce more than it
-   * sends.
-   *
-   * @param reserved holds the bytes; the caller releases them
-   * @param sink receives the bytes as they arrive
-   * @return the sink, when the body is complete; fails with a problem if it is too large or broken,
-   *     or if there is no memory for it
-   */
-  static <S extends Consumer<ByteBuffer>> CompletableFuture<S> read(
-      Request request, int maxBytes, Duration limit, ByteBudget.Reservation reserved, S sink) {
-    BodyReader<S> body = new BodyReader<>(request, maxBytes, limit, reserved, sink);
-    body.go();
-    return body.all;
-  }
-
   /** Reads the rest of a refused body, then answers. */
   static void discard(Request request, Duration limit, Runnable answer) {
     if (request.getMethod().equals("GET") // its deadline answers on the thread of all deadlines
@@ -99,10 +90,22 @@ final class BodyReader<S extends Consumer<ByteBuffer>> {
         || request.getHeaders().contains(HttpHeader.EXPECT, "100-continue")) {
       answer.run();
     } else {
-      BodyReader<?> rest = new BodyReader<Consumer<ByteBuffer>>(request, -1, limit, null, null);
-      rest.go();
-      var unused = rest.all.whenComplete((nothing, error) -> answer.run());
+      var unused =
+          new BodyReader<>(request, -1, limit, null, null)
+              .read()
+              .whenComplete((nothing, error) -> answer.run());
     }
+  }
+
+  /**
+   * Reads the body.
+   *
+   * @return the sink, when the body is complete; fails with a problem if it is too large or broken,
+   *     or if there is no memory for it
+   */
+  CompletableFuture<S> read() {
+    go();
+    return all;
   }
 
   private void go() {

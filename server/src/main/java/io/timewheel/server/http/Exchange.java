@@ -264,7 +264,7 @@ public final class Exchange {
     BodyMemory memory = new BodyMemory(shared.bodies.of(client()), this::isAnswered);
     body = memory;
     on(
-        BodyReader.read(request, maxBytes, shared.maxBodyTime, memory.reserved(), sink),
+        new BodyReader<>(request, maxBytes, shared.maxBodyTime, memory.reserved(), sink).read(),
         content -> {
           expectAnswer(Duration.ZERO); // BodyReader limits the time before
           work(() -> memory.use(() -> then.accept(content)));

@@ -7,8 +7,8 @@ import java.nio.ByteBuffer;
 import java.security.GeneralSecurityException;
 import java.security.SecureRandom;
 import java.util.ArrayList;
-import java.util.Base64;
 import java.util.List;
+import java.util.UUID;
 import javax.crypto.Cipher;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -88,34 +88,29 @@ public final class ChangeFeed {
 
   /** {@return an ID of a change, for Last-Event-ID; another one for each call} */
   public String id(long number) {
-    byte[] block =
-        ByteBuffer.allocate(BLOCK_BYTES).putLong(number).putLong(random.nextLong()).array();
-    return Base64.getUrlEncoder()
-        .withoutPadding()
-        .encodeToString(encrypted(Cipher.ENCRYPT_MODE, block));
+    return encrypted(Cipher.ENCRYPT_MODE, new UUID(number, random.nextLong())).toString();
   }
 
   /** {@return the number after the change with an ID; 0 if this process never returned that ID} */
   public long resumeAt(String id) {
-    byte[] block;
     try {
-      block = Base64.getUrlDecoder().decode(id);
+      UUID block = encrypted(Cipher.DECRYPT_MODE, UUID.fromString(id));
+      long number = block.getMostSignificantBits() + 1;
+      return number > 0 && number <= next() ? number : 0;
     } catch (IllegalArgumentException e) {
       return 0;
     }
-    if (block.length != BLOCK_BYTES) {
-      return 0;
-    }
-    long number = ByteBuffer.wrap(encrypted(Cipher.DECRYPT_MODE, block)).getLong() + 1;
-    return number > 0 && number <= next() ? number : 0;
   }
 
   @SuppressWarnings("InsecureCryptoUsage") // a single block, half of it random
-  private byte[] encrypted(int mode, byte[] block) {
+  private UUID encrypted(int mode, UUID block) {
+    ByteBuffer bytes = ByteBuffer.allocate(BLOCK_BYTES);
+    bytes.putLong(block.getMostSignificantBits()).putLong(block.getLeastSignificantBits());
     try {
       Cipher cipher = Cipher.getInstance("AES/ECB/NoPadding");
       cipher.init(mode, idKey);
-      return cipher.doFinal(block);
+      ByteBuffer changed = ByteBuffer.wrap(cipher.doFinal(bytes.array()));
+      return new UUID(changed.getLong(), changed.getLong());
     } catch (GeneralSecurityException e) {
       throw new IllegalStateException("each Java platform has AES", e);
     }

@@ -164,31 +164,35 @@ public final class AuditLog {
     return append(line) || !required;
   }
 
-  private boolean append(Map<String, Object> line) {
+  private synchronized boolean append(Map<String, Object> line) {
     retry();
+    boolean written = !failing && isWritten(line);
+    lost.add(written ? 0 : 1);
+    return written;
+  }
+
+  private boolean isWritten(Map<String, Object> line) {
     try {
-      if (!failing) {
-        sink.write(Json.ascii(line));
-        return true;
-      }
+      sink.write(Json.ascii(line));
+      return true;
     } catch (IOException e) {
-      failing = true;
-      LOG.error(
-          "the audit log cannot be written; its lines are lost until it can: {}", e.toString());
+      if (!failing) {
+        failing = true;
+        LOG.error(
+            "the audit log cannot be written; its lines are lost until it can: {}", e.toString());
+      }
+      return false;
     }
-    lost.increment();
-    return false;
   }
 
   /** Writes the number of lost lines, if the last line could not be written. */
   public void retry() {
-    if (failing) {
-      try {
-        sink.write(Json.ascii(Map.of("at", now(), "lost", lost())));
-        failing = false;
-        LOG.warn("the audit log is written again; lost lines: {}", lost());
-      } catch (IOException e) {
-        // still failing
+    if (failing) { // otherwise no need to wait for a slow write
+      synchronized (this) {
+        if (failing && isWritten(Map.of("at", now(), "lost", lost()))) {
+          failing = false;
+          LOG.warn("the audit log is written again; lost lines: {}", lost());
+        }
       }
     }
   }

@@ -404,20 +404,9 @@ public final class Quotas {
 
   /** Admits the waiting claims that the present limits admit. */
   public void refresh() {
-    List<Holder> holders = new ArrayList<>();
-    synchronized (uses) {
-      uses.forEach(
-          (holder, use) -> {
-            if (!use.waiting.isEmpty()) {
-              holders.add(holder);
-            }
-          });
-    }
     Function<String, Quota> present = namespaces.get();
-    for (Holder holder : holders) {
-      synchronized (uses) {
-        admit(present, holder);
-      }
+    synchronized (uses) {
+      List.copyOf(uses.keySet()).forEach(holder -> admit(present, holder));
     }
     beginAdmitted();
   }

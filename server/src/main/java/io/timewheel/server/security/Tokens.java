@@ -74,12 +74,7 @@ public final class Tokens {
     this.grace = grace;
     this.clock = clock;
     file =
-        new WatchedFile<>(
-            path,
-            List.of(),
-            secret ->
-                entries(secret, secret.read(), error -> LOG.error("A token is revoked: {}", error)),
-            clock);
+        new WatchedFile<>(path, List.of(), secret -> entries(secret, secret.read(), false), clock);
   }
 
   /** Opens a file of tokens with the default grace. */
@@ -96,7 +91,7 @@ public final class Tokens {
    */
   public static Tokens open(Path file, Duration grace, InstantSource clock) throws IOException {
     SecretFile secret = new SecretFile(file);
-    if (entries(secret, secret.read(), Tokens::refuse).isEmpty()) {
+    if (entries(secret, secret.read(), true).isEmpty()) {
       throw new IOException(file + ": no tokens (create one with: timewheel tokens create)");
     }
     return new Tokens(file, grace, clock);
@@ -136,16 +131,8 @@ public final class Tokens {
 
   // The file
 
-  /** Gets the error of a malformed line. */
-  private interface Malformed {
-    void line(String error) throws IOException;
-  }
-
-  private static void refuse(String error) throws IOException {
-    throw new IOException(error);
-  }
-
-  private static List<Entry> entries(SecretFile file, String content, Malformed malformed)
+  /** Parses the lines. A malformed one is refused, or else logged and left out. */
+  private static List<Entry> entries(SecretFile file, String content, boolean refuses)
       throws IOException {
     List<Entry> entries = new ArrayList<>();
     Set<String> names = new HashSet<>();
@@ -162,7 +149,11 @@ public final class Tokens {
         }
         entries.add(entry);
       } catch (Problem.Failure | IllegalArgumentException e) {
-        malformed.line(file + ", line " + number + ": " + e.getMessage());
+        String error = file + ", line " + number + ": " + e.getMessage();
+        if (refuses) {
+          throw new IOException(error);
+        }
+        LOG.error("A token is revoked: {}", error);
       }
     }
     return entries;
@@ -301,7 +292,7 @@ public final class Tokens {
         FileChannel.open(file, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
       var unused = channel.lock(); // excludes concurrent commands; released with the channel
       String content = new String(Channels.newInputStream(channel).readAllBytes(), UTF_8);
-      for (Entry entry : entries(secret, content, Tokens::refuse)) {
+      for (Entry entry : entries(secret, content, true)) {
         if (entry.caller.name().equals(made.caller.name())) {
           throw new FileAlreadyExistsException(file.toString(), null, "it has a token " + name);
         }

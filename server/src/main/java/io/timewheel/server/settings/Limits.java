@@ -7,6 +7,7 @@ import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -81,7 +82,8 @@ public final class Limits {
    * @throws IOException if it cannot be read
    */
   public static Limits open(Path path) throws IOException {
-    return new Limits(new WatchedFile<>(path, unused -> parse(Files.readAllLines(path))));
+    WatchedFile.Reader<Content> reader = unused -> parse(Files.readAllLines(path));
+    return new Limits(new WatchedFile<>(path, List.of(), reader, InstantSource.system()));
   }
 
   private Content content() {

@@ -54,17 +54,6 @@ public final class WatchedFile<T> {
    * Reads the file for the first time.
    *
    * @param path its path
-   * @param reader parses it
-   * @throws IOException if it cannot be read
-   */
-  public WatchedFile(Path path, Reader<T> reader) throws IOException {
-    this(path, List.of(), reader, InstantSource.system());
-  }
-
-  /**
-   * Reads the file for the first time.
-   *
-   * @param path its path
    * @param alongside further files that the reader reads, and that may change
    * @param reader parses them
    * @param clock the clock of failures

@@ -5,6 +5,7 @@ import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.WatchedFile;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -35,7 +36,7 @@ public final class WebhookSecrets implements SecretSource {
   private final WatchedFile<Map<String, ConfiguredSecret>> file;
 
   private WebhookSecrets(Path path) throws IOException {
-    file = new WatchedFile<>(path, WebhookSecrets::read);
+    file = new WatchedFile<>(path, List.of(), WebhookSecrets::read, InstantSource.system());
   }
 
   /**

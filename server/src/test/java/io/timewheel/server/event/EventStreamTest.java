@@ -198,7 +198,7 @@ class EventStreamTest {
       pulse(stream, 1);
       ids.add(client.lastId());
     }
-    assertThat(ids).doesNotHaveDuplicates().allMatch(id -> id.matches("[A-Za-z0-9_-]{22}"));
+    assertThat(ids).doesNotHaveDuplicates().allMatch(id -> id.matches("[0-9a-f-]{36}"));
     assertThat(feed.resumeAt(ids.get(0))).isEqualTo(1);
     assertThat(feed.resumeAt(new ChangeFeed(1).id(0))).as("of another process").isZero();
     assertThat(feed.resumeAt("1-0")).isZero();
