@@ -260,8 +260,7 @@ public final class MariaDbQueries extends Queries {
   @Override
   public String insertLimit() {
     // INSERT IGNORE would share the lock of an existing row. Two transactions that share it
-    // deadlock
-    // when each needs it alone.
+    // deadlock when each needs it alone.
     return INSERT_LIMIT + " ON DUPLICATE KEY UPDATE name = name";
   }
 
