@@ -25,7 +25,7 @@ public final class TimerInfo {
   /** The beginning of a stored recurrence: its end, then its jitter with the offset. */
   private static final Pattern PREFIX =
       Pattern.compile(
-          "^(?:times (\\d{1,18}) )?(?:until (\\S+) )?(?:jitter"
+          "^(?:times (\\d{1,19}) )?(?:until (\\S+) )?(?:jitter"
               + " (PT(?=\\d)(?:\\d{1,2}H)?(?:\\d{1,2}M)?(?:\\d{1,2}(?:\\.\\d{1,3})?S)?) \\S+ )?");
 
   private final TimerRecord record;

@@ -124,6 +124,13 @@ class RecurringTest {
   }
 
   @Test
+  void anyNumberOfRunsIsReturned() {
+    scene.timer.schedule(everyTenSeconds().times(Long.MAX_VALUE - 1));
+    assertThat(scene.info("a").times()).contains(Long.MAX_VALUE - 1);
+    assertThat(scene.info("a").recurrence()).isEqualTo("every PT10S");
+  }
+
+  @Test
   void completesAfterALastRunThatIsExhausted() {
     scene.handler = FAILS;
     TimerSpec spec = everyTenSeconds().times(1).retry(Scene.ONCE);
