@@ -3,13 +3,27 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.TimerPage;
+import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.server.Running.Answer;
+import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.webhook.AddressPolicy;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -47,6 +61,33 @@ class TimerListResourceTest {
       token = page.has("nextPageToken") ? "&pageToken=" + page.get("nextPageToken").asString() : "";
     } while (!token.isEmpty());
     return ids;
+  }
+
+  /** A due timer of a queue is stored as ready, so scheduled ones need not be read. */
+  @Test
+  void readyTimersOfQueuesAreReadAlone() throws Exception {
+    List<Set<TimerState>> read = new ArrayList<>();
+    ForwardingTimerStore store =
+        new ForwardingTimerStore(InMemoryTimerStore.create()) {
+          @Override
+          public TimerPage page(TimerQuery query, @Nullable TimerKey after, int limit) {
+            read.add(query.states());
+            return super.page(query, after, limit);
+          }
+        };
+    try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
+        DurableTimer timer = DurableTimer.builder(server.watch("read", store)).start()) {
+      server.serve(timer);
+      String list = "http://127.0.0.1:" + server.port() + TIMERS + "?state=ready";
+      for (String more : List.of("&queue=q", "&target=queue", "")) {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(list + more)).build();
+        HttpClient.newHttpClient().send(request, BodyHandlers.discarding());
+      }
+    }
+    Set<TimerState> ready = Set.of(TimerState.READY);
+    assertThat(read)
+        .containsExactly(
+            ready, ready, Set.of(TimerState.READY, TimerState.SCHEDULED, TimerState.RETRYING));
   }
 
   @Test

@@ -249,7 +249,13 @@ public final class BulkResource {
             .toList();
     TimerFilter filter =
         TimerListResource.filter(
-            namespace, states, sent.prefix(), sent.dueFrom(), sent.dueTo(), sent.handler());
+            namespace,
+            states,
+            sent.prefix(),
+            sent.dueFrom(),
+            sent.dueTo(),
+            sent.handler(),
+            sent.queue() != null);
     exchange.note("states", states);
     exchange.note("prefix", sent.prefix());
     exchange.note("dueFrom", sent.dueFrom());

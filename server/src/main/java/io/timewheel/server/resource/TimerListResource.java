@@ -94,6 +94,7 @@ public final class TimerListResource {
             "pageToken",
             "payload");
     boolean payload = query.flag("payload");
+    boolean queues = query.text("queue") != null || "queue".equals(query.text("target"));
     TimerFilter filter =
         filter(
             namespace,
@@ -101,7 +102,8 @@ public final class TimerListResource {
             query.text("prefix"),
             query.instant("dueFrom"),
             query.instant("dueTo"),
-            query.text("handler"));
+            query.text("handler"),
+            queues);
     filter = target(filter, query).order(order(query));
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
     String token = query.text("pageToken");
@@ -210,11 +212,12 @@ public final class TimerListResource {
       @Nullable String prefix,
       @Nullable Instant dueFrom,
       @Nullable Instant dueTo,
-      @Nullable String handler) {
+      @Nullable String handler,
+      boolean queues) {
     TimerFilter filter = TimerFilter.unfinished().namespace(namespace);
     if (!states.isEmpty()) {
       Set<TimerState> stored = states(states);
-      if (stored.contains(TimerState.READY)) { // also stored as these, see inStates
+      if (stored.contains(TimerState.READY) && !queues) { // also stored as these, see inStates
         stored.addAll(EnumSet.of(TimerState.SCHEDULED, TimerState.RETRYING));
       }
       filter = filter.states(stored);
