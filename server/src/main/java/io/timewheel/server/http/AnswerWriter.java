@@ -61,22 +61,12 @@ final class AnswerWriter extends IteratingCallback {
       Response response, boolean last, ByteBuffer part, Duration maxStall, Callback written) {
     ConnectionMetaData connection = response.getRequest().getConnectionMetaData();
     Callback.Completable end = new Callback.Completable();
-    response.write(last, part, end);
-    Scheduler.Task stall =
-        end.isDone()
-            ? () -> true
-            : BodyReader.closeAfter(
-                connection, maxStall, "the client read nothing of an answer for ");
-    var unused =
-        end.whenComplete(
-            (nothing, failure) -> {
-              stall.cancel();
-              if (failure == null) {
-                written.succeeded();
-              } else {
-                written.failed(failure);
-              }
-            });
+    response.write(last, part, Callback.combine(end, written));
+    if (!end.isDone()) {
+      Scheduler.Task stall =
+          BodyReader.closeAfter(connection, maxStall, "the client read nothing of an answer for ");
+      var unused = end.whenComplete((nothing, failure) -> stall.cancel());
+    }
   }
 
   /** {@return content in parts, each of which can be freed} */
