@@ -109,17 +109,19 @@ class QueueTest {
       LossySource source = new LossySource(fixture.pool);
       source.onRollback = rollbacks::incrementAndGet;
       JdbcTimerStore store = fixture.open(source, 4).store;
-      callers.add(CompletableFuture.supplyAsync(() -> permits(store, limit)));
+      String node = "node" + i;
+      callers.add(
+          CompletableFuture.supplyAsync(
+              () -> permits(store, node, limit), task -> new Thread(task).start()));
     }
     assertThat(callers.stream().mapToInt(CompletableFuture::join).sum()).isEqualTo(150);
     assertThat(rollbacks).hasValue(0);
   }
 
-  private static int permits(JdbcTimerStore store, SharedLimit limit) {
+  private static int permits(JdbcTimerStore store, String node, SharedLimit limit) {
     int permits = 0;
     for (int i = 0; i < 50; i++) {
-      String holder = Thread.currentThread().getId() + "-" + i;
-      permits += store.acquire("host", limit, holder, NOW + 60_000, NOW) == 0 ? 1 : 0;
+      permits += store.acquire("host", limit, node + "-" + i, NOW + 60_000, NOW) == 0 ? 1 : 0;
     }
     return permits;
   }
