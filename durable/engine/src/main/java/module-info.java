@@ -11,6 +11,9 @@ module io.timewheel.durable {
   exports io.timewheel.durable.model;
   exports io.timewheel.durable.spi;
   exports io.timewheel.durable.spi.batch;
+  exports io.timewheel.durable.spi.format to
+      io.timewheel.durable.jdbc,
+      io.timewheel.durable.rocksdb;
   exports io.timewheel.durable.internal.time to
       io.timewheel.durable.rocksdb; // an import checks recurrences
 }

@@ -38,6 +38,7 @@ class ArchitectureTest {
               ".model",
               ".spi",
               ".spi.batch",
+              ".spi.format",
               ".internal.health",
               ".internal.time",
               ".internal.commit",

@@ -65,13 +65,13 @@ class MigrateCommandTest {
     String script = out.toString();
 
     assertThat(migrate(database)).as(err + "").isZero();
-    assertThat(out).hasToString("format 5" + System.lineSeparator());
+    assertThat(out).hasToString("format 6" + System.lineSeparator());
     assertThat(database.number(TABLES)).isOne();
     assertThat(migrate(database, "--print", "--finish")).as(err + "").isZero();
     assertThat(out.toString()).as("nothing to do").isEmpty();
     assertThat(migrate(database, "--finish", "-o", "json")).as(err + "").isZero();
     assertThat(Running.MAPPER.readTree(out.toString()))
-        .isEqualTo(Running.MAPPER.readTree("{\"format\":5,\"pending\":false}"));
+        .isEqualTo(Running.MAPPER.readTree("{\"format\":6,\"pending\":false}"));
 
     Database other = TestDatabases.postgresql().createDatabase();
     other.execute(script);
@@ -96,7 +96,7 @@ class MigrateCommandTest {
     database.execute("UPDATE timewheel_meta SET value = 99 WHERE name = 'format'");
     assertThat(migrate(database, "--finish")).isEqualTo(1);
     assertThat(err)
-        .hasToString("timewheel: the tables have format 99 (expected: 5)" + System.lineSeparator());
+        .hasToString("timewheel: the tables have format 99 (expected: 6)" + System.lineSeparator());
   }
 
   @Test

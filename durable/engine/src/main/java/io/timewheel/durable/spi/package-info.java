@@ -12,8 +12,7 @@
  * changes for every store. {@code ScheduleStep} creates a timer. {@code OwnerSteps} claims a due
  * timer, makes it ready, skips its run, or holds it if its namespace is paused. {@code EndSteps}
  * ends an attempt. {@code VerbSteps} applies the commands of operators, such as pause and retry.
- * {@link io.timewheel.durable.spi.Codes} are the numbers of constants in stored records. {@link
- * io.timewheel.durable.spi.StoreCopy} copies all timers of a store into another one.
+ * {@link io.timewheel.durable.spi.StoreCopy} copies all timers of a store into another one.
  *
  * <p>All times are milliseconds since 1970, UTC.
  */

@@ -393,11 +393,11 @@ class DirectWritesTest {
     fixture.execute("UPDATE timewheel_meta SET value = 9 WHERE name = 'format'");
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(() -> node.commit(schedule("a", NOW)))
-        .withMessage("the tables have format 9 (expected: 5)")
+        .withMessage("the tables have format 9 (expected: 6)")
         .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
     assertDirect(1);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_timer")).isZero();
-    fixture.execute("UPDATE timewheel_meta SET value = 5 WHERE name = 'format'");
+    fixture.execute("UPDATE timewheel_meta SET value = 6 WHERE name = 'format'");
     node.commit(schedule("a", NOW));
   }
 

@@ -107,13 +107,13 @@ class LeastPrivilegesTest extends DatabaseStoreContract {
         .isThrownBy(program::open)
         .withMessageStartingWith("the tables are not ready for this release (`timewheel store ")
         .withMessageContaining("must be owner");
-    assertThat(administrator.migrate(false)).isEqualTo(5);
+    assertThat(administrator.migrate(false)).isEqualTo(6);
     opened.close();
     try (JdbcTimerStore store = program.open()) {
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(() -> program.migrate(true))
           .withMessageContaining("permission denied");
-      assertThat(administrator.migrate(true)).isEqualTo(6);
+      assertThat(administrator.migrate(true)).isEqualTo(7);
       assertThat(store.commit(List.of(Fixture.schedule("a", Fixture.NOW)))).hasSize(1);
     }
   }

@@ -59,10 +59,10 @@ class SchemaTest {
   @Test
   void refusesAnUnknownFormat() throws SQLException {
     fixture.open();
-    fixture.execute("UPDATE timewheel_meta SET value = 6 WHERE name = 'format'");
+    fixture.execute("UPDATE timewheel_meta SET value = 7 WHERE name = 'format'");
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(fixture::open)
-        .withMessage("the tables have format 6 (expected: 5)")
+        .withMessage("the tables have format 7 (expected: 6)")
         .returns(StoreException.Kind.UNAVAILABLE, StoreException::kind);
   }
 

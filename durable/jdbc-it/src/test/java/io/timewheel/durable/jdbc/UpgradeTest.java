@@ -36,13 +36,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Runs a release that knows only format 5 and the next release, concurrently and one after the
+ * Runs a release that knows only format 6 and the next release, concurrently and one after the
  * other.
  */
 @Timeout(120)
 @Tag("promise-64")
 class UpgradeTest {
-  private static final String SWITCH = "UPDATE timewheel_meta SET value = 6 WHERE name = 'format';";
+  private static final String SWITCH = "UPDATE timewheel_meta SET value = 7 WHERE name = 'format';";
 
   final Fixture fixture = Fixture.withoutTables(Server.of(this));
 
@@ -52,11 +52,11 @@ class UpgradeTest {
   }
 
   static Formats old() {
-    return new Formats(5, 5);
+    return new Formats(6, 6);
   }
 
   static Formats next() {
-    return new Formats(5, 6);
+    return new Formats(6, 7);
   }
 
   private int prepare() {
@@ -74,7 +74,7 @@ class UpgradeTest {
   private static void assertRefused(ThrowingCallable call) {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(call)
-        .withMessage("the tables have format 6 (expected: 5)")
+        .withMessage("the tables have format 7 (expected: 6)")
         .returns(Kind.UNAVAILABLE, StoreException::kind);
   }
 
@@ -102,14 +102,14 @@ class UpgradeTest {
         assertThat(reader.store.get(key(id)).state()).isEqualTo(TimerState.COMPLETED);
       }
     }
-    assertThat(meta("prepared")).isEqualTo(6);
-    assertThat(meta("format")).isEqualTo(5);
+    assertThat(meta("prepared")).isEqualTo(7);
+    assertThat(meta("format")).isEqualTo(6);
   }
 
   @Test
   void aNodeOfTheOldReleaseStartsOnPreparedTables() {
     fixture.start(old());
-    assertThat(prepare()).isEqualTo(5);
+    assertThat(prepare()).isEqualTo(6);
     assertThat(fixture.start(old()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
@@ -120,17 +120,17 @@ class UpgradeTest {
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(this::finish)
         .withMessage(
-            "format 5 stays in use, because live nodes do not know format 6: " + old.store.nodeId())
+            "format 6 stays in use, because live nodes do not know format 7: " + old.store.nodeId())
         .returns(Kind.REJECTED, StoreException::kind);
-    assertThat(meta("format")).isEqualTo(5);
+    assertThat(meta("format")).isEqualTo(6);
     assertThat(old.commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     old.store.close();
-    assertThat(finish()).isEqualTo(6);
+    assertThat(finish()).isEqualTo(7);
     assertThat(next.commit(schedule("b", NOW)).answer()).isEqualTo(Answer.CREATED);
     next.ownership().renew();
     next.ownership().balance();
     assertThat(next.epochs).hasSize(4);
-    assertThat(finish()).as("again").isEqualTo(6);
+    assertThat(finish()).as("again").isEqualTo(7);
   }
 
   // The old release after the switch
@@ -141,7 +141,7 @@ class UpgradeTest {
     old.commit(schedule("a", NOW));
     Change.Begin begin = old.begin("a");
     fixture.expireLeases();
-    assertThat(finish()).isEqualTo(6);
+    assertThat(finish()).isEqualTo(7);
     assertRefused(() -> old.commit(begin));
     assertRefused(() -> old.commit(schedule("b", NOW)));
     assertRefused(() -> old.store.pause("shop"));
@@ -195,12 +195,12 @@ class UpgradeTest {
           .isThrownBy(this::finish)
           .withMessageStartingWith("an earlier transaction is still open; try again: ")
           .returns(Kind.TRANSIENT, StoreException::kind);
-      assertThat(meta("format")).isEqualTo(5);
+      assertThat(meta("format")).isEqualTo(6);
       connection.commit();
-      assertThat(finish()).isEqualTo(6);
+      assertThat(finish()).isEqualTo(7);
       assertThatExceptionOfType(DurableTimerException.class)
           .isThrownBy(() -> timers.in(connection).schedule(TransactionTimerTest.spec("b")))
-          .withMessageContaining("the tables have format 6 (expected: 5)");
+          .withMessageContaining("the tables have format 7 (expected: 6)");
       connection.commit();
     }
     Fixture.Node next = fixture.open(next());
@@ -220,7 +220,7 @@ class UpgradeTest {
       connection.commit();
       old.store.server().transactions().end(connection);
     }
-    assertThat(finish()).isEqualTo(6);
+    assertThat(finish()).isEqualTo(7);
   }
 
   @Test
@@ -242,7 +242,7 @@ class UpgradeTest {
       switcher.commit();
       assertThatExceptionOfType(CompletionException.class)
           .isThrownBy(commit::join)
-          .withMessageContaining("the tables have format 6 (expected: 5)");
+          .withMessageContaining("the tables have format 7 (expected: 6)");
     }
     assertThat(fixture.open(next()).store.get(key("b"))).isNull();
   }
@@ -268,18 +268,18 @@ class UpgradeTest {
     fixture.open(old());
     String script = fixture.builder(next()).migration(false);
     fixture.database.execute(script.substring(0, script.indexOf("CREATE TABLE")));
-    assertThat(meta("prepared")).isEqualTo(5);
-    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
     assertThat(meta("prepared")).isEqualTo(6);
+    assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
+    assertThat(meta("prepared")).isEqualTo(7);
     assertThat(fixture.number("SELECT count(*) FROM timewheel_probe")).isZero();
   }
 
   @Test
   void manyNodesPrepareAndSwitchConcurrently() throws SQLException {
     fixture.open(old());
-    assertThat(four(this::prepare)).containsOnly(5);
-    assertThat(four(this::finish)).containsOnly(6);
-    assertThat(meta("prepared")).isEqualTo(6);
+    assertThat(four(this::prepare)).containsOnly(6);
+    assertThat(four(this::finish)).containsOnly(7);
+    assertThat(meta("prepared")).isEqualTo(7);
   }
 
   private static List<Integer> four(IntSupplier work) {
@@ -292,22 +292,22 @@ class UpgradeTest {
     JdbcTimerStore.Builder administrator = fixture.builder(next());
     String preparation = administrator.migration(false);
     fixture.execute(preparation);
-    assertThat(meta("prepared")).isEqualTo(6);
-    assertThat(meta("format")).isEqualTo(5);
+    assertThat(meta("prepared")).isEqualTo(7);
+    assertThat(meta("format")).isEqualTo(6);
     assertThat(administrator.migration(false)).isEmpty();
     String end = administrator.migration(true);
     fixture.execute(end);
-    assertThat(meta("format")).as("while an old node is alive").isEqualTo(5);
+    assertThat(meta("format")).as("while an old node is alive").isEqualTo(6);
     old.store.close();
     fixture.execute(end);
-    assertThat(meta("format")).isEqualTo(6);
+    assertThat(meta("format")).isEqualTo(7);
     assertThat(administrator.migration(true)).isEmpty();
   }
 
   @Test
   void createsNewTablesInTheNewFormat() throws SQLException {
     fixture.execute(fixture.builder(next()).migration(false));
-    assertThat(meta("format")).isEqualTo(6);
+    assertThat(meta("format")).isEqualTo(7);
     assertThat(fixture.start(next()).commit(schedule("a", NOW)).answer()).isEqualTo(Answer.CREATED);
   }
 
@@ -315,7 +315,7 @@ class UpgradeTest {
   void refusesAFormatThatIsNoLongerSupported() {
     fixture.open(old());
     assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> fixture.open(new Formats(6, 7)))
-        .withMessage("the tables have format 5 (expected: 6 to 7)");
+        .isThrownBy(() -> fixture.open(new Formats(7, 8)))
+        .withMessage("the tables have format 6 (expected: 7 to 8)");
   }
 }

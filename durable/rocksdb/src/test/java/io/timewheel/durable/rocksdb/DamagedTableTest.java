@@ -303,7 +303,7 @@ class DamagedTableTest {
     Rescued rescued = rescue();
     assertThat(rescued.missing()).containsExactly(id(5));
     assertThat(rescued.exception.texts())
-        .containsExactly("shop/t00005: it has format 9 (expected: 2)");
+        .containsExactly("shop/t00005: it has format 9 (expected: 3)");
   }
 
   /** Finds a timer in the damaged block. */

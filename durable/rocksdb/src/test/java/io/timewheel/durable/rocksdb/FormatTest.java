@@ -25,8 +25,8 @@ import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
 
 /**
- * Reads a store in format 3. This project contains its keys and values, line by line. If you change
- * the format, create a new sample with {@link #main}, and keep this one.
+ * Reads a store in format 4. This project contains its keys and values, line by line. If you change
+ * the format after a release, create a new sample with {@link #main}, and keep this one.
  */
 class FormatTest {
   @TempDir Path directory;
@@ -38,11 +38,11 @@ class FormatTest {
   }
 
   @Test
-  void readsAStoreOfFormat3() throws Exception {
+  void readsAStoreOfFormat4() throws Exception {
     RocksDB.loadLibrary();
     try (Database database = Database.open(directory, Settings.DEFAULT);
         Batch batch = new Batch(database)) {
-      for (String line : sample("format-3.txt")) {
+      for (String line : sample("format-4.txt")) {
         String[] parts = line.split(" ", -1);
         Base64.Decoder decoder = Base64.getDecoder();
         batch.put(Family.valueOf(parts[0]), decoder.decode(parts[1]), decoder.decode(parts[2]));
@@ -50,7 +50,7 @@ class FormatTest {
       batch.write(true);
     }
     try (RocksTimerStore store = RocksTimerStore.open(directory)) {
-      assertThat(export(store)).isEqualTo(sample("format-3.jsonl"));
+      assertThat(export(store)).isEqualTo(sample("format-4.jsonl"));
       assertThat(store.verify().texts()).isEmpty();
       Fixture fixture = new Fixture(store);
       assertThat(fixture.epoch).isEqualTo(2);

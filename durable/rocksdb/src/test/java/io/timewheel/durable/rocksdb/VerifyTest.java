@@ -16,15 +16,16 @@ import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.file.Opening;
 import io.timewheel.durable.rocksdb.internal.file.Settings;
-import io.timewheel.durable.rocksdb.internal.format.ByteWriter;
+import io.timewheel.durable.rocksdb.internal.format.Entries;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
 import io.timewheel.durable.rocksdb.internal.store.Counts;
 import io.timewheel.durable.rocksdb.internal.store.Rows;
-import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.durable.spi.format.ByteWriter;
+import io.timewheel.durable.spi.format.Codes;
+import io.timewheel.durable.spi.format.RecordCodec;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -170,7 +171,7 @@ class VerifyTest {
   @Test
   void findsAnAnswerAtAnotherTime() throws RocksDBException {
     find(Family.ANSWERS, "request-1");
-    damage(batch -> batch.put(Family.ANSWERS, Keys.answeredAt(7, entry), RecordCodec.present()));
+    damage(batch -> batch.put(Family.ANSWERS, Keys.answeredAt(7, entry), Entries.present()));
     assertThat(verify().texts())
         .singleElement(STRING)
         .endsWith(": an index entry without an answer");
@@ -200,12 +201,12 @@ class VerifyTest {
         batch -> {
           batch.put(Family.DUE, Keys.due(0, 5, ghost), new byte[] {1, 0, 0, 1, 0});
           batch.put(Family.DUE, Keys.due(0, 6, done), new byte[] {1, 0, 0, 1, 0});
-          batch.put(Family.FINISHED, Keys.finished(7, done), RecordCodec.present());
+          batch.put(Family.FINISHED, Keys.finished(7, done), Entries.present());
           batch.put(Family.PAYLOADS, done, new byte[9]);
           batch.put(
               Family.READY,
               Keys.ready(new TimerKey("shop", "done"), "orders", 8),
-              RecordCodec.present());
+              Entries.present());
         });
     assertThat(verify().texts())
         .containsExactlyInAnyOrder(
@@ -232,7 +233,7 @@ class VerifyTest {
     damage(batch -> batch.put(Family.TIMERS, entry, new byte[] {9, 9}));
     assertThat(verify(2).texts()) // the counter includes the unreadable record
         .containsExactly(
-            "shop/scheduled: the record cannot be read: it has format 9 (expected: 2)",
+            "shop/scheduled: the record cannot be read: it has format 9 (expected: 3)",
             "the counter of shop in state SCHEDULED: 2 (expected: 1)");
   }
 
@@ -417,7 +418,7 @@ class VerifyTest {
         batch -> {
           for (int i = 0; i < 500; i++) {
             byte[] ghost = Keys.timer(new TimerKey("shop", "ghost-" + i));
-            batch.put(Family.FINISHED, Keys.finished(i, ghost), RecordCodec.present());
+            batch.put(Family.FINISHED, Keys.finished(i, ghost), Entries.present());
           }
         });
     try (RocksTimerStore store = Fixture.open(directory)) {

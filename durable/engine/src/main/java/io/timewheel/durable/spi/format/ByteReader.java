@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.rocksdb.internal.format;
+package io.timewheel.durable.spi.format;
 
-import io.timewheel.durable.spi.Codes;
 import java.util.Arrays;
 
 /**
@@ -16,7 +15,7 @@ public final class ByteReader {
     this.bytes = bytes;
   }
 
-  int left() {
+  public int left() {
     return bytes.length - at;
   }
 
@@ -40,7 +39,7 @@ public final class ByteReader {
     return bytes[take(1)] & 0xff;
   }
 
-  <E extends Enum<E>> E constant(Codes<E> codes) {
+  public <E extends Enum<E>> E constant(Codes<E> codes) {
     try {
       return codes.at(u8());
     } catch (IllegalArgumentException e) {
@@ -48,11 +47,11 @@ public final class ByteReader {
     }
   }
 
-  int u16() {
+  public int u16() {
     return u8() << 8 | u8();
   }
 
-  long fixed64() {
+  public long fixed64() {
     int start = take(8);
     long value = 0;
     for (int i = 0; i < 8; i++) {
@@ -61,7 +60,7 @@ public final class ByteReader {
     return value;
   }
 
-  long ordered64() {
+  public long ordered64() {
     return fixed64() ^ Long.MIN_VALUE;
   }
 
@@ -77,13 +76,13 @@ public final class ByteReader {
     throw new MalformedException("a number without an end at " + at);
   }
 
-  long signed() {
+  public long signed() {
     long value = unsigned();
     return (value >>> 1) ^ -(value & 1);
   }
 
   /** Reads a number that fits into an int. */
-  int unsignedInt() {
+  public int unsignedInt() {
     long value = unsigned();
     if (value < 0 || value > Integer.MAX_VALUE) {
       throw new MalformedException("a number of " + Long.toUnsignedString(value) + " at " + at);
@@ -92,7 +91,7 @@ public final class ByteReader {
   }
 
   /** Reads the number of the elements that follow. Each element has at least one byte. */
-  int count() {
+  public int count() {
     int count = unsignedInt();
     if (count > left()) {
       throw new MalformedException(count + " elements, and " + left() + " bytes left");
@@ -100,17 +99,17 @@ public final class ByteReader {
     return count;
   }
 
-  byte[] sized() {
+  public byte[] sized() {
     int start = take(unsigned());
     return Arrays.copyOfRange(bytes, start, at);
   }
 
-  String sizedText() {
+  public String sizedText() {
     int start = take(unsigned());
     return Text.read(bytes, start, at);
   }
 
-  String terminated() {
+  public String terminated() {
     int start = at;
     int end = Text.endOf(bytes, start);
     at = end + 1;
@@ -118,7 +117,7 @@ public final class ByteReader {
   }
 
   /** Reads the remaining bytes as a text. */
-  String text() {
+  public String text() {
     int start = take(left());
     return Text.read(bytes, start, at);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.rocksdb.internal.format;
+package io.timewheel.durable.spi.format;
 
 import java.util.Arrays;
 
@@ -8,7 +8,7 @@ public final class ByteWriter {
   private byte[] bytes = new byte[256];
   private int length;
 
-  ByteWriter reset() {
+  public ByteWriter reset() {
     length = 0;
     return this;
   }
@@ -29,12 +29,12 @@ public final class ByteWriter {
     return this;
   }
 
-  ByteWriter u16(int value) {
+  public ByteWriter u16(int value) {
     return u8(value >>> 8).u8(value);
   }
 
   /** Writes eight bytes, the most significant first. */
-  ByteWriter fixed64(long value) {
+  public ByteWriter fixed64(long value) {
     reserve(8);
     for (int shift = 56; shift >= 0; shift -= 8) {
       bytes[length++] = (byte) (value >>> shift);
@@ -43,7 +43,7 @@ public final class ByteWriter {
   }
 
   /** Writes eight bytes that sort like the signed number. */
-  ByteWriter ordered64(long value) {
+  public ByteWriter ordered64(long value) {
     return fixed64(value ^ Long.MIN_VALUE);
   }
 
@@ -60,34 +60,34 @@ public final class ByteWriter {
   }
 
   /** Writes a number like {@link #unsigned}, but keeps small negative numbers short too. */
-  ByteWriter signed(long value) {
+  public ByteWriter signed(long value) {
     return unsigned((value << 1) ^ (value >> 63));
   }
 
-  ByteWriter raw(byte[] value) {
+  public ByteWriter raw(byte[] value) {
     reserve(value.length);
     System.arraycopy(value, 0, bytes, length, value.length);
     length += value.length;
     return this;
   }
 
-  ByteWriter sized(byte[] value) {
+  public ByteWriter sized(byte[] value) {
     return unsigned(value.length).raw(value);
   }
 
-  ByteWriter sized(String value) {
+  public ByteWriter sized(String value) {
     return unsigned(Text.lengthOf(value)).text(value);
   }
 
   /** Writes a text without an end mark, as the last element. */
-  ByteWriter text(String value) {
+  public ByteWriter text(String value) {
     reserve(3 * value.length());
     length = Text.write(value, bytes, length);
     return this;
   }
 
   /** Writes a text and an end mark, so that other elements of a key can follow. */
-  ByteWriter terminated(String value) {
+  public ByteWriter terminated(String value) {
     reserve(3 * value.length() + 1);
     length = Text.writeTerminated(value, bytes, length);
     return this;

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.rocksdb.internal.format;
+package io.timewheel.durable.spi.format;
 
 import io.timewheel.durable.model.Attempt;
-import io.timewheel.durable.model.RequestId;
+import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
-import io.timewheel.durable.spi.Codes;
-import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
@@ -19,38 +15,59 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Encodes records and due entries. The first byte is the version of the encoding. The key is not
- * part of the encoding. Times are stored as differences from the due time, which need few bytes.
- * The differences may overflow, and are still decoded exactly.
+ * Encodes records, whole or in parts. The first byte is the version of the encoding. The key is not
+ * part of it.
  *
- * <p>A payload of more than {@link #MAX_INLINE_BYTES} is stored in a family of its own. Each change
- * of the timer's state rewrites its record, but not its payload.
+ * <ul>
+ *   <li>The <em>spec</em> is the definition without its target and payload. It is written once per
+ *       version. Plain settings are empty.
+ *   <li>The <em>progress</em> is the state so far: claims, attempts, notes. It is absent before the
+ *       first attempt.
+ *   <li>The <em>whole</em> record contains both. Its times are differences from the due time, which
+ *       need few bytes. They may overflow, and are still decoded exactly.
+ * </ul>
+ *
+ * <p>A payload of more than {@link #MAX_INLINE_BYTES} may be stored apart from the whole record.
+ * Then a change of the timer's state does not rewrite it.
  */
 public final class RecordCodec {
-  static final int FORMAT = 2;
+  /** The version of the encoding. */
+  public static final int FORMAT = 3;
+
   static final int MAX_INLINE_BYTES = 1024;
 
   private static final byte[] NO_BYTES = {};
 
+  /** The settings of an empty spec. They must never change. */
+  private static final RetryPolicy PLAIN_RETRY =
+      new RetryPolicy(5, Duration.ofSeconds(1), Duration.ofMinutes(1));
+
+  private static final long PLAIN_GRACE_MILLIS = 60_000;
+
+  // Flags of a whole record
+
   private static final int QUEUE = 1;
   private static final int PAUSED = 1 << 1;
   private static final int CANCEL_REQUESTED = 1 << 2;
-  private static final int CLAIM = 1 << 3;
-  private static final int FORMER = 1 << 4;
-  private static final int NOTE = 1 << 5;
-  private static final int PAYLOAD_APART = 1 << 6;
-  private static final int RUN_AT = 1 << 7;
+  private static final int PAYLOAD_APART = 1 << 3;
+  private static final int SPEC = 1 << 4;
+  private static final int PROGRESS = 1 << 5;
 
-  /** Flags in the byte of the state, whose codes are smaller. */
-  private static final int RUNS = 1 << 7;
+  /** The flag of a spec that contains its retry policy, because it is not {@link #PLAIN_RETRY}. */
+  private static final int OWN_RETRY = 1;
 
-  private static final int TRACE = 1 << 6;
+  // Flags of a progress
 
-  private static final int RECURRING = 1 << 1;
-  private static final int DEFERRED = 1 << 2;
+  private static final int RUN_AT = 1;
+  private static final int CLAIM = 1 << 1;
+  private static final int FORMER = 1 << 2;
+  private static final int NOTE = 1 << 3;
+  private static final int RUNS = 1 << 4;
+  private static final int TRACE = 1 << 5;
 
   private static final int CLAIM_HAS_LEASE = 1;
   private static final int CLAIM_HAS_ENDED = 1 << 1;
@@ -58,16 +75,35 @@ public final class RecordCodec {
 
   private RecordCodec() {}
 
-  /** {@return the value of a key that has no data: only the version of the encoding} */
-  public static byte[] present() {
-    return new byte[] {FORMAT};
+  /** The state so far. */
+  public record Progress(
+      long runAt,
+      long runs,
+      @Nullable Claim claim,
+      @Nullable Claim former,
+      @Nullable String note,
+      @Nullable String trace,
+      List<Attempt> attempts) {
+    static final Progress NONE =
+        new Progress(TimerRecord.NONE, 0, null, null, null, null, List.of());
+
+    static Progress of(TimerRecord record) {
+      return new Progress(
+          record.runAt(),
+          record.runs(),
+          record.claim(),
+          record.former(),
+          record.note(),
+          record.trace(),
+          record.attempts());
+    }
   }
 
   /**
    * Contains a record as it is stored.
    *
    * @param record the record; without its payload if that is stored separately and was not read
-   * @param payloadApart true if the payload is stored in its own family
+   * @param payloadApart true if the payload is stored separately
    */
   public record Stored(TimerRecord record, boolean payloadApart) {}
 
@@ -83,33 +119,98 @@ public final class RecordCodec {
     return record.definition().payload().length > MAX_INLINE_BYTES;
   }
 
+  // Writing
+
+  public static byte[] encodeSpec(TimerDefinition definition) {
+    if (isPlain(definition)) {
+      return NO_BYTES;
+    }
+    ByteWriter to = new ByteWriter().u8(FORMAT);
+    spec(definition, to);
+    return to.toBytes();
+  }
+
+  public static byte @Nullable [] encodeProgress(TimerRecord record) {
+    Progress progress = Progress.of(record);
+    if (progress.equals(Progress.NONE)) {
+      return null;
+    }
+    ByteWriter to = new ByteWriter().u8(FORMAT);
+    progress(progress, 0, to);
+    return to.toBytes();
+  }
+
   public static byte[] encode(TimerRecord record, boolean payloadApart, ByteWriter to) {
-    Claim claim = record.claim();
-    Claim former = record.former();
-    String note = record.note();
+    TimerDefinition definition = record.definition();
+    Progress progress = Progress.of(record);
+    boolean hasProgress = !progress.equals(Progress.NONE);
+    boolean hasSpec = !isPlain(definition);
     int flags =
-        (record.definition().queue() ? QUEUE : 0)
+        (definition.queue() ? QUEUE : 0)
             | (record.paused() ? PAUSED : 0)
             | (record.cancelRequested() ? CANCEL_REQUESTED : 0)
-            | (claim != null ? CLAIM : 0)
-            | (former != null ? FORMER : 0)
-            | (note != null ? NOTE : 0)
             | (payloadApart ? PAYLOAD_APART : 0)
-            | (record.runAt() != TimerRecord.NONE ? RUN_AT : 0);
+            | (hasSpec ? SPEC : 0)
+            | (hasProgress ? PROGRESS : 0);
     long dueAt = record.dueAt();
-    String trace = record.trace();
-    int state =
-        Codes.STATES.of(record.state())
-            | (record.runs() != 0 ? RUNS : 0)
-            | (trace != null ? TRACE : 0);
-    to.reset().u8(FORMAT).u8(state).u8(flags);
+    to.reset().u8(FORMAT).u8(Codes.STATES.of(record.state())).u8(flags);
     to.unsigned(record.version()).unsigned(record.revision()).fixed64(dueAt);
     to.signed(record.fireAt() - dueAt).unsigned(record.attempt());
     to.signed(record.createdAt() - dueAt).signed(record.changedAt() - record.createdAt());
-    if (record.runAt() != TimerRecord.NONE) {
-      to.signed(record.runAt() - dueAt);
+    to.sized(definition.handler());
+    if (!payloadApart) {
+      to.sized(definition.payload());
     }
-    definition(record.definition(), payloadApart, to);
+    if (hasSpec) {
+      spec(definition, to);
+    }
+    if (hasProgress) {
+      progress(progress, dueAt, to);
+    }
+    return to.toBytes();
+  }
+
+  private static boolean isPlain(TimerDefinition definition) {
+    return definition.recurrence().isEmpty()
+        && definition.headers().isEmpty()
+        && definition.retry().equals(PLAIN_RETRY)
+        && definition.missed() == MissedRuns.FIRE_ONCE
+        && definition.graceMillis() == PLAIN_GRACE_MILLIS;
+  }
+
+  private static void spec(TimerDefinition definition, ByteWriter to) {
+    RetryPolicy retry = definition.retry();
+    boolean ownRetry = !retry.equals(PLAIN_RETRY);
+    to.u8(ownRetry ? OWN_RETRY : 0).sized(definition.recurrence());
+    to.u8(Codes.MISSED.of(definition.missed())).signed(definition.graceMillis());
+    to.unsigned(definition.headers().size());
+    definition.headers().forEach((name, value) -> to.sized(name).sized(value));
+    if (ownRetry) {
+      to.unsigned(retry.maxAttempts());
+      duration(retry.backoff(), to);
+      duration(retry.maxBackoff(), to);
+    }
+  }
+
+  private static void duration(Duration duration, ByteWriter to) {
+    to.signed(duration.getSeconds()).unsigned(duration.getNano());
+  }
+
+  private static void progress(Progress progress, long dueAt, ByteWriter to) {
+    Claim claim = progress.claim();
+    Claim former = progress.former();
+    String note = progress.note();
+    String trace = progress.trace();
+    to.u8(
+        (progress.runAt() != TimerRecord.NONE ? RUN_AT : 0)
+            | (claim != null ? CLAIM : 0)
+            | (former != null ? FORMER : 0)
+            | (note != null ? NOTE : 0)
+            | (progress.runs() != 0 ? RUNS : 0)
+            | (trace != null ? TRACE : 0));
+    if (progress.runAt() != TimerRecord.NONE) {
+      to.signed(progress.runAt() - dueAt);
+    }
     if (claim != null) {
       claim(claim, dueAt, to);
     }
@@ -119,34 +220,16 @@ public final class RecordCodec {
     if (note != null) {
       to.sized(note);
     }
-    to.unsigned(record.attempts().size());
-    for (Attempt attempt : record.attempts()) {
-      attempt(attempt, dueAt, to);
-    }
-    if (record.runs() != 0) {
-      to.unsigned(record.runs());
+    if (progress.runs() != 0) {
+      to.unsigned(progress.runs());
     }
     if (trace != null) {
       to.sized(trace);
     }
-    return to.toBytes();
-  }
-
-  private static void definition(TimerDefinition definition, boolean payloadApart, ByteWriter to) {
-    to.sized(definition.handler()).sized(definition.recurrence());
-    if (!payloadApart) {
-      to.sized(definition.payload());
+    to.unsigned(progress.attempts().size());
+    for (Attempt attempt : progress.attempts()) {
+      attempt(attempt, dueAt, to);
     }
-    to.unsigned(definition.headers().size());
-    definition.headers().forEach((name, value) -> to.sized(name).sized(value));
-    to.unsigned(definition.retry().maxAttempts());
-    duration(definition.retry().backoff(), to);
-    duration(definition.retry().maxBackoff(), to);
-    to.u8(Codes.MISSED.of(definition.missed())).signed(definition.graceMillis());
-  }
-
-  private static void duration(Duration duration, ByteWriter to) {
-    to.signed(duration.getSeconds()).unsigned(duration.getNano());
   }
 
   private static void claim(Claim claim, long dueAt, ByteWriter to) {
@@ -178,29 +261,57 @@ public final class RecordCodec {
   // Reading
 
   /**
-   * Decodes a record.
+   * Decodes a spec.
+   *
+   * @throws MalformedException if the bytes are not a spec, or have another version
+   */
+  public static TimerDefinition decodeSpec(
+      byte[] bytes, String handler, boolean queue, byte[] payload) {
+    return bytes.length == 0
+        ? plain(handler, queue, payload)
+        : read(bytes, from -> spec(from, handler, queue, payload));
+  }
+
+  /**
+   * Decodes a progress.
+   *
+   * @throws MalformedException if the bytes are not a progress, or have another version
+   */
+  public static Progress decodeProgress(byte @Nullable [] bytes) {
+    return bytes == null ? Progress.NONE : read(bytes, from -> progress(0, from));
+  }
+
+  /**
+   * Decodes a whole record.
    *
    * @throws MalformedException if the bytes are not a record, or have another version
    */
   public static Stored decode(TimerKey key, byte[] bytes, Payloads payloads) {
+    return read(bytes, from -> whole(key, from, payloads));
+  }
+
+  private static <T> T read(byte[] bytes, Function<ByteReader, T> part) {
     try {
-      return decode(key, new ByteReader(bytes), payloads);
+      ByteReader from = new ByteReader(bytes);
+      format(from);
+      T decoded = part.apply(from);
+      from.end();
+      return decoded;
     } catch (IllegalArgumentException | ArithmeticException e) {
       throw new MalformedException(String.valueOf(e.getMessage()));
     }
   }
 
-  private static void format(ByteReader from) {
+  /** Reads the version of an encoding. */
+  public static void format(ByteReader from) {
     int format = from.u8();
     if (format != FORMAT) {
       throw new MalformedException("it has format " + format + " (expected: " + FORMAT + ")");
     }
   }
 
-  private static Stored decode(TimerKey key, ByteReader from, Payloads payloads) {
-    format(from);
-    int stateAndMore = from.u8();
-    TimerState state = Codes.STATES.at(stateAndMore & ~(RUNS | TRACE));
+  private static Stored whole(TimerKey key, ByteReader from, Payloads payloads) {
+    TimerState state = Codes.STATES.at(from.u8());
     int flags = from.u8();
     long version = from.unsigned();
     long revision = from.unsigned();
@@ -209,20 +320,13 @@ public final class RecordCodec {
     int attempt = from.unsignedInt();
     long createdAt = dueAt + from.signed();
     long changedAt = createdAt + from.signed();
-    long runAt = (flags & RUN_AT) != 0 ? dueAt + from.signed() : TimerRecord.NONE;
+    boolean queue = (flags & QUEUE) != 0;
     boolean payloadApart = (flags & PAYLOAD_APART) != 0;
+    String handler = from.sizedText();
+    byte[] payload = payloadApart ? payloads.read() : from.sized();
     TimerDefinition definition =
-        definition(from, (flags & QUEUE) != 0, payloadApart ? payloads : null);
-    Claim claim = (flags & CLAIM) != 0 ? claim(dueAt, from) : null;
-    Claim former = (flags & FORMER) != 0 ? claim(dueAt, from) : null;
-    String note = (flags & NOTE) != 0 ? from.sizedText() : null;
-    List<Attempt> attempts = new ArrayList<>();
-    for (int i = from.count(); i > 0; i--) {
-      attempts.add(attempt(dueAt, from));
-    }
-    long runs = (stateAndMore & RUNS) != 0 ? from.unsigned() : 0;
-    String trace = (stateAndMore & TRACE) != 0 ? from.sizedText() : null;
-    from.end();
+        (flags & SPEC) != 0 ? spec(from, handler, queue, payload) : plain(handler, queue, payload);
+    Progress progress = (flags & PROGRESS) != 0 ? progress(dueAt, from) : Progress.NONE;
     TimerRecord record =
         new TimerRecord(
             key,
@@ -232,45 +336,69 @@ public final class RecordCodec {
             definition,
             dueAt,
             fireAt,
-            runAt,
+            progress.runAt(),
             attempt,
-            runs,
-            claim,
-            former,
+            progress.runs(),
+            progress.claim(),
+            progress.former(),
             (flags & PAUSED) != 0,
             (flags & CANCEL_REQUESTED) != 0,
             createdAt,
             changedAt,
-            note,
-            trace,
-            attempts);
+            progress.note(),
+            progress.trace(),
+            progress.attempts());
     return new Stored(record, payloadApart);
   }
 
-  private static TimerDefinition definition(
-      ByteReader from, boolean queue, @Nullable Payloads payloads) {
-    String handler = from.sizedText();
+  private static TimerDefinition plain(String handler, boolean queue, byte[] payload) {
+    return new TimerDefinition(
+        "",
+        handler,
+        queue,
+        payload,
+        Map.of(),
+        PLAIN_RETRY,
+        MissedRuns.FIRE_ONCE,
+        PLAIN_GRACE_MILLIS);
+  }
+
+  private static TimerDefinition spec(
+      ByteReader from, String handler, boolean queue, byte[] payload) {
+    boolean ownRetry = (from.u8() & OWN_RETRY) != 0;
     String recurrence = from.sizedText();
-    byte[] payload = payloads == null ? from.sized() : payloads.read();
+    MissedRuns missed = Codes.MISSED.at(from.u8());
+    long graceMillis = from.signed();
     int count = from.count();
     Map<String, String> headers = count == 0 ? Map.of() : new HashMap<>();
     for (int i = 0; i < count; i++) {
       headers.put(from.sizedText(), from.sizedText());
     }
-    RetryPolicy retry = new RetryPolicy(from.unsignedInt(), duration(from), duration(from));
+    RetryPolicy retry =
+        ownRetry
+            ? new RetryPolicy(from.unsignedInt(), duration(from), duration(from))
+            : PLAIN_RETRY;
     return new TimerDefinition(
-        recurrence,
-        handler,
-        queue,
-        payload,
-        headers,
-        retry.equals(RetryPolicy.DEFAULT) ? RetryPolicy.DEFAULT : retry,
-        from.constant(Codes.MISSED),
-        from.signed());
+        recurrence, handler, queue, payload, headers, retry, missed, graceMillis);
   }
 
   private static Duration duration(ByteReader from) {
     return Duration.ofSeconds(from.signed(), from.unsignedInt());
+  }
+
+  private static Progress progress(long dueAt, ByteReader from) {
+    int flags = from.u8();
+    long runAt = (flags & RUN_AT) != 0 ? dueAt + from.signed() : TimerRecord.NONE;
+    Claim claim = (flags & CLAIM) != 0 ? claim(dueAt, from) : null;
+    Claim former = (flags & FORMER) != 0 ? claim(dueAt, from) : null;
+    String note = (flags & NOTE) != 0 ? from.sizedText() : null;
+    long runs = (flags & RUNS) != 0 ? from.unsigned() : 0;
+    String trace = (flags & TRACE) != 0 ? from.sizedText() : null;
+    List<Attempt> attempts = new ArrayList<>();
+    for (int i = from.count(); i > 0; i--) {
+      attempts.add(attempt(dueAt, from));
+    }
+    return new Progress(runAt, runs, claim, former, note, trace, attempts);
   }
 
   @SuppressWarnings("NullAway") // NullAway misses annotations on nested types, as in Claim
@@ -296,66 +424,5 @@ public final class RecordCodec {
     long endedAt = beganAt + from.signed();
     String error = (flags & ATTEMPT_HAS_ERROR) != 0 ? from.sizedText() : null;
     return new Attempt(number, scheduledAt, beganAt, endedAt, end, error);
-  }
-
-  // Entries of the due index
-
-  public static byte[] encodeDue(TimerRecord record, ByteWriter to) {
-    int flags =
-        (record.definition().queue() ? QUEUE : 0)
-            | (record.definition().isRecurring() ? RECURRING : 0)
-            | (record.isDeferred() ? DEFERRED : 0);
-    return to.reset()
-        .u8(FORMAT)
-        .u8(Codes.STATES.of(record.state()))
-        .u8(flags)
-        .unsigned(record.version())
-        .unsigned(record.revision())
-        .text(record.definition().handler())
-        .toBytes();
-  }
-
-  /** {@return the state in an entry of the due index} */
-  public static TimerState decodeDueState(byte[] bytes) {
-    ByteReader from = new ByteReader(bytes);
-    format(from);
-    return from.constant(Codes.STATES);
-  }
-
-  public static DueTimer decodeDue(TimerKey key, long fireAt, byte[] bytes) {
-    ByteReader from = new ByteReader(bytes);
-    format(from);
-    TimerState state = from.constant(Codes.STATES);
-    int flags = from.u8();
-    return new DueTimer(
-        key,
-        fireAt,
-        from.unsigned(),
-        from.unsigned(),
-        state,
-        from.text(),
-        (flags & QUEUE) != 0,
-        (flags & RECURRING) != 0,
-        (flags & DEFERRED) != 0);
-  }
-
-  /** {@return the encoded answer, without the names in its key} */
-  public static byte[] encode(RequestAnswer answer) {
-    return new ByteWriter()
-        .u8(FORMAT)
-        .u8(Codes.ANSWERS.of(answer.answer()))
-        .fixed64(answer.version())
-        .fixed64(answer.answeredAt())
-        .text(answer.request().digest())
-        .toBytes();
-  }
-
-  public static RequestAnswer decodeAnswer(TimerKey key, String request, byte[] bytes) {
-    ByteReader from = new ByteReader(bytes);
-    format(from);
-    Outcome.Answer answer = from.constant(Codes.ANSWERS);
-    long version = from.fixed64();
-    long answeredAt = from.fixed64();
-    return new RequestAnswer(key, new RequestId(request, from.text()), answer, version, answeredAt);
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.rocksdb.internal.format;
+package io.timewheel.durable.spi.format;
 
 import java.nio.charset.StandardCharsets;
 
@@ -13,13 +13,13 @@ import java.nio.charset.StandardCharsets;
  * 1 1 and 1 2. So it contains no other zero, and keeps its order. A terminated text therefore sorts
  * before all texts of which it is a prefix, whatever follows it.
  */
-final class Text {
+public final class Text {
   private static final int END = 0;
   private static final int ESCAPE = 1;
 
   private Text() {}
 
-  static int lengthOf(String text) {
+  public static int lengthOf(String text) {
     int length = text.length();
     for (int i = 0; i < text.length(); i++) {
       char unit = text.charAt(i);
@@ -29,7 +29,7 @@ final class Text {
   }
 
   /** Writes a text and returns the position after it. */
-  static int write(String text, byte[] to, int position) {
+  public static int write(String text, byte[] to, int position) {
     int at = position;
     for (int i = 0; i < text.length(); i++) {
       char unit = text.charAt(i);
@@ -43,7 +43,7 @@ final class Text {
   }
 
   /** Writes a terminated text and returns the position after it. */
-  static int writeTerminated(String text, byte[] to, int position) {
+  public static int writeTerminated(String text, byte[] to, int position) {
     int at = position;
     for (int i = 0; i < text.length(); i++) {
       char unit = text.charAt(i);
@@ -73,7 +73,7 @@ final class Text {
   }
 
   /** Reads a range of bytes as a text. */
-  static String read(byte[] from, int start, int end) {
+  public static String read(byte[] from, int start, int end) {
     for (int i = start; i < end; i++) {
       if (from[i] < 0) {
         return readWide(from, start, end, false);
@@ -83,7 +83,7 @@ final class Text {
   }
 
   /** Returns the position of the zero that ends a terminated text. */
-  static int endOf(byte[] from, int start) {
+  public static int endOf(byte[] from, int start) {
     for (int i = start; i < from.length; i++) {
       if (from[i] == END) {
         return i;
@@ -93,7 +93,7 @@ final class Text {
   }
 
   /** Reads a terminated text, without its zero. */
-  static String readTerminated(byte[] from, int start, int end) {
+  public static String readTerminated(byte[] from, int start, int end) {
     for (int i = start; i < end; i++) {
       if (from[i] <= ESCAPE) {
         return readWide(from, start, end, true);

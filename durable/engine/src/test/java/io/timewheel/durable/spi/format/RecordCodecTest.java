@@ -1,55 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.jdbc.internal.rows;
+package io.timewheel.durable.spi.format;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
-import java.io.IOException;
+import io.timewheel.durable.spi.TimerDefinition;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Verifies encodings with values that stored rows already have, and that must never change. */
+/** Verifies encodings with bytes that stores may contain, and that must never change. */
 class RecordCodecTest {
   private static final RetryPolicy PLAIN =
       new RetryPolicy(5, Duration.ofSeconds(1), Duration.ofMinutes(1));
 
-  private static final RecordCodec.Spec EMPTY =
-      new RecordCodec.Spec("", Map.of(), PLAIN, 0, 60_000);
+  private static TimerDefinition definition(RetryPolicy retry, MissedRuns missed) {
+    return new TimerDefinition("", "h", false, new byte[0], Map.of(), retry, missed, 60_000);
+  }
 
-  private static void assertSpec(RecordCodec.Spec spec, String hex) throws IOException {
-    assertThat(RecordCodec.encode(spec)).asHexString().isEqualTo(hex);
-    assertThat(RecordCodec.decodeSpec(HexFormat.of().parseHex(hex))).isEqualTo(spec);
+  private static void assertSpec(TimerDefinition definition, String hex) {
+    assertThat(RecordCodec.encodeSpec(definition)).asHexString().isEqualTo(hex);
+    byte[] bytes = HexFormat.of().parseHex(hex);
+    assertThat(RecordCodec.decodeSpec(bytes, "h", false, new byte[0])).isEqualTo(definition);
   }
 
   @Test
-  void anEmptySpecHasTheseSettings() throws IOException {
-    assertSpec(EMPTY, "");
+  void anEmptySpecHasTheseSettings() {
+    assertSpec(definition(PLAIN, MissedRuns.FIRE_ONCE), "");
   }
 
   @Test
-  void aSpecWithoutARetryPolicyHasThisOne() throws IOException {
+  void aSpecWithoutARetryPolicyHasThisOne() {
+    assertSpec(definition(PLAIN, MissedRuns.FIRE_ALL), "03" + "00" + "00" + "01" + "C0A907" + "00");
+  }
+
+  @Test
+  void aSpecContainsAnotherRetryPolicy() {
     assertSpec(
-        new RecordCodec.Spec("", Map.of(), PLAIN, 1, 60_000),
-        "02" + "00" + "0000" + "01" + "000000000000EA60" + "0000");
+        definition(new RetryPolicy(6, PLAIN.backoff(), PLAIN.maxBackoff()), MissedRuns.FIRE_ONCE),
+        "03" + "01" + "00" + "00" + "C0A907" + "00" + "06" + "0200" + "7800");
   }
 
   @Test
-  void aSpecContainsAnotherRetryPolicy() throws IOException {
-    assertSpec(
-        new RecordCodec.Spec(
-            "", Map.of(), new RetryPolicy(6, PLAIN.backoff(), PLAIN.maxBackoff()), 0, 60_000),
-        "02"
-            + "01"
-            + "0000"
-            + "00"
-            + "000000000000EA60"
-            + "0000"
-            + "00000006"
-            + "0000000000000001"
-            + "00000000"
-            + "000000000000003C"
-            + "00000000");
+  void refusesAnotherFormatAndUnreadBytes() {
+    assertThatThrownBy(() -> RecordCodec.decodeProgress(new byte[] {2, 0, 0}))
+        .isInstanceOf(MalformedException.class)
+        .hasMessage("it has format 2 (expected: 3)");
+    assertThatThrownBy(() -> RecordCodec.decodeProgress(new byte[] {3, 0, 0, 0}))
+        .isInstanceOf(MalformedException.class)
+        .hasMessage("1 bytes too many");
   }
 }

@@ -3,7 +3,6 @@ package io.timewheel.durable.jdbc.internal.maintenance;
 
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.Kind;
 import io.timewheel.durable.jdbc.internal.maintenance.Findings.ReadyRow;
-import io.timewheel.durable.jdbc.internal.rows.RecordCodec;
 import io.timewheel.durable.jdbc.internal.rows.Rows;
 import io.timewheel.durable.jdbc.internal.server.HistorySql;
 import io.timewheel.durable.jdbc.internal.server.RequestRows;
@@ -11,11 +10,13 @@ import io.timewheel.durable.jdbc.internal.server.TimerPages;
 import io.timewheel.durable.jdbc.internal.server.TransactionSql;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;
-import java.io.IOException;
+import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.format.Codes;
+import io.timewheel.durable.spi.format.MalformedException;
+import io.timewheel.durable.spi.format.RecordCodec;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -139,9 +140,10 @@ final class Verifier {
         String what = "in state " + state + (waits ? " with" : " without") + " a time to fire at";
         findings.add(key, what);
       }
-      RecordCodec.Spec unusedSpec = RecordCodec.decodeSpec(row.getBytes(6));
+      TimerDefinition unusedSpec =
+          RecordCodec.decodeSpec(row.getBytes(6), row.getString(9), false, new byte[0]);
       RecordCodec.Progress unused = RecordCodec.decodeProgress(row.getBytes(7));
-    } catch (IOException | IllegalArgumentException e) {
+    } catch (MalformedException | IllegalArgumentException e) {
       findings.add(key, "the record cannot be read: " + e.getMessage());
     }
   }

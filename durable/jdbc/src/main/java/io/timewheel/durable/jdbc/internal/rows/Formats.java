@@ -43,7 +43,7 @@ public final class Formats {
   }
 
   public static Formats ofThisRelease() {
-    return new Formats(5, 5);
+    return new Formats(6, 6);
   }
 
   public int oldest() {

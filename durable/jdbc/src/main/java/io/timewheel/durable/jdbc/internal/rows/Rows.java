@@ -2,11 +2,11 @@
 package io.timewheel.durable.jdbc.internal.rows;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
-import java.io.IOException;
+import io.timewheel.durable.spi.format.Codes;
+import io.timewheel.durable.spi.format.MalformedException;
+import io.timewheel.durable.spi.format.RecordCodec;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.ResultSet;
@@ -83,18 +83,11 @@ public final class Rows {
   }
 
   public static byte[] spec(TimerRecord record) {
-    TimerDefinition definition = record.definition();
-    return RecordCodec.encode(
-        new RecordCodec.Spec(
-            definition.recurrence(),
-            definition.headers(),
-            definition.retry(),
-            Codes.MISSED.of(definition.missed()),
-            definition.graceMillis()));
+    return RecordCodec.encodeSpec(record.definition());
   }
 
   public static byte @Nullable [] progress(TimerRecord record) {
-    return RecordCodec.encode(RecordCodec.Progress.of(record));
+    return RecordCodec.encodeProgress(record);
   }
 
   /** {@return the record in the current row} */
@@ -102,7 +95,6 @@ public final class Rows {
     TimerKey key = new TimerKey(row.getString(1), row.getString(2));
     try {
       int flags = row.getInt(6);
-      RecordCodec.Spec spec = RecordCodec.decodeSpec(row.getBytes(12));
       RecordCodec.Progress progress = RecordCodec.decodeProgress(row.getBytes(13));
       long fireAt = row.getLong(14);
       boolean never = row.wasNull(); // wasNull() refers to the column that was read last
@@ -111,15 +103,8 @@ public final class Rows {
           row.getLong(3),
           row.getLong(4),
           Codes.STATES.at(row.getInt(5)),
-          new TimerDefinition(
-              spec.recurrence(),
-              row.getString(11),
-              isQueue(flags),
-              row.getBytes(15),
-              spec.headers(),
-              spec.retry(),
-              Codes.MISSED.at(spec.missed()),
-              spec.graceMillis()),
+          RecordCodec.decodeSpec(
+              row.getBytes(12), row.getString(11), isQueue(flags), row.getBytes(15)),
           row.getLong(7),
           never ? TimerRecord.NEVER : fireAt,
           progress.runAt(),
@@ -134,7 +119,7 @@ public final class Rows {
           progress.note(),
           progress.trace(),
           progress.attempts());
-    } catch (IOException | IllegalArgumentException e) {
+    } catch (MalformedException | IllegalArgumentException e) {
       throw new StoreException(
           StoreException.Kind.REJECTED, key + " cannot be read: " + e.getMessage(), e);
     }

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * operator switches it when all nodes know the new one.
  */
 public final class Schema {
-  private static final int FIRST = 5;
+  private static final int FIRST = 6;
 
   private final Transactions transactions;
   private final Formats formats;

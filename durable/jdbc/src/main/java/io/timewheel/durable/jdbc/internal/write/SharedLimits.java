@@ -5,10 +5,10 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.internal.server.Queries;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.format.Codes;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

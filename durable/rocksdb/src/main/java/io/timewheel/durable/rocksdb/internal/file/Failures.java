@@ -2,9 +2,9 @@
 package io.timewheel.durable.rocksdb.internal.file;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.format.MalformedException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Path;

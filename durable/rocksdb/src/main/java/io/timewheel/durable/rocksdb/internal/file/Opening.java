@@ -3,10 +3,10 @@ package io.timewheel.durable.rocksdb.internal.file;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.durable.spi.format.MalformedException;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -26,7 +26,7 @@ import org.rocksdb.RocksDBException;
  * so that it writes nothing into a directory that is not a store.
  */
 public final class Opening {
-  public static final int FORMAT = 3;
+  public static final int FORMAT = 4;
 
   private static final System.Logger LOG = Failures.LOG;
   private static final String IN_USE = "is in use by another store, of this process or another one";

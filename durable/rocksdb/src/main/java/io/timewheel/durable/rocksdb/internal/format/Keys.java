@@ -4,6 +4,9 @@ package io.timewheel.durable.rocksdb.internal.format;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.RequestAnswer;
+import io.timewheel.durable.spi.format.ByteReader;
+import io.timewheel.durable.spi.format.ByteWriter;
+import io.timewheel.durable.spi.format.Text;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -167,7 +170,7 @@ public final class Keys {
     ByteReader reader = new ByteReader(key);
     reader.u8();
     TimerKey timer = new TimerKey(reader.terminated(), reader.terminated());
-    return RecordCodec.decodeAnswer(timer, reader.text(), value);
+    return Entries.decodeAnswer(timer, reader.text(), value);
   }
 
   private static void putTime(byte[] bytes, int at, long time) {

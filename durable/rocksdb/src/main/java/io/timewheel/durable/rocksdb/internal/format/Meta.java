@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb.internal.format;
 
+import io.timewheel.durable.spi.format.ByteReader;
+import io.timewheel.durable.spi.format.ByteWriter;
+import io.timewheel.durable.spi.format.MalformedException;
+import io.timewheel.durable.spi.format.Text;
+
 /** Creates the keys of the family META: a letter, and for some keys a scope. */
 public final class Meta {
   private static final int PAUSED = 'P';

@@ -5,12 +5,9 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Family;
-import io.timewheel.durable.rocksdb.internal.format.ByteWriter;
+import io.timewheel.durable.rocksdb.internal.format.Entries;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
-import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.rocksdb.internal.store.Counts;
 import io.timewheel.durable.rocksdb.internal.store.Rows;
 import io.timewheel.durable.spi.DuePosition;
@@ -19,6 +16,10 @@ import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.VerifyReport;
 import io.timewheel.durable.spi.batch.StateCounts;
+import io.timewheel.durable.spi.format.ByteWriter;
+import io.timewheel.durable.spi.format.MalformedException;
+import io.timewheel.durable.spi.format.RecordCodec;
+import io.timewheel.durable.spi.format.RecordCodec.Stored;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.EnumMap;
@@ -226,7 +227,7 @@ public final class Verifier {
     }
     if (record.isIndexed()) {
       byte[] due = Rows.due(timer, record);
-      expect(Family.DUE, due, key, RecordCodec.encodeDue(record, scratch));
+      expect(Family.DUE, due, key, Entries.encodeDue(record, scratch));
       if (dueFrom != null && Arrays.compareUnsigned(due, dueFrom) < 0) {
         problem(
             key,
@@ -235,10 +236,10 @@ public final class Verifier {
       }
     }
     if (Rows.isInReadyIndex(record)) {
-      expect(Family.READY, Rows.ready(record), key, RecordCodec.present());
+      expect(Family.READY, Rows.ready(record), key, Entries.present());
     }
     if (record.state().isFinished()) {
-      expect(Family.FINISHED, Rows.finished(timer, record), key, RecordCodec.present());
+      expect(Family.FINISHED, Rows.finished(timer, record), key, Entries.present());
     }
   }
 
@@ -328,7 +329,7 @@ public final class Verifier {
           problem(
               answer.key(),
               "the answer of request " + answer.request().id() + " is not in the order of time",
-              to -> to.put(Family.ANSWERS, place, RecordCodec.present()));
+              to -> to.put(Family.ANSWERS, place, Entries.present()));
         }
       } else {
         byte[] answer = Keys.answer(entry);

@@ -6,10 +6,11 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.Entries;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
-import io.timewheel.durable.rocksdb.internal.format.MalformedException;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.format.MalformedException;
+import io.timewheel.durable.spi.format.RecordCodec;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
@@ -85,7 +86,7 @@ final class Histogram {
   private void entry(RocksIterator at) {
     byte[] key = at.key();
     if (prefix == null || Keys.isDueIn(prefix, key)) {
-      add(RecordCodec.decodeDueState(at.value()), Keys.dueTime(key));
+      add(Entries.decodeDueState(at.value()), Keys.dueTime(key));
     }
   }
 

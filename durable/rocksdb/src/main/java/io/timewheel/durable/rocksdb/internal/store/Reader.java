@@ -7,9 +7,8 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
+import io.timewheel.durable.rocksdb.internal.format.Entries;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
-import io.timewheel.durable.rocksdb.internal.format.MalformedException;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.HandlerNames;
@@ -18,6 +17,8 @@ import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.format.MalformedException;
+import io.timewheel.durable.spi.format.RecordCodec;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -140,7 +141,7 @@ public final class Reader {
   private void addDue(RocksIterator at, List<DueTimer> found) {
     try {
       DuePosition position = Keys.due(at.key());
-      found.add(RecordCodec.decodeDue(position.key(), position.fireAt(), at.value()));
+      found.add(Entries.decodeDue(position.key(), position.fireAt(), at.value()));
     } catch (MalformedException e) {
       failures.damaged("an entry of the due index cannot be read", e);
     }

@@ -4,11 +4,12 @@ package io.timewheel.durable.rocksdb.internal.store;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Family;
-import io.timewheel.durable.rocksdb.internal.format.ByteWriter;
+import io.timewheel.durable.rocksdb.internal.format.Entries;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.format.ByteWriter;
+import io.timewheel.durable.spi.format.RecordCodec;
+import io.timewheel.durable.spi.format.RecordCodec.Stored;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 
@@ -76,17 +77,17 @@ public final class Rows {
     if (record.isIndexed()) {
       byte[] key = due(timer, record);
       bounds.due().insert(key, batch);
-      batch.put(Family.DUE, key, RecordCodec.encodeDue(record, scratch));
+      batch.put(Family.DUE, key, Entries.encodeDue(record, scratch));
     }
     if (isInReadyIndex(record)) {
       byte[] key = ready(record);
       bounds.ready(record).insert(key, batch);
-      batch.put(Family.READY, key, RecordCodec.present());
+      batch.put(Family.READY, key, Entries.present());
     }
     if (record.state().isFinished()) {
       byte[] key = finished(timer, record);
       bounds.finished().insert(key, batch);
-      batch.put(Family.FINISHED, key, RecordCodec.present());
+      batch.put(Family.FINISHED, key, Entries.present());
     }
   }
 

@@ -10,11 +10,9 @@ import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Failures;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.file.VersionFloor;
+import io.timewheel.durable.rocksdb.internal.format.Entries;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
-import io.timewheel.durable.rocksdb.internal.format.MalformedException;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.CopiedTimer;
@@ -31,6 +29,9 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.batch.Cell;
 import io.timewheel.durable.spi.batch.Decision;
+import io.timewheel.durable.spi.format.MalformedException;
+import io.timewheel.durable.spi.format.RecordCodec;
+import io.timewheel.durable.spi.format.RecordCodec.Stored;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -195,7 +196,7 @@ public final class Writer implements Facts {
   public @Nullable RequestAnswer answer(TimerKey key, String id) {
     try {
       byte[] value = database.get(Family.ANSWERS, Keys.answer(key, id));
-      return value == null ? null : RecordCodec.decodeAnswer(key, id, value);
+      return value == null ? null : Entries.decodeAnswer(key, id, value);
     } catch (RocksDBException e) {
       throw failures.lookup("cannot read the answer of request " + id, e);
     } catch (MalformedException e) {
@@ -343,8 +344,8 @@ public final class Writer implements Facts {
 
   private static void put(RequestAnswer answer, Batch batch) throws RocksDBException {
     byte[] key = Keys.answer(answer.key(), answer.request().id());
-    batch.put(Family.ANSWERS, key, RecordCodec.encode(answer));
-    batch.put(Family.ANSWERS, Keys.answeredAt(answer.answeredAt(), key), RecordCodec.present());
+    batch.put(Family.ANSWERS, key, Entries.encode(answer));
+    batch.put(Family.ANSWERS, Keys.answeredAt(answer.answeredAt(), key), Entries.present());
   }
 
   private void retain(Collection<Row> timers, Map<TimerKey, Stored> opened) {
@@ -601,7 +602,7 @@ public final class Writer implements Facts {
   }
 
   public synchronized void pause(String scope) {
-    change(batch -> batch.put(Family.META, Meta.paused(scope), RecordCodec.present()));
+    change(batch -> batch.put(Family.META, Meta.paused(scope), Entries.present()));
     paused.add(scope);
   }
 

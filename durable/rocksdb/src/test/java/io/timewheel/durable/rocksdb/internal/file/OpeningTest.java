@@ -204,10 +204,10 @@ class OpeningTest {
     opens(directory);
     try (Database database = Database.open(directory, Settings.DEFAULT);
         Batch batch = new Batch(database)) {
-      batch.put(Family.META, Meta.format(), Meta.number(4));
+      batch.put(Family.META, Meta.format(), Meta.number(5));
       batch.write(true);
     }
-    refuses(directory, "is a store of format 4; this release reads format 3");
+    refuses(directory, "is a store of format 5; this release reads format 4");
   }
 
   @Test
@@ -220,7 +220,7 @@ class OpeningTest {
       db.put(Meta.format(), Meta.number(7));
       db.put(family, new byte[] {'k'}, new byte[] {'v'});
     }
-    refuses(directory, "is a store of format 7; this release reads format 3");
+    refuses(directory, "is a store of format 7; this release reads format 4");
   }
 
   @Test

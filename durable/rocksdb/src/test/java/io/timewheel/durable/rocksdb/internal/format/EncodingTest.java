@@ -10,15 +10,19 @@ import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.rocksdb.Fixture;
-import io.timewheel.durable.rocksdb.internal.format.RecordCodec.Stored;
 import io.timewheel.durable.rocksdb.internal.store.Counts;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
-import io.timewheel.durable.spi.Codes;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.format.ByteReader;
+import io.timewheel.durable.spi.format.ByteWriter;
+import io.timewheel.durable.spi.format.Codes;
+import io.timewheel.durable.spi.format.MalformedException;
+import io.timewheel.durable.spi.format.RecordCodec;
+import io.timewheel.durable.spi.format.RecordCodec.Stored;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
@@ -251,8 +255,8 @@ class EncodingTest {
     Stored stored = decode(record, encode(record));
     assertThat(stored.record()).isEqualTo(record);
     assertThat(stored.payloadApart()).isEqualTo(record.definition().payload().length > 1_024);
-    byte[] due = RecordCodec.encodeDue(record, new ByteWriter());
-    assertThat(RecordCodec.decodeDue(record.key(), record.fireAt(), due)).isEqualTo(record.due());
+    byte[] due = Entries.encodeDue(record, new ByteWriter());
+    assertThat(Entries.decodeDue(record.key(), record.fireAt(), due)).isEqualTo(record.due());
   }
 
   /** A revision that was written after it had overflowed 32 bits. */
@@ -260,8 +264,8 @@ class EncodingTest {
   void decodesAnOverflowedRevision(@ForAll("records") TimerRecord record) {
     TimerRecord gone = Fixture.with(record, Integer.MIN_VALUE, record.fireAt());
     assertThat(decode(gone, encode(gone)).record()).isEqualTo(gone);
-    byte[] due = RecordCodec.encodeDue(gone, new ByteWriter());
-    assertThat(RecordCodec.decodeDue(gone.key(), gone.fireAt(), due)).isEqualTo(gone.due());
+    byte[] due = Entries.encodeDue(gone, new ByteWriter());
+    assertThat(Entries.decodeDue(gone.key(), gone.fireAt(), due)).isEqualTo(gone.due());
   }
 
   /** Decodes bytes to a record, or throws this one exception. */
@@ -272,7 +276,7 @@ class EncodingTest {
       assertThat(e).hasMessageNotContaining("null");
     }
     try {
-      RecordCodec.decodeDue(record.key(), 0, bytes);
+      Entries.decodeDue(record.key(), 0, bytes);
       Keys.timer(bytes);
       Keys.due(bytes);
       Keys.ready(bytes);

@@ -1,4 +1,4 @@
--- Format 5 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
+-- Format 6 of the tables of Timewheel, on PostgreSQL. All times are milliseconds since 1970, UTC.
 
 -- Properties of the data: the format in use, the newest format that it is prepared for, and the
 -- number of shards. Each transaction reads the format, and so has a shared lock on the table.
@@ -196,5 +196,5 @@ CREATE TABLE timewheel_shard (
   epoch bigint NOT NULL
 ) WITH (fillfactor = 50);
 
-INSERT INTO timewheel_meta VALUES ('prepared', 5);
-INSERT INTO timewheel_meta VALUES ('format', 5);
+INSERT INTO timewheel_meta VALUES ('prepared', 6);
+INSERT INTO timewheel_meta VALUES ('format', 6);

@@ -1,4 +1,4 @@
--- Format 5 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
+-- Format 6 of the tables of Timewheel, on MariaDB. All times are milliseconds since 1970, UTC.
 -- CREATE ends a transaction on MariaDB. So the rows are inserted last, in one transaction, and tables
 -- without rows have no format.
 
@@ -180,5 +180,5 @@ START TRANSACTION;
 INSERT INTO timewheel_history VALUES (-9223372036854775808, '', '', 0, 0);
 INSERT INTO timewheel_meta VALUES ('identity', FLOOR(RAND() * 9007199254740992));
 INSERT INTO timewheel_meta VALUES ('pauses', 0);
-INSERT INTO timewheel_meta VALUES ('prepared', 5);
-INSERT INTO timewheel_meta VALUES ('format', 5);
+INSERT INTO timewheel_meta VALUES ('prepared', 6);
+INSERT INTO timewheel_meta VALUES ('format', 6);
