@@ -379,6 +379,7 @@ class BoundedAnswersTest {
 
   /** Each answer fits into the send buffer that the system would choose. */
   @Test
+  @Timeout(60) // before the leases end
   void firingsThatNoClientReadsAreGivenBackUncounted() throws Exception {
     String body = "{\"max\":10,\"leaseDuration\":\"PT12H\"}";
     String claim =

@@ -41,7 +41,7 @@ class LargeBodiesTest {
   private static final String REST = "\"after\":\"PT1H\",\"target\":{\"queue\":\"q\"}}";
 
   @TempDir private Path directory;
-  private final Programs programs = new Programs("-Xmx256m");
+  private final Programs programs = new Programs("-Xmx256m", "-XX:+ExitOnOutOfMemoryError");
   private final HttpClient client =
       HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
   private final List<String> tokens = new ArrayList<>();
@@ -99,27 +99,14 @@ class LargeBodiesTest {
     return "{\"timers\":[" + String.join(",", Collections.nCopies(count, item)) + "]}";
   }
 
-  /** Each batch has 16 MB, and characters that a Latin-1 text cannot contain. */
+  /** One payload fills each batch, with a character that a Latin-1 text cannot contain. */
   @Test
-  void twelveLargeBatches() {
-    String payload = "€" + "x".repeat(65_000);
-    String body = batch("{\"id\":\"a\",\"payload\":\"" + payload + "\"," + REST, 255);
+  void batchesOfOneLargePayload() {
+    String payload = "€" + "x".repeat(16_600_000);
+    String body = batch("{\"id\":\"a\",\"payload\":\"" + payload + "\"," + REST, 1);
     for (int round = 0; round < 3; round++) {
-      Set<Integer> statuses = sendAll("POST", "/timers:batch", JSON, body, 12);
-      assertThat(statuses).contains(200).isSubsetOf(200, 503);
+      assertThat(sendAll("POST", "/timers:batch", JSON, body, 12)).isSubsetOf(200, 413, 503);
     }
-    assertThat(server.isAlive()).isTrue();
-  }
-
-  /** A header takes many times the memory of its text. */
-  @Test
-  void batchesOfManyHeaders() {
-    String headers =
-        IntStream.range(0, 100)
-            .mapToObj(number -> "\"" + number + "\":\"\"")
-            .collect(Collectors.joining(","));
-    String body = batch("{\"id\":\"a\",\"headers\":{" + headers + "}," + REST, 1_000);
-    assertThat(sendAll("POST", "/timers:batch", JSON, body, 64)).contains(200).isSubsetOf(200, 503);
     assertThat(server.isAlive()).isTrue();
   }
 

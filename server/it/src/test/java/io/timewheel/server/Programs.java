@@ -16,15 +16,15 @@ final class Programs implements AutoCloseable {
   private static final String READY = "Timewheel ready on ";
 
   private final List<Process> processes = new ArrayList<>();
-  private final String heap;
+  private final List<String> options;
 
   Programs() {
     this("-Xmx128m");
   }
 
-  /** Runs the command with another heap, such as {@code -Xmx256m}. */
-  Programs(String heap) {
-    this.heap = heap;
+  /** Runs the command with other options of the JVM, such as {@code -Xmx256m}. */
+  Programs(String... options) {
+    this.options = List.of(options);
   }
 
   Process run(Map<String, String> environment, String... args) throws IOException {
@@ -43,7 +43,8 @@ final class Programs implements AutoCloseable {
     // Most of these run briefly: the second compiler would cost more than it saves.
     command.addAll(List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"));
     command.add("--enable-native-access=ALL-UNNAMED"); // as the manifest of the jar
-    command.addAll(List.of(heap, "-cp", System.getProperty("java.class.path")));
+    command.addAll(options);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add("io.timewheel.server.Main");
     command.addAll(List.of(args));
     ProcessBuilder builder = new ProcessBuilder(command);
