@@ -90,6 +90,20 @@ class HostileRequestsTest {
     assertThat(answer).startsWith("HTTP/1.1 400 ").doesNotContain("\"ok\"");
   }
 
+  /** A proxy of HTTP/1.0 does not know chunks, and sees another end of the body. */
+  @Test
+  void aChunkedRequestOfHttp10Is400() {
+    String answer =
+        running.raw(
+            "POST "
+                + TIMER
+                + ":run HTTP/1.0\r\nHost: localhost\r\n"
+                + "Content-Type: application/json\r\nConnection: keep-alive\r\n"
+                + "Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"
+                + "GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+    assertThat(answer).startsWith("HTTP/1.1 400 ").doesNotContain("\"ok\"");
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

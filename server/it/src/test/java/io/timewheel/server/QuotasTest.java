@@ -283,6 +283,35 @@ class QuotasTest {
     assertThat(looks).hasValueLessThan(100_000);
   }
 
+  @Test
+  void aRefreshAdmitsAClaimBehindManyOfAFullNamespace() {
+    Quota one = new Quota(null, 1L, null, null);
+    Quotas quotas =
+        new Quotas(() -> namespace -> namespace.equals("full") ? one : Quota.NONE, nanos::get);
+    List<CompletableFuture<String>> waiting = new ArrayList<>();
+    waiting.add(
+        quotas.claim(Caller.LOCAL, "full", MINUTE, "", left -> new CompletableFuture<>(), g -> {}));
+    CompletableFuture<String> first = new CompletableFuture<>();
+    waiting.add(quotas.claim(caller(one), "free", MINUTE, "", left -> first, g -> {}));
+    for (int i = 0; i < 1_000; i++) {
+      waiting.add(
+          quotas.claim(
+              caller(one), "full", MINUTE, "", left -> new CompletableFuture<>(), g -> {}));
+    }
+    CompletableFuture<String> last =
+        quotas.claim(
+            caller(one),
+            "free",
+            MINUTE,
+            "",
+            left -> CompletableFuture.completedStage("last"),
+            g -> {});
+    first.complete("first");
+    quotas.refresh();
+    assertThat(last).isCompletedWithValue("last");
+    waiting.forEach(claim -> claim.cancel(false));
+  }
+
   /**
    * Begins and ends claims at random, by tokens in namespaces, all with limits that change. No
    * limit is ever exceeded, and after a refresh no claim waits without cause.

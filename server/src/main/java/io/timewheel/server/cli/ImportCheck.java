@@ -9,9 +9,13 @@ import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import java.time.Instant;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Refuses timers with names or times that the HTTP API refuses: no request could change them. */
 record ImportCheck(TimerSink sink) implements TimerSink {
+  private static final Pattern UNTIL = Pattern.compile("(?:times \\d+ )?until (\\S+)");
+
   @Override
   public void begin(long lastVersion, Set<String> paused) {
     sink.begin(lastVersion, paused);
@@ -31,6 +35,11 @@ record ImportCheck(TimerSink sink) implements TimerSink {
       }
       if (record.runAt() != TimerRecord.NONE) {
         check("runAt", record.runAt());
+      }
+      check("createdAt", record.createdAt());
+      Matcher until = UNTIL.matcher(record.definition().recurrence());
+      if (until.lookingAt()) {
+        check("until", Instant.parse(until.group(1)).toEpochMilli());
       }
     } catch (Problem.Failure e) {
       throw new IllegalArgumentException(record.key() + ": " + e.getMessage(), e);

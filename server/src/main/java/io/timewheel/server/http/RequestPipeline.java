@@ -18,6 +18,7 @@ import java.util.Map;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpVersion;
 import org.eclipse.jetty.http.PreEncodedHttpField;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
@@ -124,14 +125,16 @@ public final class RequestPipeline extends Handler.Abstract {
   }
 
   /**
-   * Refuses a transfer coding that the server does not decode, such as {@code gzip, chunked}. A
-   * proxy may see another end of the body. Jetty checks only the last coding.
+   * Refuses a transfer coding that the server does not decode, such as {@code gzip, chunked}, and
+   * each in HTTP/1.0. A proxy may see another end of the body. Jetty checks only the last coding.
    */
   private static void checkFraming(Request request) {
     List<String> codings = request.getHeaders().getValuesList(HttpHeader.TRANSFER_ENCODING);
     if (!codings.isEmpty()
-        && !(codings.size() == 1 && codings.get(0).strip().equalsIgnoreCase("chunked"))) {
-      throw Problem.malformed("Transfer-Encoding (expected: chunked, or none)")
+        && !(request.getConnectionMetaData().getHttpVersion() != HttpVersion.HTTP_1_0
+            && codings.size() == 1
+            && codings.get(0).strip().equalsIgnoreCase("chunked"))) {
+      throw Problem.malformed("Transfer-Encoding (expected: chunked in HTTP/1.1, or none)")
           .header("Connection", "close")
           .failure();
     }

@@ -371,15 +371,19 @@ public final class Quotas {
     }
   }
 
-  /** Admits the claims that wait for a holder, in order, until the first one that still must. */
-  private void admit(Function<String, Quota> present, Holder holder) {
+  /**
+   * Admits the claims that wait for a holder, in order, until the first one that still must.
+   *
+   * @return whether it ended early, after the largest number of moves
+   */
+  private boolean admit(Function<String, Quota> present, Holder holder) {
     int moves = 0;
     for (Use use = use(holder); !use.waiting.isEmpty() && moves < MAX_MOVES; use = use(holder)) {
       Turn turn = use.waiting.iterator().next();
       List<Limit> limits = limits(present, turn.caller, turn.namespace, Quota::claims);
       Limit full = full(limits, limit -> share.of(limit.value) - use(limit.holder).claims);
       if (full != null && full.holder.equals(holder)) {
-        return;
+        return false;
       }
       waitFor(turn, full == null ? null : full.holder);
       if (full == null) {
@@ -390,6 +394,7 @@ public final class Quotas {
         moves++;
       }
     }
+    return moves == MAX_MOVES;
   }
 
   private void end(Turn turn) {
@@ -404,9 +409,18 @@ public final class Quotas {
 
   /** Admits the waiting claims that the present limits admit. */
   public void refresh() {
-    Function<String, Quota> present = namespaces.get();
+    List<Holder> holders;
     synchronized (uses) {
-      List.copyOf(uses.keySet()).forEach(holder -> admit(present, holder));
+      holders = List.copyOf(uses.keySet());
+    }
+    Function<String, Quota> present = namespaces.get();
+    for (Holder holder : holders) {
+      boolean endedEarly;
+      do {
+        synchronized (uses) {
+          endedEarly = admit(present, holder);
+        }
+      } while (endedEarly);
     }
     beginAdmitted();
   }

@@ -74,7 +74,8 @@ public final class Tokens {
     this.grace = grace;
     this.clock = clock;
     file =
-        new WatchedFile<>(path, List.of(), secret -> entries(secret, secret.read(), false), clock);
+        new WatchedFile<>(
+            path, List.of(), secret -> entries(secret, secret.readReplacing(), false), clock);
   }
 
   /** Opens a file of tokens with the default grace. */
@@ -91,7 +92,7 @@ public final class Tokens {
    */
   public static Tokens open(Path file, Duration grace, InstantSource clock) throws IOException {
     SecretFile secret = new SecretFile(file);
-    if (entries(secret, secret.read(), true).isEmpty()) {
+    if (entries(secret, secret.readReplacing(), true).isEmpty()) {
       throw new IOException(file + ": no tokens (create one with: timewheel tokens create)");
     }
     return new Tokens(file, grace, clock);
@@ -143,6 +144,9 @@ public final class Tokens {
         continue;
       }
       try {
+        if (line.contains(SecretFile.REPLACEMENT)) {
+          throw wrong("malformed", "UTF-8");
+        }
         Entry entry = Line.read(line);
         if (!names.add(entry.caller.name())) {
           throw wrong("name", "another one than on the lines before");

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.settings;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
 import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
@@ -21,6 +22,9 @@ import java.util.Set;
  * write it.
  */
 public final class SecretFile {
+  /** The character that replaces bytes that are not UTF-8. */
+  public static final String REPLACEMENT = "\uFFFD";
+
   private static final Set<PosixFilePermission> REFUSED =
       Set.of(
           PosixFilePermission.GROUP_WRITE,
@@ -45,12 +49,25 @@ public final class SecretFile {
    * @throws IOException if it cannot be read, or if other users could read it
    */
   public String read() throws IOException {
+    String text = readReplacing();
+    if (text.contains(REPLACEMENT)) {
+      throw new FileSystemException(file.toString(), null, "cannot be read: it is not UTF-8");
+    }
+    return text;
+  }
+
+  /**
+   * Reads the file, and replaces bytes that are not UTF-8 by {@link #REPLACEMENT}.
+   *
+   * @return its content
+   * @throws IOException if it cannot be read, or if other users could read it
+   */
+  public String readReplacing() throws IOException {
     check();
     try {
-      return Files.readString(file);
+      return new String(Files.readAllBytes(file), UTF_8);
     } catch (IOException e) {
-      String reason = e instanceof CharacterCodingException ? "it is not UTF-8" : e.getMessage();
-      throw new FileSystemException(file.toString(), null, "cannot be read: " + reason);
+      throw new FileSystemException(file.toString(), null, "cannot be read: " + e.getMessage());
     }
   }
 
@@ -68,6 +85,17 @@ public final class SecretFile {
     if (view != null && !Collections.disjoint(view.readAttributes().permissions(), REFUSED)) {
       throw new FileSystemException(
           file.toString(), null, "other users may read or change it (expected: chmod 600, or 640)");
+    }
+  }
+
+  /**
+   * Checks that the file is no pipe or device, whose reader could wait forever.
+   *
+   * @throws IOException if it is one, or does not exist
+   */
+  void checkNoPipe() throws IOException {
+    if (Files.readAttributes(file, BasicFileAttributes.class).isOther()) {
+      throw new FileSystemException(file.toString(), null, "is a pipe or a device");
     }
   }
 

@@ -97,6 +97,7 @@ public final class WatchedFile<T> {
     }
     Instant now = clock.instant();
     try {
+      file.checkNoPipe();
       known = new Known<>(stamp, reader.read(file), now, null);
       LOG.info("The changed {} is in use", file);
     } catch (IOException | RuntimeException e) {

@@ -19,6 +19,7 @@ import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Base64;
 import java.util.Comparator;
 import java.util.List;
@@ -137,14 +138,17 @@ class StoreCommandTest {
     "'\"id\":\"a\"', '\"id\":\"..\"', id: not a name",
     "'\"namespace\":\"shop\"', '\"namespace\":\".\"', namespace: not a name",
     "'\"dueAt\":[0-9]+', '\"dueAt\":253402300800000', dueAt: 253402300800000 (expected: an instant",
-    "'\"fireAt\":[0-9]+', '\"fireAt\":-1', fireAt: -1 (expected: an instant"
+    "'\"fireAt\":[0-9]+', '\"fireAt\":-1', fireAt: -1 (expected: an instant",
+    "'\"createdAt\":[0-9]+', '\"createdAt\":-1', createdAt: -1 (expected: an instant",
+    "until 9000, until +10000, until: 253402300800000 (expected: an instant"
   })
   void anImportRefusesTimersThatHttpRefuses(String part, String wrong, String error)
       throws IOException {
     Path data = directory.resolve("data");
     Path lines = directory.resolve("lines");
     try (DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(data)).start()) {
-      timer.schedule(TimerSpec.of("shop", "a").after(Duration.ofDays(1)).queue("q"));
+      Instant until = Instant.parse("9000-01-01T00:00:00Z");
+      timer.schedule(TimerSpec.of("shop", "a").every(Duration.ofDays(1)).until(until).queue("q"));
     }
     assertThat(store("export", data, lines)).as("%s", err).isZero();
     Path target = directory.resolve("target");
