@@ -13,6 +13,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -77,6 +78,7 @@ class LargeBodiesTest {
       String method, String path, String type, byte[] body, int number) {
     HttpRequest request =
         HttpRequest.newBuilder(URI.create(shop + path))
+            .timeout(Duration.ofMinutes(2)) // a server without memory may never answer
             .header("Content-Type", type)
             .header("If-Match", "*")
             .header("Authorization", "Bearer " + tokens.get(number % tokens.size()))
@@ -105,8 +107,26 @@ class LargeBodiesTest {
     String payload = "€" + "x".repeat(16_600_000);
     String body = batch("{\"id\":\"a\",\"payload\":\"" + payload + "\"," + REST, 1);
     for (int round = 0; round < 3; round++) {
-      assertThat(sendAll("POST", "/timers:batch", JSON, body, 12)).isSubsetOf(200, 413, 503);
+      Set<Integer> statuses = sendAll("POST", "/timers:batch", JSON, body, 12);
+      assertThat(statuses).contains(200).isSubsetOf(200, 503);
     }
+    assertThat(server.isAlive()).isTrue();
+  }
+
+  /** Headers with different names take many times the memory of their text. */
+  @Test
+  void batchesOfManyHeaders() {
+    String items =
+        IntStream.range(0, 800)
+            .mapToObj(
+                item ->
+                    IntStream.range(100 * item, 100 * item + 100)
+                        .mapToObj("\"%x\":\"1\""::formatted)
+                        .collect(
+                            Collectors.joining(",", "{\"id\":\"a\",\"headers\":{", "}," + REST)))
+            .collect(Collectors.joining(","));
+    Set<Integer> statuses = sendAll("POST", "/timers:batch", JSON, batch(items, 1), 64);
+    assertThat(statuses).contains(200).isSubsetOf(200, 503);
     assertThat(server.isAlive()).isTrue();
   }
 

@@ -39,7 +39,7 @@ record ImportCheck(TimerSink sink) implements TimerSink {
       check("createdAt", record.createdAt());
       Matcher until = UNTIL.matcher(record.definition().recurrence());
       if (until.lookingAt()) {
-        check("until", Instant.parse(until.group(1)).toEpochMilli());
+        check("until", until.group(1), Instant.parse(until.group(1)));
       }
     } catch (Problem.Failure e) {
       throw new IllegalArgumentException(record.key() + ": " + e.getMessage(), e);
@@ -48,8 +48,12 @@ record ImportCheck(TimerSink sink) implements TimerSink {
   }
 
   private static void check(String what, long millis) {
-    if (!ApiJson.isAccepted(Instant.ofEpochMilli(millis))) {
-      throw Problem.invalid(what, what + ": " + millis + " (expected: " + ApiJson.INSTANT + ")")
+    check(what, millis, Instant.ofEpochMilli(millis));
+  }
+
+  private static void check(String what, Object shown, Instant time) {
+    if (!ApiJson.isAccepted(time)) {
+      throw Problem.invalid(what, what + ": " + shown + " (expected: " + ApiJson.INSTANT + ")")
           .failure();
     }
   }

@@ -164,16 +164,19 @@ public final class AuditLog {
     return append(line) || !required;
   }
 
-  private synchronized boolean append(Map<String, Object> line) {
-    retry();
-    boolean written = !failing && isWritten(line);
-    lost.add(written ? 0 : 1);
-    return written;
+  private boolean append(Map<String, Object> line) {
+    String text = Json.ascii(line);
+    synchronized (this) {
+      retry();
+      boolean written = !failing && isWritten(text);
+      lost.add(written ? 0 : 1);
+      return written;
+    }
   }
 
-  private boolean isWritten(Map<String, Object> line) {
+  private boolean isWritten(String line) {
     try {
-      sink.write(Json.ascii(line));
+      sink.write(line);
       return true;
     } catch (IOException e) {
       if (!failing) {
@@ -189,7 +192,7 @@ public final class AuditLog {
   public void retry() {
     if (failing) { // otherwise no need to wait for a slow write
       synchronized (this) {
-        if (failing && isWritten(Map.of("at", now(), "lost", lost()))) {
+        if (failing && isWritten(Json.ascii(Map.of("at", now(), "lost", lost())))) {
           failing = false;
           LOG.warn("the audit log is written again; lost lines: {}", lost());
         }

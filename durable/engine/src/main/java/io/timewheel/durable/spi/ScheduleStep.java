@@ -32,7 +32,9 @@ final class ScheduleStep {
     if (present != null && isSame(present, change)) {
       return answer(Answer.UNCHANGED, present);
     }
-    if (!unfinished && facts.pending(change.key().namespace()) >= change.maxPending()) {
+    if (!unfinished
+        && change.maxPending() != TimerRecord.NEVER
+        && facts.pending(change.key().namespace()) >= change.maxPending()) {
       return current == null
           ? new Outcome(Answer.OVER_LIMIT, 0, null)
           : answer(Answer.OVER_LIMIT, current);

@@ -54,13 +54,13 @@ class MariaDbStoreTest extends DatabaseStoreContract {
         .isThrownBy(program::open)
         .withMessageStartingWith("the tables are not ready for this release (`timewheel store ")
         .withMessageContaining("ALTER command denied");
-    assertThat(administrator.migrate(false)).isEqualTo(5);
+    assertThat(administrator.migrate(false)).isEqualTo(6);
     opened.close();
     try (JdbcTimerStore store = program.open()) {
       assertThatExceptionOfType(StoreException.class)
           .isThrownBy(() -> program.migrate(true))
           .withMessageContaining("denied");
-      assertThat(administrator.migrate(true)).isEqualTo(6);
+      assertThat(administrator.migrate(true)).isEqualTo(7);
       assertThat(store.commit(List.of(Fixture.schedule("a", Fixture.NOW)))).hasSize(1);
     }
   }

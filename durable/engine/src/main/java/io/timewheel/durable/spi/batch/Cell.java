@@ -4,7 +4,6 @@ package io.timewheel.durable.spi.batch;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerRecord;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +28,7 @@ public class Cell {
   }
 
   /**
-   * Sets the stored record. It must not be called between changes of a batch.
+   * Sets the stored record of a cell without changes.
    *
    * @param record the record; null if there is none
    */
@@ -56,24 +55,5 @@ public class Cell {
   @SuppressWarnings("ReferenceEquality") // an unchanged record is the same object
   public final boolean isChanged() {
     return after != before;
-  }
-
-  /** {@return true if the stored timer is unfinished} */
-  public final boolean wasUnfinished() {
-    return before != null && !before.state().isFinished();
-  }
-
-  /** {@return true if the stored timer is in the index of ready timers} */
-  public final boolean wasReady() {
-    return isReady(before);
-  }
-
-  /** {@return true if the timer is in the index of ready timers after the changes so far} */
-  public final boolean isReady() {
-    return isReady(after);
-  }
-
-  private static boolean isReady(@Nullable TimerRecord record) {
-    return record != null && record.state() == TimerState.READY;
   }
 }

@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.batch.StateCounts;
 import io.timewheel.durable.spi.format.Codes;
 import io.timewheel.durable.spi.format.MalformedException;
 import io.timewheel.durable.spi.format.RecordCodec;
@@ -21,10 +22,8 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.util.EnumMap;
-import java.util.HashMap;
-import java.util.Map;
-import org.jspecify.annotations.Nullable;
+import java.util.HashSet;
+import java.util.Set;
 
 /**
  * Compares the tables with each other in the transaction of one snapshot. All transactions change a
@@ -71,7 +70,7 @@ final class Verifier {
   private final int shards;
   private final String finished;
   private final Findings findings = new Findings();
-  private final Map<String, Map<TimerState, Long>> rows = new HashMap<>();
+  private final StateCounts rows = new StateCounts();
 
   private Verifier(Connection connection, int shards, HistorySql history) {
     this.connection = connection;
@@ -131,9 +130,9 @@ final class Verifier {
     }
     try {
       TimerState state = Codes.STATES.at(row.getInt(4));
-      count(key.namespace(), state, 1);
+      rows.add(key.namespace(), state, 1);
       if (Rows.isQueue(row.getInt(8))) {
-        count(Scopes.queue(key.namespace(), row.getString(9)), state, 1);
+        rows.add(Scopes.queue(key.namespace(), row.getString(9)), state, 1);
       }
       boolean waits = row.getObject(5) != null;
       if (waits != TimerPages.INDEXED.contains(state)) {
@@ -146,11 +145,6 @@ final class Verifier {
     } catch (MalformedException | IllegalArgumentException e) {
       findings.add(key, "the record cannot be read: " + e.getMessage());
     }
-  }
-
-  private void count(String scope, TimerState state, long number) {
-    rows.computeIfAbsent(scope, same -> new EnumMap<>(TimerState.class))
-        .merge(state, number, Long::sum);
   }
 
   private void compare(ReadyIndex index) throws SQLException {
@@ -189,7 +183,7 @@ final class Verifier {
         finished,
         row -> {
           findings.timers(row.getLong(3));
-          count(row.getString(1), Codes.STATES.at(row.getInt(2)), row.getLong(3));
+          rows.add(row.getString(1), Codes.STATES.at(row.getInt(2)), row.getLong(3));
         });
     each(
         REPEATED,
@@ -210,24 +204,17 @@ final class Verifier {
   }
 
   private void compareCounters() throws SQLException {
-    Map<String, Map<TimerState, Long>> counters = new HashMap<>();
+    StateCounts counters = new StateCounts();
     each(
         COUNTERS,
-        row ->
-            counters
-                .computeIfAbsent(row.getString(1), same -> new EnumMap<>(TimerState.class))
-                .put(Codes.STATES.at(row.getInt(2)), row.getLong(3)));
-    rows.forEach((scope, states) -> compare(scope, states, counters.remove(scope)));
-    counters.forEach((scope, states) -> compare(scope, Map.of(), states));
-  }
-
-  private void compare(
-      String scope, Map<TimerState, Long> present, @Nullable Map<TimerState, Long> counted) {
-    for (TimerState state : TimerState.values()) {
-      long number = present.getOrDefault(state, 0L);
-      long counter = counted == null ? 0 : counted.getOrDefault(state, 0L);
-      if (counter != number) {
-        findings.count(scope, state, counter, number);
+        row -> counters.add(row.getString(1), Codes.STATES.at(row.getInt(2)), row.getLong(3)));
+    Set<String> scopes = new HashSet<>(rows.scopes());
+    scopes.addAll(counters.scopes());
+    for (String scope : scopes) {
+      for (TimerState state : TimerState.values()) {
+        if (counters.of(scope, state) != rows.of(scope, state)) {
+          findings.count(scope, state, counters.of(scope, state), rows.of(scope, state));
+        }
       }
     }
   }

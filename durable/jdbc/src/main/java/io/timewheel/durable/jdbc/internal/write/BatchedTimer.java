@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.batch.Cell;
 import java.util.ArrayList;
@@ -42,6 +43,23 @@ final class BatchedTimer extends Cell {
     payloadHash = hash;
     assumed = false;
     lost = false;
+  }
+
+  boolean wasUnfinished() {
+    TimerRecord record = before();
+    return record != null && !record.state().isFinished();
+  }
+
+  boolean wasReady() {
+    return isReady(before());
+  }
+
+  boolean isReady() {
+    return isReady(after());
+  }
+
+  private static boolean isReady(@Nullable TimerRecord record) {
+    return record != null && record.state() == TimerState.READY;
   }
 
   TimerRecord present() {

@@ -14,19 +14,15 @@ import io.timewheel.durable.rocksdb.internal.store.Counts;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DuePosition;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.format.ByteReader;
 import io.timewheel.durable.spi.format.ByteWriter;
-import io.timewheel.durable.spi.format.Codes;
 import io.timewheel.durable.spi.format.MalformedException;
 import io.timewheel.durable.spi.format.RecordCodec;
 import io.timewheel.durable.spi.format.RecordCodec.Stored;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.EnumSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import net.jqwik.api.Arbitraries;
@@ -304,29 +300,5 @@ class EncodingTest {
   @Property(tries = 300)
   void decodesOrRefusesRandomBytes(@ForAll byte[] bytes, @ForAll("records") TimerRecord record) {
     readsOrRefuses(record, bytes);
-  }
-
-  // The codes are part of the format: this list only grows at its end.
-
-  @Example
-  void neverChangesACode() {
-    assertThat(EnumSet.allOf(TimerState.class).stream().map(s -> s + "=" + Codes.STATES.of(s)))
-        .containsExactlyInAnyOrder(
-            "SCHEDULED=0",
-            "READY=1",
-            "RUNNING=2",
-            "RETRYING=3",
-            "FAILED=4",
-            "BLOCKED=5",
-            "PAUSED=6",
-            "COMPLETED=7",
-            "CANCELLED=8");
-    assertThat(EnumSet.allOf(Attempt.End.class).stream().map(s -> s + "=" + Codes.ENDS.of(s)))
-        .containsExactlyInAnyOrder(
-            "SUCCEEDED=0", "FAILED=1", "LOST=2", "GIVEN_BACK=3", "RESCHEDULED=4", "SUPERSEDED=5");
-    assertThat(List.of(MissedRuns.values()))
-        .allMatch(m -> Codes.MISSED.at(Codes.MISSED.of(m)) == m);
-    assertThat(EnumSet.allOf(Outcome.Answer.class))
-        .allMatch(answer -> Codes.ANSWERS.at(Codes.ANSWERS.of(answer)) == answer);
   }
 }
