@@ -367,11 +367,10 @@ public final class MemoryTables implements Facts {
     }
 
     @Override
-    public int admitted(LeaseRequest request, long claimed) {
+    public int admitted(LeaseRequest request) {
       return Scopes.isQueuePaused(paused, request.namespace(), request.queue())
           ? 0
-          : limits.admitted(
-              request, counts.of(request.scope(), TimerState.RUNNING) + claimed, nowMillis);
+          : limits.admitted(request, counts.of(request.scope(), TimerState.RUNNING), nowMillis);
     }
 
     @Override

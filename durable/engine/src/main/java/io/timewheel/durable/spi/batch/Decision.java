@@ -4,7 +4,6 @@ package io.timewheel.durable.spi.batch;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.Facts;
@@ -111,10 +110,9 @@ public final class Decision implements Facts {
      * Returns how many timers of a request its limit admits.
      *
      * @param request the request
-     * @param claimed the timers of the queue that this batch has claimed for earlier requests
      * @return zero to the requested number
      */
-    int admitted(LeaseRequest request, long claimed);
+    int admitted(LeaseRequest request);
 
     /**
      * Visits the ready timers of a request in their order.
@@ -136,7 +134,7 @@ public final class Decision implements Facts {
   /**
    * Claims ready timers for consumers, up to a total number and size.
    *
-   * @param requests the requests, in their order
+   * @param requests one for each queue, in their order
    * @param limit the largest number of all claims
    * @param ready the ready timers
    * @param tokens makes a token for each claim
@@ -154,8 +152,7 @@ public final class Decision implements Facts {
     long[] bytes = new long[1];
     for (LeaseRequest request : requests) {
       int before = leased.size();
-      long claimed = counts.of(request.scope(), TimerState.RUNNING);
-      int most = Math.min(before + ready.admitted(request, claimed), limit);
+      int most = Math.min(before + ready.admitted(request), limit);
       if (before < most && bytes[0] < PageBuilder.MAX_BYTES) {
         ready.visit(
             request,

@@ -221,7 +221,7 @@ class DecisionFuzzTest {
   private Decision.ReadyTimers<Cell> ready(Map<String, Integer> claimed) {
     return new Decision.ReadyTimers<>() {
       @Override
-      public int admitted(LeaseRequest request, long before) {
+      public int admitted(LeaseRequest request) {
         return request.max();
       }
 

@@ -105,14 +105,14 @@ public final class QueueLeases {
     }
 
     @Override
-    public int admitted(LeaseRequest request, long claimed) {
+    public int admitted(LeaseRequest request) {
       return request.max();
     }
 
     @Override
     public void visit(LeaseRequest request, Predicate<Cell> visitor) {
-      List<TimerRecord> timers = ready.remove(new TimerKey(request.namespace(), request.queue()));
-      for (TimerRecord record : timers == null ? List.<TimerRecord>of() : timers) {
+      TimerKey queue = new TimerKey(request.namespace(), request.queue());
+      for (TimerRecord record : ready.getOrDefault(queue, List.of())) {
         if (!visitor.test(cell(record))) {
           break; // the others stay ready
         }
@@ -121,7 +121,7 @@ public final class QueueLeases {
 
     @Override
     public void claimed(LeaseRequest request, int claimed) {
-      claims.merge(request.scope(), claimed, Integer::sum);
+      claims.put(request.scope(), claimed);
     }
   }
 

@@ -386,10 +386,10 @@ public final class Writer implements Facts {
     }
 
     @Override
-    public int admitted(LeaseRequest request, long claimed) {
+    public int admitted(LeaseRequest request) {
       return Scopes.isQueuePaused(paused, request.namespace(), request.queue())
           ? 0
-          : limits.admitted(request, counts.running(request.scope()) + claimed, nowMillis);
+          : limits.admitted(request, counts.running(request.scope()), nowMillis);
     }
 
     @Override
