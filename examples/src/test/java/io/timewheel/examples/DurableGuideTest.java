@@ -84,19 +84,19 @@ class DurableGuideTest {
   void typedHandlersRunOnADirectory() throws Exception {
     CompletableFuture<String> fired = new CompletableFuture<>();
     // begin
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(RocksTimerStore.open(directory))
             .codec(new JsonCodec())
             .handler("orders.cancel", OrderRef.class, (firing, order) -> fired.complete(order.id()))
             .start();
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("shop", "order-42")
             .after(Duration.ofMillis(10))
             .payload(new OrderRef("42"))
             .handler("orders.cancel"));
     // end
     assertThat(fired.get()).isEqualTo("42");
-    timer.close();
+    scheduler.close();
   }
 
   @Test
@@ -141,9 +141,9 @@ class DurableGuideTest {
   @Test
   void failedTimersAreFoundAndRetried() {
     DurableTestkit kit = DurableTestkit.create();
-    DurableTimer timer = start(kit);
+    DurableTimer scheduler = start(kit);
     // begin
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("shop", "order-42")
             .after(Duration.ofMinutes(30))
             .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofMinutes(1)))
@@ -155,14 +155,14 @@ class DurableGuideTest {
     TimerFilter filter = TimerFilter.all().namespace("shop").states(EnumSet.of(TimerState.FAILED));
     Optional<String> page = Optional.empty();
     do {
-      TimerList found = timer.list(filter, 1_000, page.orElse(null));
+      TimerList found = scheduler.timers(filter).list(1_000, page.orElse(null));
       for (TimerInfo one : found.timers()) {
         errors.add(one.key().id() + ": " + one.lastError().orElse(""));
       }
       page = found.nextPage();
     } while (page.isPresent());
 
-    timer.retry("shop", "order-42"); // its attempts are counted from zero again
+    scheduler.timer("shop", "order-42").retry(); // its attempts are counted from zero again
     // end
     assertThat(errors)
         .containsExactly("order-42: java.lang.IllegalStateException: the shop is closed");
@@ -174,17 +174,17 @@ class DurableGuideTest {
   @Test
   void countsTimersByTheirDueTimes() {
     DurableTestkit kit = DurableTestkit.create();
-    DurableTimer timer = start(kit);
+    DurableTimer scheduler = start(kit);
     // begin
     TimerSpec report =
         TimerSpec.of("shop", "report")
             .cron("0 9 * * MON-FRI", ZoneId.of("Europe/Berlin"))
             .handler("report");
-    List<Instant> firstRuns = timer.preview(report, 5);
-    timer.schedule(report);
+    List<Instant> firstRuns = scheduler.preview(report, 5);
+    scheduler.schedule(report);
 
-    Instant now = timer.now();
-    long[] dueByHour = timer.histogram("shop", now, now.plus(Duration.ofDays(1)), 24);
+    Instant now = scheduler.now();
+    long[] dueByHour = scheduler.namespace("shop").histogram(now, now.plus(Duration.ofDays(1)), 24);
     // end
     assertThat(firstRuns).hasSize(5).startsWith(Instant.parse("2026-01-01T08:00:00Z"));
     assertThat(dueByHour[8]).isEqualTo(1);
@@ -193,14 +193,15 @@ class DurableGuideTest {
   @Test
   void returnsWhetherACallTookEffect() {
     DurableTestkit kit = DurableTestkit.create();
-    DurableTimer timer = start(kit);
+    DurableTimer scheduler = start(kit);
     TimerSpec spec =
         TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel");
     // begin
     CompletionStage<Boolean> paid =
-        timer
-            .scheduleAsync(spec.requestId("checkout-4711")) // repeated calls return the same
-            .thenCompose(scheduled -> timer.cancelAsync("shop", "order-42"))
+        scheduler
+            .async()
+            .schedule(spec.requestId("checkout-4711")) // repeated calls return the same
+            .thenCompose(scheduled -> scheduler.async().timer("shop", "order-42").cancel())
             .thenApply(answer -> answer.outcome() == Outcome.CANCELLED);
     // end
     kit.settle();
@@ -211,18 +212,18 @@ class DurableGuideTest {
   @Test
   void anOrderThatIsNotPaidIsCancelled() {
     DurableTestkit kit = DurableTestkit.create(); // no threads; only the test advances the clock
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             InMemoryTimerStore.create(),
             builder -> builder.handler("orders.cancel", firing -> cancelled.add(firing.id())));
 
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel"));
     kit.advanceBy(Duration.ofMinutes(29));
     assertThat(cancelled).isEmpty();
     kit.advanceBy(Duration.ofMinutes(1));
     assertThat(cancelled).containsExactly("order-42");
-    assertThat(timer.stats().failed()).isZero();
+    assertThat(scheduler.stats().failed()).isZero();
   }
 
   // end
@@ -230,14 +231,14 @@ class DurableGuideTest {
   @Test
   void aTestSeesThatAHandlerHasThrown() {
     DurableTestkit kit = DurableTestkit.create();
-    DurableTimer timer = start(kit); // the shop is closed
+    DurableTimer scheduler = start(kit); // the shop is closed
 
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel"));
     kit.advanceBy(Duration.ofMinutes(30));
 
-    assertThat(timer.stats().failed()).isEqualTo(1);
-    assertThat(timer.get("shop", "order-42").orElseThrow().lastError().orElseThrow())
+    assertThat(scheduler.stats().failed()).isEqualTo(1);
+    assertThat(scheduler.timer("shop", "order-42").get().orElseThrow().lastError().orElseThrow())
         .contains("the shop is closed");
   }
 

@@ -65,21 +65,21 @@ class DurableMigratingTest {
   void anOrderIsCancelledUnlessItIsPaid(@TempDir Path directory) {
     Order order = new Order("order-42");
     // begin
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(RocksTimerStore.open(directory))
             .handler("orders.cancel", firing -> orders.cancel(firing.id()))
             .start();
 
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("shop", order.id())
             .after(Duration.ofMinutes(30))
             .handler("orders.cancel")); // on disk when this returns
 
-    if (timer.cancel("shop", order.id()).outcome() == CANCELLED) {
+    if (scheduler.timer("shop", order.id()).cancel().outcome() == CANCELLED) {
       orders.markPaid(order); // in time: no further attempt begins; the same if asked again
     }
     // end
-    timer.close();
+    scheduler.close();
     assertThat(said).containsExactly("paid order-42");
   }
 
@@ -87,12 +87,12 @@ class DurableMigratingTest {
 
   @Test
   void aReportOnWorkdays() {
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             InMemoryTimerStore.create(),
             builder -> builder.handler("report", firing -> said.add("" + firing.scheduledAt())));
 
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("reports", "berlin")
             .cron("0 0 9 ? * MON-FRI", ZoneId.of("Europe/Berlin"))
             .missed(MissedRuns.SKIP)
@@ -101,14 +101,14 @@ class DurableMigratingTest {
 
     kit.runUntil(Instant.parse("2026-01-01T08:00:00Z")); // a Thursday, 9 o'clock in Berlin
     assertThat(said).containsExactly("2026-01-01T08:00:00Z");
-    assertThat(timer.get("reports", "berlin").orElseThrow().dueAt())
+    assertThat(scheduler.timer("reports", "berlin").get().orElseThrow().dueAt())
         .isEqualTo(Instant.parse("2026-01-02T08:00:00Z"));
   }
 
   @Test
   void exhaustedTimersFailAndAreRetried() {
     boolean[] works = new boolean[1];
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             InMemoryTimerStore.create(),
             builder ->
@@ -120,7 +120,7 @@ class DurableMigratingTest {
                         throw new IllegalStateException("no report");
                       }
                     }));
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("reports", "once")
             .after(Duration.ofMinutes(30))
             .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofMinutes(1)))
@@ -129,65 +129,69 @@ class DurableMigratingTest {
     assertThat(attempts).hasSize(3).containsOnly(attempts.get(0));
 
     List<TimerInfo> failed =
-        timer.list(TimerFilter.all().states(EnumSet.of(TimerState.FAILED)), 100, null).timers();
+        scheduler
+            .timers(TimerFilter.all().states(EnumSet.of(TimerState.FAILED)))
+            .list(100, null)
+            .timers();
     assertThat(failed).hasSize(1);
     assertThat(failed.get(0).attempts()).hasSize(3);
 
     works[0] = true;
-    timer.retry("reports", "once");
+    scheduler.timer("reports", "once").retry();
     kit.settle();
-    assertThat(timer.get("reports", "once").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(scheduler.timer("reports", "once").get().orElseThrow().state())
+        .isEqualTo(TimerState.COMPLETED);
   }
 
   // db-scheduler
 
   @Test
   void schedulesOnceMovesAndReplaces() {
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             InMemoryTimerStore.create(),
             builder -> builder.handler("orders.cancel", firing -> said.add("ran")));
     TimerSpec spec =
         TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel");
-    ScheduleResult first = timer.schedule(spec);
+    ScheduleResult first = scheduler.schedule(spec);
 
-    assertThatThrownBy(() -> timer.schedule(spec.onlyIfAbsent()))
+    assertThatThrownBy(() -> scheduler.schedule(spec.onlyIfAbsent()))
         .isInstanceOfSatisfying(
             DurableTimerException.class,
             e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.EXISTS));
-    assertThat(timer.move(new TimerKey("shop", "order-42"), kit.now().plus(LONG), 0))
+    assertThat(scheduler.timer(new TimerKey("shop", "order-42")).move(kit.now().plus(LONG)))
         .isEqualTo(VerbResult.DONE);
-    assertThatThrownBy(() -> timer.schedule(spec.onlyIfVersion(first.version())))
+    assertThatThrownBy(() -> scheduler.schedule(spec.onlyIfVersion(first.version())))
         .isInstanceOfSatisfying(
             DurableTimerException.class,
             e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.VERSION_DIFFERS));
 
     kit.advanceBy(LONG);
     assertThat(said).containsExactly("ran");
-    assertThat(timer.cancel("shop", "order-42").outcome())
+    assertThat(scheduler.timer("shop", "order-42").cancel().outcome())
         .isEqualTo(CancelResult.Outcome.COMPLETED);
-    assertThat(timer.cancel("shop", "order-43").outcome())
+    assertThat(scheduler.timer("shop", "order-43").cancel().outcome())
         .isEqualTo(CancelResult.Outcome.NOT_FOUND);
   }
 
   @Test
   void aRecurringTimerThatIsThereIsLeftAlone() {
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             InMemoryTimerStore.create(),
             builder -> builder.handler("clean", firing -> said.add("ran")));
     TimerSpec spec = TimerSpec.of("jobs", "clean").fixedDelay(Duration.ofHours(1)).handler("clean");
-    timer.schedule(spec);
+    scheduler.schedule(spec);
     kit.advanceBy(Duration.ofMinutes(59));
 
-    assertThat(timer.schedule(spec).outcome()).isEqualTo(ScheduleResult.Outcome.UNCHANGED);
+    assertThat(scheduler.schedule(spec).outcome()).isEqualTo(ScheduleResult.Outcome.UNCHANGED);
     kit.advanceBy(Duration.ofMinutes(1));
     assertThat(said).containsExactly("ran");
   }
 
   @Test
   void typedPayloads() {
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             InMemoryTimerStore.create(),
             builder ->
@@ -196,7 +200,7 @@ class DurableMigratingTest {
                     .handler("orders.cancel", Order.class, (firing, o) -> orders.cancel(o.id())));
     Instant time = kit.now().plus(Duration.ofMinutes(30));
 
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("shop", "order-42")
             .at(time)
             .payload(new Order("42"))
@@ -224,7 +228,7 @@ class DurableMigratingTest {
     DurableTimer old = kit.start(store, builder -> {});
     old.schedule(TimerSpec.of("shop", "a").after(Duration.ZERO).handler("new"));
     kit.advanceBy(LONG);
-    assertThat(old.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
+    assertThat(old.timer("shop", "a").get().orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
     kit.kill(old);
 
     kit.start(store.reopen(), builder -> builder.handler("new", firing -> said.add("ran")));
@@ -236,33 +240,34 @@ class DurableMigratingTest {
 
   @Test
   void consumersClaimAndAcknowledge() {
-    DurableTimer timer = kit.start(InMemoryTimerStore.create(), builder -> {});
-    timer.schedule(TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).queue("unpaid"));
+    DurableTimer scheduler = kit.start(InMemoryTimerStore.create(), builder -> {});
+    scheduler.schedule(
+        TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).queue("unpaid"));
     kit.advanceBy(LONG);
 
-    timer
-        .claim("shop", "unpaid", 10, Duration.ofSeconds(30), Duration.ofSeconds(20))
-        .thenAccept(
-            due -> {
-              for (QueueFiring order : due) {
-                orders.cancel(order.firing().id());
-                timer.ack(order.firing().fireId(), order.leaseToken());
-              }
-            });
+    var queue = scheduler.queue("shop", "unpaid");
+    for (QueueFiring order : queue.claim(10, Duration.ofSeconds(30), Duration.ofSeconds(20))) {
+      orders.cancel(order.firing().id());
+      queue.ack(order);
+    }
 
     kit.settle();
     assertThat(said).containsExactly("cancelled order-42");
-    assertThat(timer.get("shop", "order-42").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(scheduler.timer("shop", "order-42").get().orElseThrow().state())
+        .isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
   void aConsumerThatDiesLosesNothing() {
-    DurableTimer timer = kit.start(InMemoryTimerStore.create(), builder -> {});
-    timer.schedule(TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).queue("unpaid"));
+    DurableTimer scheduler = kit.start(InMemoryTimerStore.create(), builder -> {});
+    scheduler.schedule(
+        TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).queue("unpaid"));
     kit.advanceBy(LONG);
     for (int i = 0; i < 2; i++) {
-      timer
-          .claim("shop", "unpaid", 10, Duration.ofSeconds(30), Duration.ZERO)
+      scheduler
+          .async()
+          .queue("shop", "unpaid")
+          .claim(10, Duration.ofSeconds(30), Duration.ZERO)
           .thenAccept(due -> due.forEach(claimed -> attempts.add(claimed.firing().fireId())));
       kit.advanceBy(Duration.ofMinutes(1)); // and does not acknowledge
     }
@@ -273,9 +278,9 @@ class DurableMigratingTest {
 
   @Test
   void limitsOfPayloadAndDelay() {
-    DurableTimer timer = kit.start(InMemoryTimerStore.create(), builder -> {});
+    DurableTimer scheduler = kit.start(InMemoryTimerStore.create(), builder -> {});
 
-    timer.schedule(TimerSpec.of("a", "b").after(Duration.ofDays(36_500)).handler("h"));
+    scheduler.schedule(TimerSpec.of("a", "b").after(Duration.ofDays(36_500)).handler("h"));
     assertThatThrownBy(() -> TimerSpec.of("a", "b").payload(new byte[64 * 1024 + 1]))
         .hasMessage("payload: 65537 bytes (expected: at most 65536)");
   }

@@ -32,9 +32,9 @@ class StoreMaintenanceTest {
     Path file = directory.resolve("timers.jsonl");
     Path other = directory.resolve("other");
     RocksTimerStore store = RocksTimerStore.open(directory.resolve("store"));
-    try (DurableTimer timer =
+    try (DurableTimer scheduler =
         DurableTimer.builder(store).handler("orders.cancel", firing -> {}).start()) {
-      timer.schedule(
+      scheduler.schedule(
           TimerSpec.of("shop", "order-42").after(Duration.ofDays(1)).handler("orders.cancel"));
 
       StoreMaintenance.backUp(store, backup);
@@ -68,7 +68,7 @@ class StoreMaintenanceTest {
   private static void fill(Path directory, int timers) {
     byte[] payload = new byte[300];
     Random random = new Random(1);
-    try (DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(directory)).start()) {
+    try (DurableTimer scheduler = DurableTimer.builder(RocksTimerStore.open(directory)).start()) {
       List<TimerSpec> specs = new ArrayList<>();
       for (int i = 0; i < timers; i++) {
         random.nextBytes(payload); // random bytes, which cannot be compressed
@@ -78,7 +78,7 @@ class StoreMaintenanceTest {
                 .payload(payload.clone())
                 .handler("orders.cancel"));
       }
-      timer.scheduleAll(specs);
+      scheduler.scheduleAll(specs);
     }
   }
 

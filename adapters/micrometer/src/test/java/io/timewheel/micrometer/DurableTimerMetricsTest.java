@@ -21,7 +21,7 @@ class DurableTimerMetricsTest {
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final DurableTestkit kit = DurableTestkit.create();
   private final FaultyStore store = new FaultyStore(InMemoryTimerStore.create());
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       kit.start(
           store,
           builder ->
@@ -42,12 +42,12 @@ class DurableTimerMetricsTest {
 
   @Test
   void metersEqualTheStatsOfTheTimer() {
-    new DurableTimerMetrics(timer, "orders").bindTo(registry);
-    timer.schedule(spec("a", "h"));
-    timer.schedule(spec("b", "fails"));
-    timer.schedule(spec("c", "unknown"));
+    new DurableTimerMetrics(scheduler, "orders").bindTo(registry);
+    scheduler.schedule(spec("a", "h"));
+    scheduler.schedule(spec("b", "fails"));
+    scheduler.schedule(spec("c", "unknown"));
     kit.advanceBy(Duration.ofSeconds(1));
-    timer.schedule(spec("d", "h"));
+    scheduler.schedule(spec("d", "h"));
 
     assertThat(registry.scrape().lines())
         .contains(
@@ -72,8 +72,8 @@ class DurableTimerMetricsTest {
 
   @Test
   void showsAnUnavailableStoreAndTheWaitingChanges() {
-    new DurableTimerMetrics(timer, "orders").bindTo(registry);
-    timer.schedule(spec("a", "h"));
+    new DurableTimerMetrics(scheduler, "orders").bindTo(registry);
+    scheduler.schedule(spec("a", "h"));
     store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
     kit.advanceBy(Duration.ofSeconds(3));
     assertThat(registry.scrape().lines())
@@ -95,7 +95,7 @@ class DurableTimerMetricsTest {
         .isThrownBy(() -> new DurableTimerMetrics(null, "a name"))
         .withMessage("timer");
     assertThatNullPointerException()
-        .isThrownBy(() -> new DurableTimerMetrics(timer, null))
+        .isThrownBy(() -> new DurableTimerMetrics(scheduler, null))
         .withMessage("name");
   }
 }

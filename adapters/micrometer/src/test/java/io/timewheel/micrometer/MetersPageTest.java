@@ -46,8 +46,8 @@ class MetersPageTest {
 
   @Test
   void theTableOfDurableTimersIsCurrent() throws IOException {
-    try (DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
-      new DurableTimerMetrics(timer, NAME).bindTo(registry);
+    try (DurableTimer scheduler = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
+      new DurableTimerMetrics(scheduler, NAME).bindTo(registry);
       check("meters of durable timers");
     }
   }

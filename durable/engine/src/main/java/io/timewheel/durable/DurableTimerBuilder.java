@@ -23,6 +23,7 @@ import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.StackTraces;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TypedHandler;
+import io.timewheel.durable.spi.ChangeStore;
 import io.timewheel.durable.spi.FinishingHandler;
 import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StepExecutor;
@@ -522,8 +523,27 @@ public final class DurableTimerBuilder {
                 random));
     Closing closing = new Closing(engine, store, timer == null ? wheel : null, owned, waiting);
     HandlerCheck check = new HandlerCheck(engine.known, strictHandlers);
-    Requests requests = new Requests(engine, store, answers, codec, maxPending, check, waiting);
-    return new DurableTimer(engine, store, requests, closing);
+    Changes changes =
+        new Changes(
+            engine.clock,
+            store.traits().lease(),
+            maxPending,
+            codec,
+            change -> check.check(change.key(), change.definition()));
+    return new DurableTimer(new Requests(engine, store, changes, answers, waiting), closing);
+  }
+
+  /**
+   * Builds timers without an engine, with the codec, the clock and the limit on timers of this
+   * builder. The other settings have no effect.
+   *
+   * @param changes applies the changes
+   * @return the timers
+   */
+  public DirectTimers direct(ChangeStore changes) {
+    EngineClock engineClock = new EngineClock(clock, store::clockOffsetMillis);
+    return new DirectTimers(
+        new Changes(engineClock, store.traits().lease(), maxPending, codec, change -> {}), changes);
   }
 
   private static ExecutorService owned(List<ExecutorService> all, String name) {

@@ -123,7 +123,7 @@ final class LeaseCalls {
       return found::get;
     } catch (StoreException e) {
       if (e.kind() != StoreException.Kind.REJECTED || keys.size() == 1) {
-        throw Requests.failed(e);
+        throw Changes.failed(e);
       }
       return this::readAlone; // one of them is damaged; the others can be read alone
     }
@@ -133,7 +133,7 @@ final class LeaseCalls {
     try {
       return store.read(List.of(key)).get(key);
     } catch (StoreException e) {
-      throw Requests.failed(e);
+      throw Changes.failed(e);
     }
   }
 
@@ -178,7 +178,7 @@ final class LeaseCalls {
 
   private LeaseResult result(Step step, Outcome outcome) {
     if (outcome.answer() == Outcome.Answer.REQUEST_DIFFERS) {
-      throw Requests.requestDiffers(step.change(), outcome);
+      throw Changes.requestDiffers(step.change(), outcome);
     }
     if (step.end() != null) {
       attempts.ends().recorded(step.end(), outcome);

@@ -12,6 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /** The end or the extension of a claim lease that a consumer requests. Immutable. */
 public final class LeaseChange {
+  static final Duration MIN_LEASE = Duration.ofSeconds(1);
+  static final Duration MAX_LEASE = Duration.ofHours(12);
+
   /** Ends and extensions. */
   enum Kind {
     ACK,
@@ -89,7 +92,7 @@ public final class LeaseChange {
    */
   public static LeaseChange extend(FireId fireId, String leaseToken, Duration by) {
     requireNonNull(fireId, "fireId");
-    Limits.between("by", by, DurableTimer.MIN_LEASE, DurableTimer.MAX_LEASE);
+    Limits.between("by", by, MIN_LEASE, MAX_LEASE);
     return new LeaseChange(Kind.EXTEND, fireId, QueueFiring.parse(leaseToken), "", by, null);
   }
 

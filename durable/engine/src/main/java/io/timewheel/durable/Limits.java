@@ -49,10 +49,11 @@ final class Limits {
     return new TimerKey(name("namespace", namespace), name("id", id));
   }
 
-  static void key(TimerKey key) {
+  static TimerKey key(TimerKey key) {
     requireNonNull(key, "key");
     name("namespace", key.namespace());
     name("id", key.id());
+    return key;
   }
 
   /** Checks a required version, where zero means any. */

@@ -8,7 +8,6 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Instant;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
@@ -71,12 +70,29 @@ public record QueueInfo(
     if (namespace != null) {
       names.removeIf(queue -> !queue.namespace().equals(namespace));
     }
-    Collection<TimerKey> page =
-        (after == null ? names : names.tailSet(after, false)).stream().limit(limit).toList();
+    return of(
+        store,
+        waiting,
+        counts,
+        paused,
+        (after == null ? names : names.tailSet(after, false)).stream().limit(limit).toList());
+  }
+
+  static QueueInfo of(TimerStore store, Map<TimerKey, Integer> waiting, TimerKey queue) {
+    return of(store, waiting, store.queueCounts(queue.namespace()), store.paused(), List.of(queue))
+        .get(0);
+  }
+
+  private static List<QueueInfo> of(
+      TimerStore store,
+      Map<TimerKey, Integer> waiting,
+      Map<TimerKey, Map<TimerState, Long>> counts,
+      Set<String> paused,
+      List<TimerKey> queues) {
     Map<TimerKey, Long> since =
         store.readySince(
-            page.stream().filter(queue -> count(counts, queue, TimerState.READY) > 0).toList());
-    return page.stream()
+            queues.stream().filter(queue -> count(counts, queue, TimerState.READY) > 0).toList());
+    return queues.stream()
         .map(
             queue ->
                 new QueueInfo(

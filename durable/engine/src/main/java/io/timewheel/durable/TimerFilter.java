@@ -194,7 +194,7 @@ public final class TimerFilter {
    * timers of a page.
    *
    * @param last the last timer that is shown
-   * @return the token, for {@link DurableTimer#list} with this filter
+   * @return the token, for {@link TimerSelection#list} with this filter
    */
   public String pageAfter(TimerInfo last) {
     return TimerList.token(this, order.position(last.record())).orElseThrow();

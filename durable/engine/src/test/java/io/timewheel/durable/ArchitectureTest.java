@@ -166,8 +166,10 @@ class ArchitectureTest {
   void thePublicClassesAreThese() {
     assertThat(publicClasses(ROOT))
         .containsExactly(
+            "AsyncDurableTimer",
             "BatchResult",
             "CancelResult",
+            "DirectTimers",
             "DurableStats",
             "DurableTimer",
             "DurableTimerBuilder",
@@ -175,15 +177,19 @@ class ArchitectureTest {
             "LagHistogram",
             "LeaseChange",
             "LeaseResult",
+            "NamespaceRef",
             "PayloadCodec",
             "QueueFiring",
             "QueueInfo",
+            "QueueRef",
             "ScheduleResult",
+            "TimerCommands",
             "TimerFilter",
             "TimerInfo",
             "TimerList",
+            "TimerRef",
+            "TimerSelection",
             "TimerSpec",
-            "Verb",
             "VerbResult");
     assertThat(publicClasses(ROOT + ".model"))
         .containsExactly(

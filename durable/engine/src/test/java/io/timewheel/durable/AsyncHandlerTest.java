@@ -59,7 +59,7 @@ class AsyncHandlerTest {
   }
 
   private void start(TimerSpec spec) {
-    scene.timer.schedule(spec);
+    scene.scheduler.schedule(spec);
     scene.kit.settle();
   }
 
@@ -77,7 +77,7 @@ class AsyncHandlerTest {
     assertThat(scene.state(id)).isEqualTo(TimerState.FAILED);
     assertThat(scene.info(id).lastError().orElse("")).contains(error);
     assertThat(scene.info(id).attempts()).hasSize(1);
-    assertThat(scene.timer.stats().running()).isZero();
+    assertThat(scene.scheduler.stats().running()).isZero();
   }
 
   // The end of an attempt
@@ -98,7 +98,7 @@ class AsyncHandlerTest {
       complete("t" + i + "1");
     }
     assertThat(claimed()).isZero();
-    assertThat(scene.timer.stats().succeeded()).isEqualTo(20);
+    assertThat(scene.scheduler.stats().succeeded()).isEqualTo(20);
   }
 
   private long claimed() {
@@ -112,11 +112,11 @@ class AsyncHandlerTest {
     start("a");
     scene.advance(9_999);
     assertThat(scene.state("a")).isEqualTo(TimerState.RUNNING);
-    assertThat(scene.timer.stats().running()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().running()).isEqualTo(1);
     complete("a1");
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
-    assertThat(scene.timer.stats().running()).isZero();
-    assertThat(scene.timer.stats().succeeded()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().running()).isZero();
+    assertThat(scene.scheduler.stats().succeeded()).isEqualTo(1);
   }
 
   @Test
@@ -224,7 +224,7 @@ class AsyncHandlerTest {
       start(id);
       assertThat(scene.state(id)).isEqualTo(TimerState.COMPLETED);
     }
-    assertThat(scene.timer.stats().running()).isZero();
+    assertThat(scene.scheduler.stats().running()).isZero();
     answer = this::call;
     start("d");
     start("e");
@@ -267,7 +267,7 @@ class AsyncHandlerTest {
     completeOnAFullStack("a1", 0);
     scene.advance(60_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
-    assertThat(scene.timer.stats().running()).isZero();
+    assertThat(scene.scheduler.stats().running()).isZero();
     start("b");
     complete("b1");
     assertThat(scene.state("b")).isEqualTo(TimerState.COMPLETED);
@@ -317,7 +317,7 @@ class AsyncHandlerTest {
     start("c"); // waits for a slot
     scene.advance(10_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
-    assertThat(scene.timer.stats().running()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().running()).isEqualTo(1);
     scene.advance(10_000);
     hasFailed("c", "exceeded its time limit");
   }
@@ -325,15 +325,16 @@ class AsyncHandlerTest {
   @Test
   void isCancelledOnceAThreadForItsListenersIsAvailable() {
     Stand stand = new Stand();
-    DurableTimer timer =
+    DurableTimer scheduler =
         stand.start(
             InMemoryTimerStore.create(),
             builder -> builder.asyncHandler("remote", handler, 2, LIMIT));
-    timer.schedule(spec("a").retry(Scene.ONCE));
+    scheduler.schedule(spec("a").retry(Scene.ONCE));
     stand.settle();
     stand.handlers.refusal = new RejectedExecutionException("full");
     stand.advance(LIMIT);
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.FAILED);
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.FAILED);
     assertThat(calls.get("a1")).isNotDone();
     stand.handlers.refusal = null;
     stand.advance(Duration.ofSeconds(1));
@@ -358,7 +359,8 @@ class AsyncHandlerTest {
   @Test
   void continuesAfterACancel() {
     start("a");
-    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
+    assertThat(scene.scheduler.timer("shop", "a").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.RUNNING);
     scene.kit.settle();
     assertThat(calls.get("a1")).isNotDone();
     fail("a1", new IOException("503"));
@@ -370,10 +372,10 @@ class AsyncHandlerTest {
   @Test
   void isCancelledByACloseAfterItsShutdownTimeout() {
     start(spec("a"));
-    scene.timer.close();
+    scene.scheduler.close();
     scene.kit.settle();
     assertThat(calls.get("a1")).isCancelled();
-    assertThat(scene.timer.stats().running()).isZero();
+    assertThat(scene.scheduler.stats().running()).isZero();
     scene.reopen();
     complete("a2");
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
@@ -384,7 +386,7 @@ class AsyncHandlerTest {
     InMemoryTimerStore store = InMemoryTimerStore.create();
     CompletableFuture<Firing> begun = new CompletableFuture<>();
     CompletableFuture<Void> remote = new CompletableFuture<>();
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .asyncHandler(
                 "remote",
@@ -395,9 +397,9 @@ class AsyncHandlerTest {
                 1,
                 null)
             .start();
-    timer.schedule(spec("a"));
+    scheduler.schedule(spec("a"));
     begun.join();
-    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(Duration.ofDays(1)));
+    Thread closer = Threads.startAndAwaitWaiting(() -> scheduler.close(Duration.ofDays(1)));
     remote.complete(null);
     closer.join();
     assertThat(store.reopen().get(begun.join().key()).state()).isEqualTo(TimerState.COMPLETED);
@@ -409,10 +411,10 @@ class AsyncHandlerTest {
     CompletableFuture<Void> heedless = new CompletableFuture<>();
     answer = firing -> heedless.copy();
     start("b");
-    scene.timer.close();
+    scene.scheduler.close();
     heedless.complete(null);
     scene.kit.settle();
-    assertThat(scene.timer.stats().running()).isZero();
+    assertThat(scene.scheduler.stats().running()).isZero();
   }
 
   // Crashes and other owners
@@ -449,11 +451,11 @@ class AsyncHandlerTest {
     assertThat(calls).containsOnlyKeys("a1", "a2");
     calls.get("a1").complete(null);
     kit.settle();
-    assertThat(second.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(second.timer("shop", "a").get().orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     assertThat(first.stats().running()).isZero();
     calls.get("a2").completeExceptionally(new IOException("503"));
     kit.settle();
-    assertThat(second.get("shop", "a").orElseThrow().attempts())
+    assertThat(second.timer("shop", "a").get().orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.LOST, Attempt.End.FAILED);
   }

@@ -7,17 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.FaultyStore;
-import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
@@ -31,7 +27,7 @@ class AsynchronousTest {
   private final DurableTestkit kit = DurableTestkit.create();
   private final FaultyStore store = new FaultyStore(InMemoryTimerStore.create());
   private final List<String> fired = new ArrayList<>();
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       kit.start(store, builder -> builder.handler("h", firing -> fired.add(firing.id())));
 
   private static TimerSpec spec(TimerKey key) {
@@ -50,16 +46,16 @@ class AsynchronousTest {
   }
 
   private TimerState state(TimerKey key) {
-    return timer.get(key.namespace(), key.id()).orElseThrow().state();
+    return scheduler.timer(key.namespace(), key.id()).get().orElseThrow().state();
   }
 
   @Test
   void schedulesAndCancels() {
-    ScheduleResult made = done(() -> timer.scheduleAsync(spec(A)));
+    ScheduleResult made = done(() -> scheduler.async().schedule(spec(A)));
     assertThat(made.outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
-    assertThat(done(() -> timer.cancelAsync(A, made.version())).outcome())
+    assertThat(done(() -> scheduler.async().timer(A).ifVersion(made.version()).cancel()).outcome())
         .isEqualTo(CancelResult.Outcome.CANCELLED);
-    assertThat(done(() -> timer.cancelAsync("ns", "none")).outcome())
+    assertThat(done(() -> scheduler.async().timer("ns", "none").cancel()).outcome())
         .isEqualTo(CancelResult.Outcome.NOT_FOUND);
   }
 
@@ -67,28 +63,32 @@ class AsynchronousTest {
   void aResultContainsTheTimerAsItIsStored() {
     TimerSpec every =
         TimerSpec.of("ns", "a").handler("h").every(Duration.ofHours(1)).payload(new byte[] {1});
-    done(() -> timer.scheduleAsync(spec(A)));
+    done(() -> scheduler.async().schedule(spec(A)));
 
-    ScheduleResult replaced = done(() -> timer.scheduleAsync(every));
+    ScheduleResult replaced = done(() -> scheduler.async().schedule(every));
 
     assertThat(replaced.outcome()).isEqualTo(ScheduleResult.Outcome.REPLACED);
     assertThat(replaced.timer())
         .usingRecursiveComparison()
         .ignoringFields("readAtMillis")
-        .isEqualTo(timer.get("ns", "a").orElseThrow());
+        .isEqualTo(scheduler.timer("ns", "a").get().orElseThrow());
   }
 
   @Test
   void appliesCommandsOfOperators() {
-    done(() -> timer.scheduleAsync(spec(A)));
-    assertThat(done(() -> timer.pauseAsync("ns", "a"))).isEqualTo(VerbResult.DONE);
+    done(() -> scheduler.async().schedule(spec(A)));
+    assertThat(done(() -> scheduler.async().timer("ns", "a").pause())).isEqualTo(VerbResult.DONE);
     assertThat(state(A)).isEqualTo(TimerState.PAUSED);
-    assertThat(done(() -> timer.resumeAsync("ns", "a"))).isEqualTo(VerbResult.DONE);
-    assertThat(done(() -> timer.moveAsync(A, LATER.plusSeconds(1), 0))).isEqualTo(VerbResult.DONE);
-    assertThat(timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(LATER.plusSeconds(1));
-    assertThat(done(() -> timer.retryAsync("ns", "a"))).isEqualTo(VerbResult.WRONG_STATE);
-    assertThat(done(() -> timer.verbAsync(A, Verb.PAUSE, 1))).isEqualTo(VerbResult.VERSION_DIFFERS);
-    assertThat(done(() -> timer.runNowAsync("ns", "a"))).isEqualTo(VerbResult.DONE);
+    assertThat(done(() -> scheduler.async().timer("ns", "a").resume())).isEqualTo(VerbResult.DONE);
+    assertThat(done(() -> scheduler.async().timer(A).move(LATER.plusSeconds(1))))
+        .isEqualTo(VerbResult.DONE);
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().dueAt())
+        .isEqualTo(LATER.plusSeconds(1));
+    assertThat(done(() -> scheduler.async().timer("ns", "a").retry()))
+        .isEqualTo(VerbResult.WRONG_STATE);
+    assertThat(done(() -> scheduler.async().timer(A).ifVersion(1).pause()))
+        .isEqualTo(VerbResult.VERSION_DIFFERS);
+    assertThat(done(() -> scheduler.async().timer("ns", "a").runNow())).isEqualTo(VerbResult.DONE);
     assertThat(fired).containsExactly("a");
   }
 
@@ -97,107 +97,78 @@ class AsynchronousTest {
     assertThat(
             done(
                 () ->
-                    timer.scheduleAllAsync(
-                        List.of(spec(A), TimerSpec.of("ns", "x").handler("h"), spec(B)))))
+                    scheduler
+                        .async()
+                        .scheduleAll(
+                            List.of(spec(A), TimerSpec.of("ns", "x").handler("h"), spec(B)))))
         .extracting(BatchResult::key, result -> result.error() == null)
         .containsExactly(
             org.assertj.core.groups.Tuple.tuple(A, true),
             org.assertj.core.groups.Tuple.tuple(new TimerKey("ns", "x"), false),
             org.assertj.core.groups.Tuple.tuple(B, true));
     List<TimerKey> keys = List.of(A, NONE, B);
-    assertThat(done(() -> timer.verbAllAsync(keys, Verb.PAUSE)))
+    assertThat(done(() -> scheduler.async().timers(keys).pause()))
         .extracting(BatchResult::orThrow)
         .containsExactly(VerbResult.DONE, VerbResult.NOT_FOUND, VerbResult.DONE);
-    assertThat(done(() -> timer.moveAllAsync(keys, LATER)))
+    assertThat(done(() -> scheduler.async().timers(keys).move(LATER)))
         .extracting(BatchResult::orThrow)
         .containsExactly(VerbResult.DONE, VerbResult.NOT_FOUND, VerbResult.DONE);
-    assertThat(done(() -> timer.cancelAllAsync(keys)))
+    assertThat(done(() -> scheduler.async().timers(keys).cancel()))
         .extracting(result -> result.orThrow().outcome())
         .containsExactly(
             CancelResult.Outcome.CANCELLED,
             CancelResult.Outcome.NOT_FOUND,
             CancelResult.Outcome.CANCELLED);
-    assertThat(timer.moveAll(keys, LATER))
+    assertThat(scheduler.timers(keys).move(LATER))
         .extracting(BatchResult::orThrow)
         .containsExactly(VerbResult.WRONG_STATE, VerbResult.NOT_FOUND, VerbResult.WRONG_STATE);
   }
 
   @Test
   void pausesNamespacesAndEverything() {
-    done(() -> timer.pauseAsync("ns"));
-    done(timer::pauseAllAsync);
-    assertThat(timer.paused()).containsExactlyInAnyOrder("ns", "");
-    done(() -> timer.scheduleAsync(spec(A)));
+    scheduler.namespace("ns").pause();
+    scheduler.allNamespaces().pause();
+    assertThat(scheduler.paused()).containsExactlyInAnyOrder("ns", "");
+    done(() -> scheduler.async().schedule(spec(A)));
     kit.advanceBy(Duration.ofHours(2));
-    done(() -> timer.resumeAsync("ns"));
+    scheduler.namespace("ns").resume();
+    kit.settle();
     assertThat(fired).isEmpty();
-    done(timer::resumeAllAsync);
-    assertThat(timer.paused()).isEmpty();
+    scheduler.allNamespaces().resume();
+    kit.settle();
+    assertThat(scheduler.paused()).isEmpty();
     assertThat(fired).containsExactly("a");
   }
 
   @Test
   void failsTheStageWithTheReason() {
     store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
-    var failed = timer.scheduleAsync(spec(A)).toCompletableFuture();
+    var failed = scheduler.async().schedule(spec(A)).toCompletableFuture();
     kit.settle();
     assertThatThrownBy(failed::join)
         .cause()
         .isInstanceOfSatisfying(
             DurableTimerException.class,
             e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.STORE_UNAVAILABLE));
-    var batch = timer.scheduleAllAsync(List.of(spec(A), spec(B))).toCompletableFuture();
+    var batch = scheduler.async().scheduleAll(List.of(spec(A), spec(B))).toCompletableFuture();
     kit.settle();
     assertThat(batch.join())
         .allSatisfy(result -> assertThat(result.error()).isInstanceOf(DurableTimerException.class));
   }
 
   @Test
-  void failsTheStageAfterAnErrorOfTheJvm() {
-    ForwardingTimerStore failing =
-        new ForwardingTimerStore(InMemoryTimerStore.create()) {
-          @Override
-          public int pause(String scope) {
-            throw new NoClassDefFoundError("on purpose");
-          }
-        };
-    var paused = kit.start(failing, builder -> {}).pauseAsync("ns").toCompletableFuture();
-    kit.settle();
-    assertThat(paused).isCompletedExceptionally();
-    assertThatThrownBy(paused::join).hasRootCauseInstanceOf(NoClassDefFoundError.class);
-  }
-
-  @Test
-  void aCloseFailsTheStageOfACallThatTheExecutorRejects() {
-    AtomicBoolean isFull = new AtomicBoolean();
-    DurableTimer closing =
-        DurableTimer.builder(InMemoryTimerStore.create())
-            .storeExecutor(
-                task -> {
-                  if (isFull.get()) {
-                    throw new RejectedExecutionException("on purpose");
-                  }
-                  new Thread(task).start();
-                })
-            .start();
-    isFull.set(true);
-    var paused = closing.pauseAsync("ns").toCompletableFuture();
-    closing.close(Duration.ZERO);
-    Await.until(paused::isDone); // a thread of the engine completes it
-    assertThat(paused).isCompletedExceptionally();
-  }
-
-  @Test
   void throwsAtOnceIfAnArgumentIsInvalidOrItIsClosed() {
-    assertThatThrownBy(() -> timer.scheduleAsync(null)).hasMessage("spec");
-    assertThatThrownBy(() -> timer.pauseAsync("")).hasMessageContaining("namespace: 0 bytes");
-    timer.close();
-    assertThatThrownBy(() -> timer.cancelAsync("ns", "a"))
+    assertThatThrownBy(() -> scheduler.async().schedule(null)).hasMessage("spec");
+    scheduler.close();
+    assertThatThrownBy(() -> scheduler.async().timer("ns", "a").cancel())
         .isInstanceOf(IllegalStateException.class)
         .hasMessage("the durable timer is closed");
-    assertThatThrownBy(() -> timer.pauseAsync("ns")).hasMessage("the durable timer is closed");
-    assertThatThrownBy(() -> timer.cancelAll(List.of(A))).hasMessage("the durable timer is closed");
-    assertThatThrownBy(() -> timer.get("ns", "a")).hasMessage("the durable timer is closed");
+    assertThatThrownBy(() -> scheduler.namespace("ns").pause())
+        .hasMessage("the durable timer is closed");
+    assertThatThrownBy(() -> scheduler.timers(List.of(A)).cancel())
+        .hasMessage("the durable timer is closed");
+    assertThatThrownBy(() -> scheduler.timer("ns", "a").get())
+        .hasMessage("the durable timer is closed");
   }
 
   @Test
@@ -210,7 +181,7 @@ class AsynchronousTest {
                     task -> {
                       throw new java.util.concurrent.RejectedExecutionException("full");
                     }));
-    var result = refused.scheduleAsync(spec(A)).toCompletableFuture();
+    var result = refused.async().schedule(spec(A)).toCompletableFuture();
     kit.settle();
     assertThat(result.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
   }

@@ -76,7 +76,7 @@ class AttemptEndsTest {
   }
 
   private void schedule(String handler, RetryPolicy retry) {
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("shop", "a").handler(handler).after(Duration.ZERO).retry(retry));
   }
 
@@ -85,7 +85,7 @@ class AttemptEndsTest {
   }
 
   private DurableStats stats() {
-    return scene.timer.stats();
+    return scene.scheduler.stats();
   }
 
   // Handlers that record their own success
@@ -190,7 +190,7 @@ class AttemptEndsTest {
     firstSession.takeShard(0);
     first.schedule(TimerSpec.of("shop", "a").handler("finishing").after(Duration.ZERO));
     scene.advance(2_000);
-    assertThat(second.get("shop", "a").orElseThrow().attempts())
+    assertThat(second.timer("shop", "a").get().orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
     assertThat(first.stats().succeeded()).isZero();
@@ -230,13 +230,13 @@ class AttemptEndsTest {
       scene.handler =
           firing -> {
             if (firing.id().equals("replaced")) {
-              scene.timer.schedule(Scene.spec("replaced").after(Duration.ofHours(1)));
+              scene.scheduler.schedule(Scene.spec("replaced").after(Duration.ofHours(1)));
             } else {
-              scene.timer.cancel("shop", "cancelled");
+              scene.scheduler.timer("shop", "cancelled").cancel();
             }
             fail(firing);
           };
-      scene.timer.schedule(Scene.spec(id).after(Duration.ZERO).retry(Scene.ONCE));
+      scene.scheduler.schedule(Scene.spec(id).after(Duration.ZERO).retry(Scene.ONCE));
       scene.kit.settle();
     }
     assertThat(scene.state("replaced")).isEqualTo(TimerState.SCHEDULED);
@@ -248,9 +248,9 @@ class AttemptEndsTest {
 
   @Test
   void droppedRunsAreCountedOnceTheEndIsCommitted() {
-    scene.handler = firing -> scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.handler = firing -> scene.kit.skew(scene.scheduler, Duration.ofHours(1));
     storeIsAvailable(false);
-    scene.timer.schedule(Scene.spec("a").every(Duration.ofMinutes(1)));
+    scene.scheduler.schedule(Scene.spec("a").every(Duration.ofMinutes(1)));
     scene.advance(60_000);
     assertThat(scene.fired).isNotEmpty();
     assertThat(stats().skipped()).isZero();
@@ -279,13 +279,15 @@ class AttemptEndsTest {
   // Claims of consumers
 
   private QueueFiring claim() {
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("shop", "a").queue("q").after(Duration.ZERO).retry(Scene.ONCE));
     scene.kit.settle();
     CompletableFuture<List<QueueFiring>> claimed =
         scene
-            .timer
-            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ZERO)
+            .scheduler
+            .async()
+            .queue("shop", "q")
+            .claim(1, Duration.ofSeconds(30), Duration.ZERO)
             .toCompletableFuture();
     scene.kit.settle();
     return claimed.join().get(0);
@@ -309,14 +311,21 @@ class AttemptEndsTest {
   void repeatedEndsOfConsumersAreCountedOnce() {
     QueueFiring claimed = claim();
     for (int i = 0; i < 3; i++) {
-      scene.timer.ack(claimed.firing().fireId(), claimed.leaseToken());
+      scene
+          .scheduler
+          .async()
+          .changeLease(LeaseChange.ack(claimed.firing().fireId(), claimed.leaseToken()));
       scene.kit.settle();
     }
     assertThat(stats().succeeded()).isEqualTo(1);
     QueueFiring second = claim();
     for (int i = 0; i < 3; i++) {
-      scene.timer.nack(
-          second.firing().fireId(), second.leaseToken(), "no luck", Duration.ofSeconds(1));
+      scene
+          .scheduler
+          .async()
+          .changeLease(
+              LeaseChange.nack(
+                  second.firing().fireId(), second.leaseToken(), "no luck", Duration.ofSeconds(1)));
       scene.kit.settle();
     }
     assertThat(stats().failed()).isEqualTo(1);
@@ -324,11 +333,18 @@ class AttemptEndsTest {
   }
 
   private void ack(QueueFiring claimed) {
-    scene.timer.ack(claimed.firing().fireId(), claimed.leaseToken());
+    scene
+        .scheduler
+        .async()
+        .changeLease(LeaseChange.ack(claimed.firing().fireId(), claimed.leaseToken()));
   }
 
   private void nack(QueueFiring claimed) {
-    scene.timer.nack(claimed.firing().fireId(), claimed.leaseToken(), "no luck", null);
+    scene
+        .scheduler
+        .async()
+        .changeLease(
+            LeaseChange.nack(claimed.firing().fireId(), claimed.leaseToken(), "no luck", null));
   }
 
   @Test

@@ -41,17 +41,17 @@ class BackPressureTest {
   }
 
   private DurableTimer start(boolean refuse) {
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler("h", firing -> {})
             .queueCapacity(CAPACITY, refuse)
             .start();
     store.faults(
         changes -> {
-          longest.accumulateAndGet(timer.stats().queued(), Math::max);
+          longest.accumulateAndGet(scheduler.stats().queued(), Math::max);
           return FaultyStore.Fault.NONE;
         });
-    return timer;
+    return scheduler;
   }
 
   private static void inThreads(Consumer<String> work) throws InterruptedException {
@@ -75,9 +75,9 @@ class BackPressureTest {
 
   @Test
   void callersWaitForRoom() throws InterruptedException {
-    DurableTimer timer = start(false);
-    inThreads(id -> timer.scheduleAsync(spec(id)));
-    timer.close();
+    DurableTimer scheduler = start(false);
+    inThreads(id -> scheduler.async().schedule(spec(id)));
+    scheduler.close();
     assertThat(longest.get()).isBetween(1, 2 * CAPACITY);
     assertThat(data.reopen().counts().get("ns"))
         .containsEntry(TimerState.SCHEDULED, (long) THREADS * EACH);
@@ -85,7 +85,7 @@ class BackPressureTest {
 
   @Test
   void callersAreRefusedIfConfigured() throws InterruptedException {
-    DurableTimer timer = start(true);
+    DurableTimer scheduler = start(true);
     CountDownLatch full = new CountDownLatch(1);
     store.faults(
         changes -> {
@@ -98,8 +98,9 @@ class BackPressureTest {
     CountDownLatch answered = new CountDownLatch(THREADS * EACH);
     inThreads(
         id ->
-            timer
-                .scheduleAsync(spec(id))
+            scheduler
+                .async()
+                .schedule(spec(id))
                 .whenComplete(
                     (result, e) -> {
                       if (e == null) {
@@ -113,7 +114,7 @@ class BackPressureTest {
                       }
                       answered.countDown();
                     }));
-    timer.close();
+    scheduler.close();
     Threads.await(answered); // on other threads, for which a close does not wait
     assertThat(failed.get()).isZero();
     assertThat(refused.get()).isPositive();
@@ -124,7 +125,7 @@ class BackPressureTest {
 
   @Test
   void refusesWithTheLimitAndAcceptsMoreWhenThereIsRoom() throws InterruptedException {
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store).handler("h", firing -> {}).queueCapacity(1, true).start();
     CountDownLatch gate = new CountDownLatch(1);
     store.faults(
@@ -132,48 +133,48 @@ class BackPressureTest {
           Threads.await(gate);
           return FaultyStore.Fault.NONE;
         });
-    timer.scheduleAsync(spec("committing"));
-    Await.until(() -> timer.stats().queued() == 0);
+    scheduler.async().schedule(spec("committing"));
+    Await.until(() -> scheduler.stats().queued() == 0);
     // In the same lane as the first key; otherwise the lane would be empty.
     TimerKey key = new TimerKey("ns", "committing");
-    var waiting = timer.cancelAsync(key, 0).toCompletableFuture();
-    assertThatThrownBy(() -> timer.cancel(key, 0))
+    var waiting = scheduler.async().timer(key).cancel().toCompletableFuture();
+    assertThatThrownBy(() -> scheduler.timer(key).cancel())
         .isInstanceOfSatisfying(
             DurableTimerException.class, e -> assertThat(e.reason()).isEqualTo(Reason.BUSY))
         .hasMessageContaining("1 changes wait for the store (expected: fewer than 1)");
-    CompletableFuture<?> refused = timer.cancelAsync(key, 0).toCompletableFuture();
+    CompletableFuture<?> refused = scheduler.async().timer(key).cancel().toCompletableFuture();
     assertThatThrownBy(refused::join).cause().hasMessageContaining("1 changes wait");
     gate.countDown();
     waiting.join();
-    timer.cancel(key, 0);
-    timer.close();
+    scheduler.timer(key).cancel();
+    scheduler.close();
   }
 
   @Test
   void repeatedChangesCountAsWaiting() {
     DurableTestkit kit = DurableTestkit.create();
     FaultyStore failing = new FaultyStore(InMemoryTimerStore.create());
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(failing, builder -> builder.handler("h", f -> {}).queueCapacity(3, true));
     failing.faults(changes -> FaultyStore.Fault.LOST);
     for (int i = 0; i < 3; i++) {
-      timer.scheduleAsync(spec("t" + i).requestId("r" + i));
+      scheduler.async().schedule(spec("t" + i).requestId("r" + i));
     }
     kit.settle();
-    assertThat(timer.stats().queued()).isEqualTo(3);
-    var refused = timer.scheduleAsync(spec("t3").requestId("r3")).toCompletableFuture();
+    assertThat(scheduler.stats().queued()).isEqualTo(3);
+    var refused = scheduler.async().schedule(spec("t3").requestId("r3")).toCompletableFuture();
     kit.settle();
     assertThatThrownBy(refused::join).cause().hasMessageContaining("3 changes wait");
     failing.faults(changes -> FaultyStore.Fault.NONE);
     kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(timer.stats().queued()).isZero();
-    assertThat(timer.counts().get("ns")).containsEntry(TimerState.SCHEDULED, 3L);
+    assertThat(scheduler.stats().queued()).isZero();
+    assertThat(scheduler.counts().get("ns")).containsEntry(TimerState.SCHEDULED, 3L);
   }
 
   @Test
   void aBatchThatFindsRoomIsOneCommit() {
     FaultyStore counted = new FaultyStore(InMemoryTimerStore.create());
-    DurableTimer timer = DurableTimer.builder(counted).handler("h", firing -> {}).start();
+    DurableTimer scheduler = DurableTimer.builder(counted).handler("h", firing -> {}).start();
     List<Integer> sizes = new ArrayList<>();
     counted.faults(
         changes -> {
@@ -182,9 +183,9 @@ class BackPressureTest {
         });
 
     List<TimerSpec> specs = IntStream.range(0, 500).mapToObj(i -> spec("t" + i)).toList();
-    assertThat(timer.scheduleAll(specs)).allSatisfy(each -> assertThat(each.error()).isNull());
+    assertThat(scheduler.scheduleAll(specs)).allSatisfy(each -> assertThat(each.error()).isNull());
 
-    timer.close();
+    scheduler.close();
     assertThat(sizes).containsExactly(500);
   }
 
@@ -198,19 +199,20 @@ class BackPressureTest {
   void largePayloadsAreBoundedByTheirBytes() {
     InMemoryTimerStore inMemory = InMemoryTimerStore.create();
     FaultyStore counted = new FaultyStore(inMemory);
-    DurableTimer timer = DurableTimer.builder(counted).handler("h", firing -> {}).start();
+    DurableTimer scheduler = DurableTimer.builder(counted).handler("h", firing -> {}).start();
     AtomicInteger largest = new AtomicInteger();
     counted.faults(
         changes -> {
-          longest.accumulateAndGet(timer.stats().queued(), Math::max);
+          longest.accumulateAndGet(scheduler.stats().queued(), Math::max);
           largest.accumulateAndGet(changes.size(), Math::max);
           return FaultyStore.Fault.NONE;
         });
 
-    assertThat(timer.scheduleAll(large(800))).allSatisfy(each -> assertThat(each.error()).isNull());
+    assertThat(scheduler.scheduleAll(large(800)))
+        .allSatisfy(each -> assertThat(each.error()).isNull());
 
-    assertThat(timer.counts().get("ns")).containsEntry(TimerState.SCHEDULED, 800L);
-    timer.close();
+    assertThat(scheduler.counts().get("ns")).containsEntry(TimerState.SCHEDULED, 800L);
+    scheduler.close();
     assertThat(largest.get()).isBetween(2, (4 << 20) / LARGE + 1);
     assertThat(longest.get()).isBetween(2, (16 << 20) / LARGE + 1);
   }
@@ -219,14 +221,14 @@ class BackPressureTest {
   void largePayloadsThatAreRepeatedCountAsWaiting() {
     DurableTestkit kit = DurableTestkit.create();
     FaultyStore failing = new FaultyStore(InMemoryTimerStore.create());
-    DurableTimer timer = kit.start(failing, builder -> builder.handler("h", f -> {}));
+    DurableTimer scheduler = kit.start(failing, builder -> builder.handler("h", f -> {}));
     failing.faults(changes -> FaultyStore.Fault.LOST);
     int most = (16 << 20) / LARGE + 1;
     for (TimerSpec spec : large(most)) {
-      timer.scheduleAsync(spec.requestId("once"));
+      scheduler.async().schedule(spec.requestId("once"));
     }
     kit.settle();
-    CompletableFuture<?> refused = timer.scheduleAsync(spec("more")).toCompletableFuture();
+    CompletableFuture<?> refused = scheduler.async().schedule(spec("more")).toCompletableFuture();
     assertThat(refused).isCompletedExceptionally();
     assertThatThrownBy(refused::join)
         .cause()
@@ -234,33 +236,33 @@ class BackPressureTest {
             most + " changes wait for the store (expected: fewer than 10000, of 16777216 bytes)");
     failing.faults(changes -> FaultyStore.Fault.NONE);
     kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(timer.stats().queued()).isZero();
-    timer.scheduleAsync(spec("more"));
+    assertThat(scheduler.stats().queued()).isZero();
+    scheduler.async().schedule(spec("more"));
     kit.settle();
-    assertThat(timer.counts().get("ns")).containsEntry(TimerState.SCHEDULED, most + 1L);
+    assertThat(scheduler.counts().get("ns")).containsEntry(TimerState.SCHEDULED, most + 1L);
   }
 
   @Test
   void aBatchLargerThanTheQueueGoesInAsThereIsRoom() {
-    DurableTimer timer = start(false);
+    DurableTimer scheduler = start(false);
     List<TimerSpec> specs = IntStream.range(0, EACH).mapToObj(i -> spec("t" + i)).toList();
 
-    assertThat(timer.scheduleAll(specs)).allSatisfy(each -> assertThat(each.error()).isNull());
+    assertThat(scheduler.scheduleAll(specs)).allSatisfy(each -> assertThat(each.error()).isNull());
 
-    timer.close();
+    scheduler.close();
     assertThat(data.reopen().counts().get("ns")).containsEntry(TimerState.SCHEDULED, (long) EACH);
   }
 
   @Test
   void theRestOfABatchLargerThanTheQueueIsRefusedWithItsKeys() {
     DurableTestkit kit = DurableTestkit.create();
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             InMemoryTimerStore.create(),
             builder -> builder.handler("h", f -> {}).queueCapacity(3, true));
     List<TimerSpec> specs = IntStream.range(0, 5).mapToObj(i -> spec("t" + i)).toList();
 
-    var results = timer.scheduleAll(specs);
+    var results = scheduler.scheduleAll(specs);
 
     assertThat(results.subList(0, 3)).allSatisfy(each -> assertThat(each.error()).isNull());
     assertThat(results.get(3).error()).hasMessageStartingWith("ns/t3: 3 changes wait");

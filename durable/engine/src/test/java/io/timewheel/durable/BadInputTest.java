@@ -42,7 +42,7 @@ class BadInputTest {
 
   private final DurableTestkit kit = DurableTestkit.create();
   private final InMemoryTimerStore store = InMemoryTimerStore.create();
-  private final DurableTimer timer = kit.start(store, builder -> builder.handler("h", HANDLER));
+  private final DurableTimer scheduler = kit.start(store, builder -> builder.handler("h", HANDLER));
   private final FireId fireId = new FireId(KEY, 1, 0);
 
   private static DynamicTest bad(String message, ThrowingCallable call) {
@@ -110,21 +110,25 @@ class BadInputTest {
   Stream<DynamicTest> schedules() {
     Instant farthest = Instant.MAX;
     return Stream.of(
-        bad("spec", () -> timer.schedule(null)),
-        bad("spec", () -> timer.scheduleAll(Arrays.asList(spec().at(NOW), null))),
-        bad("no target", () -> timer.schedule(TimerSpec.of("ns", "a").at(NOW))),
-        bad("no time", () -> timer.schedule(spec())),
-        bad("after PT1S, and at 2026-01-01", () -> timer.schedule(spec().at(NOW).after(SECOND))),
-        bad("after PT1S, and every PT1S", () -> timer.schedule(spec().every(SECOND).after(SECOND))),
+        bad("spec", () -> scheduler.schedule(null)),
+        bad("spec", () -> scheduler.scheduleAll(Arrays.asList(spec().at(NOW), null))),
+        bad("no target", () -> scheduler.schedule(TimerSpec.of("ns", "a").at(NOW))),
+        bad("no time", () -> scheduler.schedule(spec())),
+        bad(
+            "after PT1S, and at 2026-01-01",
+            () -> scheduler.schedule(spec().at(NOW).after(SECOND))),
+        bad(
+            "after PT1S, and every PT1S",
+            () -> scheduler.schedule(spec().every(SECOND).after(SECOND))),
         bad("every PT1S, and cron", () -> spec().every(SECOND).cron("@daily", ZoneOffset.UTC)),
         bad("every PT1S, and delay", () -> spec().every(SECOND).fixedDelay(SECOND)),
-        bad("handler h and queue q", () -> timer.schedule(spec().queue("q").at(NOW))),
-        bad("missed SKIP", () -> timer.schedule(spec().at(NOW).missed(MissedRuns.SKIP))),
-        bad("a time beyond the year", () -> timer.schedule(spec().at(farthest))),
-        bad("a time beyond the year", () -> timer.schedule(spec().after(EVER))),
-        bad("count: 0", () -> timer.preview(spec().at(NOW), 0)),
-        bad("count: 1001", () -> timer.preview(spec().at(NOW), 1_001)),
-        bad("spec", () -> timer.preview(null, 1)));
+        bad("handler h and queue q", () -> scheduler.schedule(spec().queue("q").at(NOW))),
+        bad("missed SKIP", () -> scheduler.schedule(spec().at(NOW).missed(MissedRuns.SKIP))),
+        bad("a time beyond the year", () -> scheduler.schedule(spec().at(farthest))),
+        bad("a time beyond the year", () -> scheduler.schedule(spec().after(EVER))),
+        bad("count: 0", () -> scheduler.preview(spec().at(NOW), 0)),
+        bad("count: 1001", () -> scheduler.preview(spec().at(NOW), 1_001)),
+        bad("spec", () -> scheduler.preview(null, 1)));
   }
 
   private static final Duration EVER = Duration.ofSeconds(Long.MAX_VALUE);
@@ -132,24 +136,23 @@ class BadInputTest {
   @TestFactory
   Stream<DynamicTest> calls() {
     return Stream.of(
-        bad("id", () -> timer.cancel("ns", null)),
-        bad("key", () -> timer.cancel(null, 1)),
-        bad("version: -1", () -> timer.cancel(KEY, -1)),
-        bad("namespace: 0 bytes", () -> timer.cancel(new TimerKey("", "a"), 0)),
-        bad("key", () -> timer.cancelAll(Arrays.asList(KEY, null))),
-        bad("namespace: 0 bytes", () -> timer.pause("", "a")),
-        bad("namespace: 0 bytes", () -> timer.pause("")),
-        bad("namespace", () -> timer.resume((String) null)),
-        bad("verb", () -> timer.verbAsync(KEY, null, 0)),
-        bad("version: -1", () -> timer.verbAsync(KEY, Verb.RUN, -1)),
-        bad("at", () -> timer.move(KEY, null, 0)),
-        bad("at: +1000000000", () -> timer.move(KEY, Instant.MAX, 0)),
-        bad("id", () -> timer.get("ns", null)),
-        bad("filter", () -> timer.list(null, 1, null)),
-        bad("pageSize: 0", () -> timer.list(TimerFilter.all(), 0, null)),
-        bad("pageSize: 10001", () -> timer.list(TimerFilter.all(), 10_001, null)),
-        bad("page: %%", () -> timer.list(TimerFilter.all(), 1, "%%")),
-        bad("page: ", () -> timer.list(TimerFilter.all(), 1, "")),
+        bad("id", () -> scheduler.timer("ns", null).cancel()),
+        bad("key", () -> scheduler.timer(null).ifVersion(1).cancel()),
+        bad("version: -1", () -> scheduler.timer(KEY).ifVersion(-1).cancel()),
+        bad("namespace: 0 bytes", () -> scheduler.timer(new TimerKey("", "a")).cancel()),
+        bad("key", () -> scheduler.timers(Arrays.asList(KEY, null)).cancel()),
+        bad("namespace: 0 bytes", () -> scheduler.timer("", "a").pause()),
+        bad("namespace: 0 bytes", () -> scheduler.namespace("").pause()),
+        bad("namespace", () -> scheduler.namespace((String) null).resume()),
+        bad("version: -1", () -> scheduler.async().timer(KEY).ifVersion(-1).runNow()),
+        bad("at", () -> scheduler.timer(KEY).move(null)),
+        bad("at: +1000000000", () -> scheduler.timer(KEY).move(Instant.MAX)),
+        bad("id", () -> scheduler.timer("ns", null).get()),
+        bad("filter", () -> scheduler.timers((TimerFilter) null).list(1, null)),
+        bad("pageSize: 0", () -> scheduler.timers(TimerFilter.all()).list(0, null)),
+        bad("pageSize: 10001", () -> scheduler.timers(TimerFilter.all()).list(10_001, null)),
+        bad("page: %%", () -> scheduler.timers(TimerFilter.all()).list(1, "%%")),
+        bad("page: ", () -> scheduler.timers(TimerFilter.all()).list(1, "")),
         bad("namespace", () -> TimerFilter.all().namespace(null)),
         bad("namespace: 0 bytes", () -> TimerFilter.all().namespace("")),
         bad("prefix", () -> TimerFilter.all().prefix(null)),
@@ -159,35 +162,59 @@ class BadInputTest {
         bad("to", () -> TimerFilter.all().dueBetween(NOW, null)),
         bad("to: " + NOW, () -> TimerFilter.all().dueBetween(NOW.plusMillis(1), NOW)),
         bad("handler", () -> TimerFilter.all().handler(null)),
-        bad("from", () -> timer.histogram(null, null, NOW, 1)),
-        bad("buckets: 0", () -> timer.histogram(null, NOW, NOW.plusSeconds(1), 0)),
-        bad("to: " + NOW, () -> timer.histogram(null, NOW, NOW, 1)),
-        bad("buckets: 0", () -> timer.histogram(null, List.of(NOW))),
-        bad("bounds: " + NOW, () -> timer.histogram(null, List.of(NOW, NOW))),
-        bad("namespace: 0 bytes", () -> timer.histogram("", NOW, NOW.plusSeconds(1), 1)),
-        bad("queue", () -> timer.claim("ns", null, 1, SECOND, SECOND)),
-        bad("max: 0", () -> timer.claim("ns", "q", 0, SECOND, SECOND)),
-        bad("lease: PT0.999S", () -> timer.claim("ns", "q", 1, Duration.ofMillis(999), SECOND)),
-        bad("lease: PT12H1S", () -> timer.claim("ns", "q", 1, Duration.ofSeconds(43_201), SECOND)),
-        bad("wait: PT-1S", () -> timer.claim("ns", "q", 1, SECOND, Duration.ofSeconds(-1))),
-        bad("wait: PT1M1S", () -> timer.claim("ns", "q", 1, SECOND, Duration.ofSeconds(61))),
-        bad("fireId", () -> timer.ack(null, "x")),
-        bad("leaseToken", () -> timer.ack(fireId, null)),
-        bad("leaseToken: ", () -> timer.ack(fireId, "x")),
-        bad("error", () -> timer.nack(fireId, "x", null, null)),
-        bad("after: PT-1S", () -> timer.nack(fireId, "x", "e", Duration.ofSeconds(-1))),
+        bad("from", () -> scheduler.allNamespaces().histogram(null, NOW, 1)),
+        bad("buckets: 0", () -> scheduler.allNamespaces().histogram(NOW, NOW.plusSeconds(1), 0)),
+        bad("to: " + NOW, () -> scheduler.allNamespaces().histogram(NOW, NOW, 1)),
+        bad("buckets: 0", () -> scheduler.allNamespaces().histogram(List.of(NOW))),
+        bad("bounds: " + NOW, () -> scheduler.allNamespaces().histogram(List.of(NOW, NOW))),
+        bad(
+            "namespace: 0 bytes",
+            () -> scheduler.namespace("").histogram(NOW, NOW.plusSeconds(1), 1)),
+        bad("queue", () -> scheduler.async().queue("ns", null).claim(1, SECOND, SECOND)),
+        bad("max: 0", () -> scheduler.async().queue("ns", "q").claim(0, SECOND, SECOND)),
+        bad(
+            "lease: PT0.999S",
+            () -> scheduler.async().queue("ns", "q").claim(1, Duration.ofMillis(999), SECOND)),
+        bad(
+            "lease: PT12H1S",
+            () -> scheduler.async().queue("ns", "q").claim(1, Duration.ofSeconds(43_201), SECOND)),
+        bad(
+            "wait: PT-1S",
+            () -> scheduler.async().queue("ns", "q").claim(1, SECOND, Duration.ofSeconds(-1))),
+        bad(
+            "wait: PT1M1S",
+            () -> scheduler.async().queue("ns", "q").claim(1, SECOND, Duration.ofSeconds(61))),
+        bad("fireId", () -> scheduler.async().changeLease(LeaseChange.ack(null, "x"))),
+        bad("leaseToken", () -> scheduler.async().changeLease(LeaseChange.ack(fireId, null))),
+        bad("leaseToken: ", () -> scheduler.async().changeLease(LeaseChange.ack(fireId, "x"))),
+        bad(
+            "error",
+            () -> scheduler.async().changeLease(LeaseChange.nack(fireId, "x", null, null))),
+        bad(
+            "after: PT-1S",
+            () ->
+                scheduler
+                    .async()
+                    .changeLease(LeaseChange.nack(fireId, "x", "e", Duration.ofSeconds(-1)))),
         bad(
             "not forever",
-            () -> timer.nack(fireId, "0".repeat(32), "e", ChronoUnit.FOREVER.getDuration())),
-        bad("by", () -> timer.extend(fireId, "x", null)),
-        bad("by: PT0S", () -> timer.extend(fireId, "x", Duration.ZERO)),
-        bad("shutdownTimeout", () -> timer.close(null)),
-        bad("bucket: -1", () -> timer.stats().lag().countWithin(-1)),
+            () ->
+                scheduler
+                    .async()
+                    .changeLease(
+                        LeaseChange.nack(
+                            fireId, "0".repeat(32), "e", ChronoUnit.FOREVER.getDuration()))),
+        bad("by", () -> scheduler.async().changeLease(LeaseChange.extend(fireId, "x", null))),
+        bad(
+            "by: PT0S",
+            () -> scheduler.async().changeLease(LeaseChange.extend(fireId, "x", Duration.ZERO))),
+        bad("shutdownTimeout", () -> scheduler.close(null)),
+        bad("bucket: -1", () -> scheduler.stats().lag().countWithin(-1)),
         bad(
             "bucket: " + (LagHistogram.bounds().size() + 1),
-            () -> timer.stats().lag().countWithin(LagHistogram.bounds().size() + 1)),
-        bad("percent: 0.0", () -> timer.stats().lag().percentile(0)),
-        bad("percent: NaN", () -> timer.stats().lag().percentile(Double.NaN)),
+            () -> scheduler.stats().lag().countWithin(LagHistogram.bounds().size() + 1)),
+        bad("percent: 0.0", () -> scheduler.stats().lag().percentile(0)),
+        bad("percent: NaN", () -> scheduler.stats().lag().percentile(Double.NaN)),
         bad("fields", () -> Cron.parse("* * *")));
   }
 
@@ -211,7 +238,7 @@ class BadInputTest {
         bad(
             "handler: h for payloads of class",
             () -> builder().handler("h", String.class, TYPED).start()),
-        bad("no codec", () -> timer.schedule(spec().after(SECOND).payload("text"))),
+        bad("no codec", () -> scheduler.schedule(spec().after(SECOND).payload("text"))),
         bad("handler", () -> builder().finishingHandler("h", null, 1)),
         bad("codec", () -> builder().codec(null)),
         bad("timer", () -> builder().timer(null)),
@@ -231,9 +258,9 @@ class BadInputTest {
   @Test
   void aBatchWithOneInvalidItemAppliesTheOthers() {
     List<TimerSpec> specs = List.of(spec().at(NOW.plusSeconds(9)), TimerSpec.of("ns", "b"));
-    var results = timer.scheduleAll(specs);
+    var results = scheduler.scheduleAll(specs);
     assertThat(results.get(0).error()).isNull();
     assertThat(results.get(1).error()).hasMessageContaining("ns/b: no target");
-    assertThat(timer.counts().get("ns")).containsOnly(Map.entry(TimerState.SCHEDULED, 1L));
+    assertThat(scheduler.counts().get("ns")).containsOnly(Map.entry(TimerState.SCHEDULED, 1L));
   }
 }

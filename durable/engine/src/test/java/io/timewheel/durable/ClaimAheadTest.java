@@ -37,7 +37,7 @@ class ClaimAheadTest {
         }
       };
   private final List<Long> fired = new ArrayList<>();
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       kit.start(store, builder -> builder.handler("h", firing -> fired.add(sinceStart())));
 
   private long sinceStart() {
@@ -46,16 +46,20 @@ class ClaimAheadTest {
 
   private List<QueueFiring> claimed() {
     List<QueueFiring> claimed = new ArrayList<>();
-    timer.claim("ns", "q", 10, Duration.ofSeconds(10), Duration.ZERO).thenAccept(claimed::addAll);
+    scheduler
+        .async()
+        .queue("ns", "q")
+        .claim(10, Duration.ofSeconds(10), Duration.ZERO)
+        .thenAccept(claimed::addAll);
     kit.settle();
     return claimed;
   }
 
   @Test
   void runsNoHandlerBeforeItsTime() {
-    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    scheduler.async().schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofMillis(950));
-    assertThat(timer.get("ns", "a").orElseThrow().attempt()).isEqualTo(1);
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().attempt()).isEqualTo(1);
     assertThat(fired).isEmpty();
     kit.advanceBy(Duration.ofMillis(50));
     assertThat(fired).containsExactly(1_000L);
@@ -63,10 +67,10 @@ class ClaimAheadTest {
 
   @Test
   void runsNoHandlerBeforeItsTimeAfterTheClockHasStopped() {
-    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    scheduler.async().schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofMillis(950));
-    assertThat(timer.get("ns", "a").orElseThrow().attempt()).isEqualTo(1);
-    kit.skew(timer, Duration.ofSeconds(-3));
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().attempt()).isEqualTo(1);
+    kit.skew(scheduler, Duration.ofSeconds(-3));
     kit.advanceBy(Duration.ofMillis(2_900));
     assertThat(fired).isEmpty();
     kit.advanceBy(Duration.ofMillis(500));
@@ -76,8 +80,10 @@ class ClaimAheadTest {
   @Test
   void claimsAndEndsWaitForEachOther() {
     for (int i = 0; i < 5; i++) {
-      timer.scheduleAsync(
-          TimerSpec.of("ns", "t" + i).handler("h").after(Duration.ofMillis(1_000 + 10 * i)));
+      scheduler
+          .async()
+          .schedule(
+              TimerSpec.of("ns", "t" + i).handler("h").after(Duration.ofMillis(1_000 + 10 * i)));
     }
     kit.settle();
     commits = 0;
@@ -86,36 +92,40 @@ class ClaimAheadTest {
     kit.advanceBy(Duration.ofMillis(99));
     assertThat(fired).containsExactly(1_000L, 1_010L, 1_020L, 1_030L, 1_040L);
     assertThat(commits).isEqualTo(1);
-    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(scheduler.timer("ns", "t0").get().orElseThrow().state())
+        .isEqualTo(TimerState.RUNNING);
     kit.advanceBy(Duration.ofMillis(1));
     assertThat(commits).isEqualTo(2);
-    assertThat(timer.get("ns", "t4").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(scheduler.timer("ns", "t4").get().orElseThrow().state())
+        .isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
   void aCommitOfACallerIncludesNonUrgentChanges() {
-    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    scheduler.async().schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofMillis(1_001));
-    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.RUNNING);
     commits = 0;
-    timer.scheduleAsync(TimerSpec.of("ns", "b").handler("h").after(Duration.ofHours(1)));
+    scheduler.async().schedule(TimerSpec.of("ns", "b").handler("h").after(Duration.ofHours(1)));
     kit.settle();
     assertThat(commits).isEqualTo(1);
-    assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
   void aCloseCommitsNonUrgentChangesAtOnce() {
-    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    scheduler.async().schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
-    kit.close(timer);
+    kit.close(scheduler);
     DurableTimer next = kit.start(data.join(), builder -> builder.handler("h", firing -> {}));
-    assertThat(next.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(next.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
   void theClaimOfARunThatIsSoonDueIsCommittedAtOnce() {
-    timer.scheduleAsync(TimerSpec.of("ns", "a").handler("h").every(Duration.ofMillis(100)));
+    scheduler.async().schedule(TimerSpec.of("ns", "a").handler("h").every(Duration.ofMillis(100)));
     kit.advanceBy(Duration.ofMillis(500));
     assertThat(fired).containsExactly(100L, 200L, 300L, 400L, 500L);
   }
@@ -126,9 +136,10 @@ class ClaimAheadTest {
     for (int i = 0; i < 100; i++) {
       specs.add(TimerSpec.of("ns", "t" + i).handler("h").after(Duration.ofSeconds(1)));
     }
-    specs.forEach(timer::scheduleAsync);
+    specs.forEach(scheduler.async()::schedule);
     kit.advanceBy(Duration.ofMillis(901));
-    assertThat(timer.get("ns", "t0").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(scheduler.timer("ns", "t0").get().orElseThrow().state())
+        .isEqualTo(TimerState.RUNNING);
   }
 
   @Test
@@ -153,7 +164,7 @@ class ClaimAheadTest {
             builder ->
                 builder.handler(
                     "h", firing -> stand.wheel.refusal = new IllegalStateException("stopped")));
-    stopped.scheduleAsync(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    stopped.async().schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     stand.advance(Duration.ofSeconds(2));
     assertThat(ends).containsExactly(Change.Finish.End.SUCCEEDED);
     assertThat(data.get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.COMPLETED);
@@ -161,7 +172,7 @@ class ClaimAheadTest {
 
   @Test
   void givesNothingToAConsumerBeforeItsTime() {
-    timer.scheduleAsync(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
+    scheduler.async().schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofMillis(999));
     assertThat(claimed()).isEmpty();
     kit.advanceBy(Duration.ofMillis(1));
@@ -170,7 +181,7 @@ class ClaimAheadTest {
 
   @Test
   void endsALeaseOnceAndNotBeforeItExpires() {
-    timer.scheduleAsync(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
+    scheduler.async().schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(claimed()).hasSize(1);
     commits = 0;

@@ -25,7 +25,7 @@ class ClaimedTest {
   private final List<String> fired = new ArrayList<>();
   private Runnable onFire = () -> {};
   private StoreListener listener;
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       kit.start(
           new ForwardingTimerStore(InMemoryTimerStore.create()) {
             @Override
@@ -54,12 +54,12 @@ class ClaimedTest {
   }
 
   private void schedule(String id) {
-    timer.schedule(TimerSpec.of("ns", id).handler("h").after(Duration.ZERO));
+    scheduler.schedule(TimerSpec.of("ns", id).handler("h").after(Duration.ZERO));
     kit.settle();
   }
 
   private TimerInfo info(String id) {
-    return timer.get("ns", id).orElseThrow();
+    return scheduler.timer("ns", id).get().orElseThrow();
   }
 
   private void runAll() {
@@ -71,7 +71,8 @@ class ClaimedTest {
 
   @Test
   void doesNotRunOnceItIsCancelled() {
-    assertThat(timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
+    assertThat(scheduler.timer("ns", "second").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.RUNNING);
     kit.settle();
     assertThat(info("second").state()).isEqualTo(TimerState.CANCELLED);
     runAll();
@@ -80,13 +81,13 @@ class ClaimedTest {
 
   @Test
   void waitsForTheEndOfAPause() {
-    timer.pause("ns", "second");
+    scheduler.timer("ns", "second").pause();
     kit.settle();
     assertThat(info("second").state()).isEqualTo(TimerState.PAUSED);
     assertThat(info("second").attempt()).isZero();
     runAll();
     assertThat(fired).containsExactly("first");
-    timer.resume("ns", "second");
+    scheduler.timer("ns", "second").resume();
     kit.settle();
     runAll();
     assertThat(fired).containsExactly("first", "second");
@@ -94,7 +95,7 @@ class ClaimedTest {
 
   @Test
   void waitsForTheEndOfAPauseOfItsNamespace() {
-    assertThat(timer.pause("ns")).as("attempts that run").isZero();
+    assertThat(scheduler.namespace("ns").pause()).as("attempts that run").isZero();
     kit.settle();
     runAll();
     assertThat(fired).as("no thread had begun the first one").isEmpty();
@@ -102,7 +103,7 @@ class ClaimedTest {
       assertThat(info(id).state()).isEqualTo(TimerState.PAUSED);
       assertThat(info(id).attempt()).as("given back uncounted").isZero();
     }
-    timer.resume("ns");
+    scheduler.namespace("ns").resume();
     kit.settle();
     runAll();
     assertThat(fired).containsExactly("first", "second");
@@ -110,7 +111,7 @@ class ClaimedTest {
 
   @Test
   void doesNotBeginOnAThreadThatTakesItAfterAPause() {
-    timer.pause("ns", "first");
+    scheduler.timer("ns", "first").pause();
     runAll();
     assertThat(fired).containsExactly("second");
     assertThat(info("first").state()).isEqualTo(TimerState.PAUSED);
@@ -119,11 +120,11 @@ class ClaimedTest {
   @Test
   void isNotAmongTheAttemptsThatAPauseFindsRunning() {
     List<Integer> running = new ArrayList<>();
-    onFire = () -> running.add(timer.pauseAll());
+    onFire = () -> running.add(scheduler.allNamespaces().pause());
     runAll();
     assertThat(fired).containsExactly("first");
     assertThat(running).containsExactly(1);
-    assertThat(timer.pause("ns")).isZero();
+    assertThat(scheduler.namespace("ns").pause()).isZero();
   }
 
   @Test

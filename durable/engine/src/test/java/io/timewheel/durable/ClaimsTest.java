@@ -19,11 +19,11 @@ class ClaimsTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
 
   private final DurableTestkit kit = DurableTestkit.create();
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       kit.start(InMemoryTimerStore.create(), builder -> builder.queueCapacity(1, true));
 
   private CompletableFuture<List<QueueFiring>> claim(Duration wait) {
-    return timer.claim("shop", "q", 10, LEASE, wait).toCompletableFuture();
+    return scheduler.async().queue("shop", "q").claim(10, LEASE, wait).toCompletableFuture();
   }
 
   private QueueFiring claimed() {
@@ -34,7 +34,7 @@ class ClaimsTest {
   }
 
   private void due(String id) {
-    timer.schedule(TimerSpec.of("shop", id).queue("q").after(Duration.ZERO));
+    scheduler.schedule(TimerSpec.of("shop", id).queue("q").after(Duration.ZERO));
     kit.settle();
   }
 
@@ -42,29 +42,31 @@ class ClaimsTest {
   void aFiringGivenBackDoesNotCountAndIsNotDelayedByCallers() {
     due("a");
     QueueFiring first = claimed();
-    var queued = timer.scheduleAsync(TimerSpec.of("shop", "b").queue("q").after(LEASE));
-    timer.giveBack(List.of(first));
+    var queued = scheduler.async().schedule(TimerSpec.of("shop", "b").queue("q").after(LEASE));
+    scheduler.queue("shop", "q").giveBack(List.of(first));
     kit.settle();
     assertThat(queued.toCompletableFuture()).isCompleted();
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.READY);
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.READY);
     QueueFiring second = claimed();
     assertThat(second.firing().attempt()).isEqualTo(1);
-    timer.giveBack(List.of(first)); // a lease that has ended
+    scheduler.queue("shop", "q").giveBack(List.of(first)); // a lease that has ended
     kit.settle();
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.RUNNING);
   }
 
   @Test
   void returnsTheTimeOfTheDecidingClock() {
     kit.advanceBy(Duration.ofNanos(1_999_999));
-    assertThat(timer.now()).isEqualTo(DurableTestkit.START.plusMillis(1));
+    assertThat(scheduler.now()).isEqualTo(DurableTestkit.START.plusMillis(1));
   }
 
   @Test
   void refusesForgedPageTokens() {
     for (String token :
         List.of("MTpuaWQ=", "MTpuaWR", "LTE6bmlk", "OTpuaWQ", "MDppZA", "MTpu", "x")) {
-      assertThatThrownBy(() -> timer.list(TimerFilter.all(), 1, token))
+      assertThatThrownBy(() -> scheduler.timers(TimerFilter.all()).list(1, token))
           .as(token)
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("page: " + token);
@@ -75,7 +77,7 @@ class ClaimsTest {
   void listsTheSameTimersWithoutPayloads() {
     due("a");
     TimerFilter lean = TimerFilter.all().withoutPayload().namespace("shop").prefix("a");
-    assertThat(timer.list(lean, 10, null).timers()).hasSize(1);
-    assertThat(timer.list(lean.prefix("b"), 10, null).timers()).isEmpty();
+    assertThat(scheduler.timers(lean).list(10, null).timers()).hasSize(1);
+    assertThat(scheduler.timers(lean.prefix("b")).list(10, null).timers()).isEmpty();
   }
 }

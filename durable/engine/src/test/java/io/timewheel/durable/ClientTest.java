@@ -46,10 +46,10 @@ class ClientTest {
   void schedulesAndCancelsTimersThatTheNodeFires() {
     client.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     client.schedule(TimerSpec.of("ns", "b").handler("h").after(Duration.ofSeconds(1)));
-    client.cancel("ns", "b");
+    client.timer("ns", "b").cancel();
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(fired).containsExactly("a");
-    assertThat(client.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(client.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
     assertThat(client.stats().shards()).isZero();
     assertThat(client.stats().fired()).isZero();
   }
@@ -68,10 +68,10 @@ class ClientTest {
                     }));
     client.schedule(TimerSpec.of("ns", "a").handler("bad").after(Duration.ZERO));
     kit.advanceBy(Duration.ofSeconds(1));
-    assertThat(client.list(TimerFilter.all(), 10, null).timers())
+    assertThat(client.timers(TimerFilter.all()).list(10, null).timers())
         .extracting(timer -> timer.state())
         .containsExactly(TimerState.FAILED);
-    client.retry("ns", "a");
+    client.timer("ns", "a").retry();
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).containsExactly("bad 1", "bad 1");
     assertThat(failing.stats().fired()).isEqualTo(2);
@@ -82,7 +82,9 @@ class ClientTest {
     client.schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
     var claim =
         client
-            .claim("ns", "q", 1, Duration.ofSeconds(30), Duration.ofSeconds(5))
+            .async()
+            .queue("ns", "q")
+            .claim(1, Duration.ofSeconds(30), Duration.ofSeconds(5))
             .toCompletableFuture();
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(claim).isCompleted();
@@ -94,7 +96,7 @@ class ClientTest {
   void purgesNoHistory() {
     client.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ZERO));
     kit.advanceBy(Duration.ofMinutes(5));
-    assertThat(client.get("ns", "a")).isPresent();
+    assertThat(client.timer("ns", "a").get()).isPresent();
     assertThat(node.stats().fired()).isEqualTo(1);
   }
 

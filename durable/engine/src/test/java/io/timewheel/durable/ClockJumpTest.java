@@ -46,7 +46,8 @@ class ClockJumpTest {
   }
 
   private void schedule(String id, long afterMillis) {
-    scene.timer.schedule(TimerSpec.of("ns", id).handler("h").after(Duration.ofMillis(afterMillis)));
+    scene.scheduler.schedule(
+        TimerSpec.of("ns", id).handler("h").after(Duration.ofMillis(afterMillis)));
   }
 
   @Test
@@ -68,7 +69,7 @@ class ClockJumpTest {
     scene.advance(1_000);
     assertThat(scene.fired).hasSize(1_002).doesNotHaveDuplicates();
     assertThat(scene.fired).contains("now@60000", "soon@62500");
-    assertThat(scene.timer.stats().backlog()).isZero();
+    assertThat(scene.scheduler.stats().backlog()).isZero();
   }
 
   @Test
@@ -78,11 +79,11 @@ class ClockJumpTest {
     }
     schedule("later", 3_600_000 + 3_000);
     scene.advance(1_000);
-    scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.kit.skew(scene.scheduler, Duration.ofHours(1));
     scene.advance(2_000); // the jump is detected within a second
     assertThat(scene.fired).hasSizeBetween(90, 2 * RATE + 10);
-    assertThat(scene.timer.stats().clockJumps()).isEqualTo(1);
-    assertThat(scene.timer.stats().backlog()).isPositive();
+    assertThat(scene.scheduler.stats().clockJumps()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().backlog()).isPositive();
     scene.advance(10_000);
     assertThat(scene.fired).hasSize(501).doesNotHaveDuplicates().contains("later@3000");
     assertThat(warnings.lines()).hasSize(1);
@@ -92,7 +93,7 @@ class ClockJumpTest {
   @Test
   void timersDueAfterAJumpAreNotDelayed() {
     scene.advance(1_000);
-    scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.kit.skew(scene.scheduler, Duration.ofHours(1));
     scene.advance(2_000);
     for (int i = 0; i < 500; i++) {
       schedule("t" + i, 10);
@@ -104,9 +105,9 @@ class ClockJumpTest {
   @Test
   void timersDueAfterAClockWasAheadAreNotDelayed() {
     scene.advance(2_000);
-    scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.kit.skew(scene.scheduler, Duration.ofHours(1));
     scene.advance(3_000);
-    scene.kit.skew(scene.timer, Duration.ZERO);
+    scene.kit.skew(scene.scheduler, Duration.ZERO);
     scene.advance(3_000);
     for (int i = 0; i < 500; i++) {
       schedule("t" + i, 10);
@@ -119,7 +120,7 @@ class ClockJumpTest {
   void theClockStopsAfterASmallStepBackAndFollowsALargeOne() {
     scene.advance(10_000);
     schedule("a", 1_000);
-    scene.kit.skew(scene.timer, Duration.ofSeconds(-4));
+    scene.kit.skew(scene.scheduler, Duration.ofSeconds(-4));
     scene.advance(3_900);
     assertThat(scene.fired).isEmpty(); // the clock has stopped: no timer is early or fires twice
     scene.advance(1_200);
@@ -127,19 +128,19 @@ class ClockJumpTest {
     assertThat(warnings.lines()).isEmpty();
 
     schedule("b", 1_000);
-    scene.kit.skew(scene.timer, Duration.ofHours(-1));
+    scene.kit.skew(scene.scheduler, Duration.ofHours(-1));
     schedule("c", 1_000);
     scene.advance(1_100);
     assertThat(scene.fired).hasSize(2); // c is due by the new clock; b only an hour later
     assertThat(warnings.lines()).hasSize(1);
     assertThat(warnings.lines().get(0)).contains("gone back");
-    assertThat(scene.timer.stats().clockJumps()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().clockJumps()).isEqualTo(1);
     scene.advance(3_600_000);
     assertThat(scene.fired).hasSize(3);
   }
 
   private void goBack(Duration by) {
-    scene.kit.skew(scene.timer, by.negated());
+    scene.kit.skew(scene.scheduler, by.negated());
     scene.advance(1_000); // it is detected within a second
   }
 
@@ -152,7 +153,7 @@ class ClockJumpTest {
           }
         };
     Duration wait = Duration.ofMinutes(10);
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("ns", "a")
             .handler("h")
             .after(Duration.ofSeconds(1))
@@ -171,11 +172,11 @@ class ClockJumpTest {
     scene.handler =
         firing -> {
           if (scene.fired.size() == 1) {
-            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+            scene.kit.skew(scene.scheduler, Duration.ofHours(-1));
             throw new IllegalStateException("no luck");
           }
         };
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("ns", "a")
             .handler("h")
             .after(Duration.ofMinutes(1))
@@ -186,19 +187,20 @@ class ClockJumpTest {
 
   @Test
   void aClaimLeaseKeepsItsDurationAfterTheClockHasGoneBack() {
-    scene.timer.schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
+    scene.scheduler.schedule(TimerSpec.of("ns", "a").queue("q").after(Duration.ofSeconds(1)));
     scene.advance(1_000);
-    scene.timer.claim("ns", "q", 1, Duration.ofMinutes(5), Duration.ZERO);
+    scene.scheduler.async().queue("ns", "q").claim(1, Duration.ofMinutes(5), Duration.ZERO);
     scene.advance(60_000);
     goBack(Duration.ofHours(1));
     scene.advance(230_000);
-    assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(scene.scheduler.timer("ns", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.RUNNING);
     scene.advance(20_000);
-    assertThat(scene.timer.stats().lost()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().lost()).isEqualTo(1);
   }
 
   private void every(Duration period) {
-    scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").every(period));
+    scene.scheduler.schedule(TimerSpec.of("ns", "a").handler("h").every(period));
   }
 
   @Test
@@ -223,10 +225,10 @@ class ClockJumpTest {
             .handler("h")
             .every(Duration.ofMinutes(10))
             .jitter(Duration.ofMinutes(10));
-    Instant first = scene.timer.preview(spec, 1).get(0);
-    scene.timer.schedule(spec);
+    Instant first = scene.scheduler.preview(spec, 1).get(0);
+    scene.scheduler.schedule(spec);
     scene.advance(1_000);
-    assertThat(scene.timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(first);
+    assertThat(scene.scheduler.timer("ns", "a").get().orElseThrow().dueAt()).isEqualTo(first);
     scene.advance(25 * 60_000);
     assertThat(scene.fired).hasSizeBetween(1, 2);
     goBack(Duration.ofHours(1));
@@ -237,7 +239,8 @@ class ClockJumpTest {
 
   @Test
   void aFixedDelayKeepsItsDelayAfterTheClockHasGoneBack() {
-    scene.timer.schedule(TimerSpec.of("ns", "a").handler("h").fixedDelay(Duration.ofMinutes(10)));
+    scene.scheduler.schedule(
+        TimerSpec.of("ns", "a").handler("h").fixedDelay(Duration.ofMinutes(10)));
     scene.advance(25 * 60_000);
     goBack(Duration.ofHours(1));
     scene.advance(20 * 60_000);
@@ -249,7 +252,7 @@ class ClockJumpTest {
     scene.handler =
         firing -> {
           if (scene.fired.size() == 1) {
-            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+            scene.kit.skew(scene.scheduler, Duration.ofHours(-1));
           }
         };
     every(Duration.ofMinutes(10));
@@ -260,16 +263,16 @@ class ClockJumpTest {
   @Test
   void timesSetByAUserStayAfterTheClockHasGoneBack() {
     Instant first = scene.kit.now().plus(Duration.ofHours(2));
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("ns", "first").handler("h").every(Duration.ofMinutes(10)).at(first));
     every(Duration.ofMinutes(10));
     Instant moved = first.plusMillis(1);
-    scene.timer.move("ns", "a", moved);
+    scene.scheduler.timer("ns", "a").move(moved);
     scene.advance(60_000);
     goBack(Duration.ofHours(1));
     scene.advance(60_000);
-    assertThat(scene.timer.get("ns", "first").orElseThrow().dueAt()).isEqualTo(first);
-    assertThat(scene.timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(moved);
+    assertThat(scene.scheduler.timer("ns", "first").get().orElseThrow().dueAt()).isEqualTo(first);
+    assertThat(scene.scheduler.timer("ns", "a").get().orElseThrow().dueAt()).isEqualTo(moved);
   }
 
   @Test
@@ -277,10 +280,11 @@ class ClockJumpTest {
     every(Duration.ofMinutes(10));
     scene.advance(21 * 60_000);
     goBack(Duration.ofHours(1));
-    Instant moved = scene.timer.get("ns", "a").orElseThrow().dueAt().plus(Duration.ofHours(1));
-    scene.timer.move("ns", "a", moved);
+    Instant moved =
+        scene.scheduler.timer("ns", "a").get().orElseThrow().dueAt().plus(Duration.ofHours(1));
+    scene.scheduler.timer("ns", "a").move(moved);
     scene.advance(1_000);
-    assertThat(scene.timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(moved);
+    assertThat(scene.scheduler.timer("ns", "a").get().orElseThrow().dueAt()).isEqualTo(moved);
   }
 
   @Test
@@ -298,7 +302,7 @@ class ClockJumpTest {
           }
         };
     List<Integer> attempts = new ArrayList<>();
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             store,
             builder ->
@@ -308,15 +312,15 @@ class ClockJumpTest {
                       attempts.add(firing.attempt());
                       throw new IllegalStateException("on purpose");
                     }));
-    timer.schedule(TimerSpec.of("ns", "bad").handler("h").every(Duration.ofMinutes(1)));
-    timer.schedule(
+    scheduler.schedule(TimerSpec.of("ns", "bad").handler("h").every(Duration.ofMinutes(1)));
+    scheduler.schedule(
         TimerSpec.of("ns", "z")
             .handler("h")
             .after(Duration.ZERO)
             .retry(new RetryPolicy(2, Duration.ofMinutes(2), Duration.ofMinutes(2))));
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(attempts).containsExactly(1);
-    kit.skew(timer, Duration.ofHours(-1));
+    kit.skew(scheduler, Duration.ofHours(-1));
     kit.advanceBy(Duration.ofMinutes(3));
     assertThat(attempts).containsExactly(1, 2);
   }
@@ -325,12 +329,13 @@ class ClockJumpTest {
   void aJumpAheadAndBackFiresNothingTwice() {
     schedule("a", 60_000);
     scene.advance(1_000);
-    scene.kit.skew(scene.timer, Duration.ofHours(1));
+    scene.kit.skew(scene.scheduler, Duration.ofHours(1));
     scene.advance(2_000);
-    scene.kit.skew(scene.timer, Duration.ZERO);
+    scene.kit.skew(scene.scheduler, Duration.ZERO);
     scene.advance(120_000);
     assertThat(scene.fired).hasSize(1);
-    assertThat(scene.timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(scene.scheduler.timer("ns", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -340,13 +345,13 @@ class ClockJumpTest {
     ManualExecutor others = new ManualExecutor();
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 1_000; i++) {
-      scene.timer.schedule(
+      scene.scheduler.schedule(
           TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofMillis(i)));
     }
     advanceWith(others, 5_000);
     schedule("other", 2_000);
     advanceWith(others, 1_900);
-    assertThat(scene.timer.stats().window()).isLessThanOrEqualTo(64);
+    assertThat(scene.scheduler.stats().window()).isLessThanOrEqualTo(64);
     advanceWith(others, 110);
     assertThat(scene.fired).hasSize(1);
     assertThat(scene.fired.get(0)).startsWith("other@70");
@@ -361,18 +366,19 @@ class ClockJumpTest {
     ManualExecutor others = new ManualExecutor();
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 10; i++) {
-      scene.timer.schedule(
+      scene.scheduler.schedule(
           TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofSeconds(500 + i)));
     }
     advanceWith(others, 600_000);
-    scene.kit.skew(scene.timer, Duration.ofMinutes(-10));
+    scene.kit.skew(scene.scheduler, Duration.ofMinutes(-10));
     advanceWith(others, 2_000);
-    scene.timer.schedule(TimerSpec.of("ns", "fresh").handler("stuck").after(Duration.ofSeconds(1)));
+    scene.scheduler.schedule(
+        TimerSpec.of("ns", "fresh").handler("stuck").after(Duration.ofSeconds(1)));
     stuck.get(0).run();
     advanceWith(others, 2_000);
     // The claimed ones, twice the limit, and those that are due by the new clock.
     assertThat(scene.fired).containsExactly("stuckstuck0", "stuckstuck1", "stuckfresh");
-    assertThat(scene.timer.get("ns", "stuck9").orElseThrow().state())
+    assertThat(scene.scheduler.timer("ns", "stuck9").get().orElseThrow().state())
         .isEqualTo(TimerState.SCHEDULED);
     advanceWith(others, 600_000);
     assertThat(scene.fired).hasSize(11).doesNotHaveDuplicates();
@@ -385,7 +391,7 @@ class ClockJumpTest {
         changes -> {
           if (goesBack[0] && changes.get(0) instanceof Change.Begin) {
             goesBack[0] = false;
-            scene.kit.skew(scene.timer, Duration.ofHours(-1));
+            scene.kit.skew(scene.scheduler, Duration.ofHours(-1));
           }
           return FaultyStore.Fault.NONE;
         });
@@ -393,10 +399,10 @@ class ClockJumpTest {
     scene.advance(20_000);
     assertThat(goesBack[0]).isFalse();
     assertThat(scene.fired).isEmpty();
-    TimerInfo info = scene.timer.get("ns", "a").orElseThrow();
+    TimerInfo info = scene.scheduler.timer("ns", "a").get().orElseThrow();
     assertThat(info.state()).isEqualTo(TimerState.SCHEDULED);
     assertThat(info.fireAt()).contains(DurableTestkit.START.plusSeconds(10));
-    scene.kit.skew(scene.timer, Duration.ZERO);
+    scene.kit.skew(scene.scheduler, Duration.ZERO);
     scene.advance(5_000);
     assertThat(scene.fired).hasSize(1);
   }
@@ -404,7 +410,7 @@ class ClockJumpTest {
   @Test
   void aClockThatGoesBackMakesNothingReadyBeforeItsTime() {
     for (int i = 0; i < 500; i++) {
-      scene.timer.schedule(TimerSpec.of("ns", "q" + i).queue("q").after(Duration.ofHours(1)));
+      scene.scheduler.schedule(TimerSpec.of("ns", "q" + i).queue("q").after(Duration.ofHours(1)));
     }
     scene.kill();
     scene.advance(7_200_000);
@@ -412,7 +418,7 @@ class ClockJumpTest {
     scene.advance(1_000);
     long ready = ready();
     assertThat(ready).isBetween(90L, 110L);
-    scene.kit.skew(scene.timer, Duration.ofHours(-2));
+    scene.kit.skew(scene.scheduler, Duration.ofHours(-2));
     scene.advance(10_000);
     assertThat(ready()).isEqualTo(ready);
     scene.advance(3_600_000);
@@ -420,7 +426,7 @@ class ClockJumpTest {
   }
 
   private long ready() {
-    return scene.timer.counts().getOrDefault("ns", Map.of()).getOrDefault(TimerState.READY, 0L);
+    return scene.scheduler.counts().getOrDefault("ns", Map.of()).getOrDefault(TimerState.READY, 0L);
   }
 
   @Test
@@ -481,7 +487,7 @@ class ClockJumpTest {
     ManualExecutor others = new ManualExecutor();
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 2_000; i++) {
-      scene.timer.schedule(
+      scene.scheduler.schedule(
           TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofMillis(100 + i)));
       if (i % 50 == 0) { // during the backlog
         schedule("h" + i, 100 + i);
@@ -489,7 +495,7 @@ class ClockJumpTest {
     }
     advanceWith(others, 5_000);
     assertThat(scene.fired).hasSize(40).allMatch(text -> text.startsWith("h"));
-    assertThat(scene.timer.stats().window()).isLessThanOrEqualTo(64);
+    assertThat(scene.scheduler.stats().window()).isLessThanOrEqualTo(64);
     stuck.get(0).run();
     advanceWith(others, 30_000);
     assertThat(scene.fired).hasSize(2_040).doesNotHaveDuplicates();
@@ -501,7 +507,7 @@ class ClockJumpTest {
     ManualExecutor others = new ManualExecutor();
     scene = withAStuckHandler(stuck, others);
     for (int i = 0; i < 50_000; i++) {
-      scene.timer.schedule(
+      scene.scheduler.schedule(
           TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofSeconds(100)));
     }
     schedule("other", 101_000);
@@ -555,7 +561,7 @@ class ClockJumpTest {
                 Duration.ZERO,
                 Duration.ofSeconds(10)),
             ClockJumpTest::settings);
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("ns", "a")
             .handler("h")
             .every(Duration.ofMinutes(10))

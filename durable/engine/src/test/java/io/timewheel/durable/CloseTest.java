@@ -63,13 +63,13 @@ class CloseTest {
 
   @Test
   void commitsAcceptedChanges() throws InterruptedException {
-    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    DurableTimer scheduler = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
     List<CompletableFuture<ScheduleResult>> accepted = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
-      accepted.add(timer.scheduleAsync(spec("t" + i)).toCompletableFuture());
+      accepted.add(scheduler.async().schedule(spec("t" + i)).toCompletableFuture());
     }
-    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    Thread closer = Threads.startAndAwaitWaiting(() -> scheduler.close(LONG));
     gate.countDown();
     closer.join();
     assertThat(accepted)
@@ -83,13 +83,13 @@ class CloseTest {
   @Test
   void permitsAreGivenBackDuringTheClose() throws InterruptedException {
     SharedLimit one = new SharedLimit(0, 1);
-    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
-    assertThat(timer.acquire("limit", one, "first", LONG)).isZero();
+    DurableTimer scheduler = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    assertThat(scheduler.acquire("limit", one, "first", LONG)).isZero();
     holdCommits();
-    var accepted = timer.scheduleAsync(spec("accepted"));
-    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    var accepted = scheduler.async().schedule(spec("accepted"));
+    Thread closer = Threads.startAndAwaitWaiting(() -> scheduler.close(LONG));
 
-    timer.release("limit", "first");
+    scheduler.release("limit", "first");
 
     assertThat(data.acquire("limit", one, "second", TimerRecord.NEVER, 0)).isZero();
     gate.countDown();
@@ -100,23 +100,23 @@ class CloseTest {
 
   @Test
   void failsACallThatWaitsForRoom() throws InterruptedException {
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store).handler("h", firing -> {}).queueCapacity(1, false).start();
     holdCommits();
-    var first = timer.scheduleAsync(spec("first")).toCompletableFuture();
-    Await.until(() -> timer.stats().queued() == 0); // until its commit is running
-    var second = timer.scheduleAsync(spec("second")).toCompletableFuture();
+    var first = scheduler.async().schedule(spec("first")).toCompletableFuture();
+    Await.until(() -> scheduler.stats().queued() == 0); // until its commit is running
+    var second = scheduler.async().schedule(spec("second")).toCompletableFuture();
     AtomicReference<Throwable> answer = new AtomicReference<>();
     Thread blocked =
         Threads.startAndAwaitWaiting(
             () -> {
               try {
-                timer.schedule(spec("third"));
+                scheduler.schedule(spec("third"));
               } catch (RuntimeException e) {
                 answer.set(e);
               }
             });
-    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    Thread closer = Threads.startAndAwaitWaiting(() -> scheduler.close(LONG));
     blocked.join(); // before the store answers
     gate.countDown();
     closer.join();
@@ -130,12 +130,12 @@ class CloseTest {
 
   @Test
   void returnsAfterItsShutdownTimeoutIfTheStoreHangs() throws InterruptedException {
-    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    DurableTimer scheduler = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
-    var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
-    Await.until(() -> timer.stats().queued() == 0);
-    var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
-    timer.close(Duration.ofMillis(20));
+    var committing = scheduler.async().schedule(spec("committing")).toCompletableFuture();
+    Await.until(() -> scheduler.stats().queued() == 0);
+    var waiting = scheduler.async().schedule(spec("waiting")).toCompletableFuture();
+    scheduler.close(Duration.ofMillis(20));
     assertThatThrownBy(waiting::join)
         .cause()
         .isInstanceOfSatisfying(
@@ -149,11 +149,11 @@ class CloseTest {
   /** Applications may close their beans in the wrong order. */
   @Test
   void failsCallsIfTheStoreIsClosedDuringACommit() throws InterruptedException {
-    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    DurableTimer scheduler = DurableTimer.builder(store).handler("h", firing -> {}).start();
     holdCommits();
-    var committing = timer.scheduleAsync(spec("committing")).toCompletableFuture();
-    Await.until(() -> timer.stats().queued() == 0);
-    var waiting = timer.scheduleAsync(spec("waiting")).toCompletableFuture();
+    var committing = scheduler.async().schedule(spec("committing")).toCompletableFuture();
+    Await.until(() -> scheduler.stats().queued() == 0);
+    var waiting = scheduler.async().schedule(spec("waiting")).toCompletableFuture();
     store.close();
     gate.countDown();
     for (var refused : List.of(committing, waiting)) {
@@ -164,8 +164,8 @@ class CloseTest {
               e -> assertThat(e.reason()).isEqualTo(Reason.STORE_UNAVAILABLE))
           .hasMessageContaining("the session is closed");
     }
-    assertThat(timer.stats().storeAvailable()).isFalse();
-    timer.close(LONG); // which has no attempts to wait for
+    assertThat(scheduler.stats().storeAvailable()).isFalse();
+    scheduler.close(LONG); // which has no attempts to wait for
     assertThat(left("committing")).isNull();
   }
 
@@ -174,7 +174,7 @@ class CloseTest {
     CountDownLatch running = new CountDownLatch(1);
     CountDownLatch interrupted = new CountDownLatch(1);
     CountDownLatch held = new CountDownLatch(1);
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .clock(kit::now)
             .handler(
@@ -191,13 +191,13 @@ class CloseTest {
                 1,
                 null)
             .start();
-    timer.schedule(spec("runs").after(Duration.ZERO));
+    scheduler.schedule(spec("runs").after(Duration.ZERO));
     running.await();
     for (int i = 0; i < 10; i++) {
-      timer.schedule(spec("waits" + i).after(Duration.ZERO));
+      scheduler.schedule(spec("waits" + i).after(Duration.ZERO));
     }
-    Await.until(() -> timer.stats().waiting() >= 9); // one more is claimed, ahead of its slot
-    timer.close(Duration.ofMillis(20));
+    Await.until(() -> scheduler.stats().waiting() >= 9); // one more is claimed, ahead of its slot
+    scheduler.close(Duration.ofMillis(20));
     interrupted.await();
     Map<TimerState, Long> left = data.reopen().counts().get("ns");
     assertThat(left.get(TimerState.RUNNING))
@@ -210,7 +210,7 @@ class CloseTest {
         kit.start(data.reopen(), builder -> builder.handler("h", f -> fired.add(f.id()), 1, null));
     kit.settle();
     assertThat(fired).hasSize(11).doesNotHaveDuplicates();
-    assertThat(next.get("ns", "runs").orElseThrow().attempts())
+    assertThat(next.timer("ns", "runs").get().orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
   }
@@ -218,7 +218,7 @@ class CloseTest {
   @Test
   void givesBackAttemptsThatHaveNotBegun() throws InterruptedException {
     CountDownLatch running = new CountDownLatch(1);
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler(
                 "h",
@@ -229,11 +229,12 @@ class CloseTest {
                 1,
                 null)
             .start();
-    timer.schedule(spec("runs").after(Duration.ZERO));
+    scheduler.schedule(spec("runs").after(Duration.ZERO));
     running.await();
-    timer.schedule(spec("claimed").after(Duration.ZERO));
-    Await.until(() -> timer.get("ns", "claimed").orElseThrow().state() == TimerState.RUNNING);
-    Thread closer = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
+    scheduler.schedule(spec("claimed").after(Duration.ZERO));
+    Await.until(
+        () -> scheduler.timer("ns", "claimed").get().orElseThrow().state() == TimerState.RUNNING);
+    Thread closer = Threads.startAndAwaitWaiting(() -> scheduler.close(LONG));
     gate.countDown();
     closer.join();
     assertThat(left("runs").state()).isEqualTo(TimerState.COMPLETED);
@@ -249,7 +250,7 @@ class CloseTest {
     AtomicReference<DurableTimer> itself = new AtomicReference<>();
     AtomicReference<Throwable> answer = new AtomicReference<>();
     CountDownLatch answered = new CountDownLatch(1);
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler(
                 "h",
@@ -262,11 +263,11 @@ class CloseTest {
                   answered.countDown();
                 })
             .start();
-    itself.set(timer);
-    timer.schedule(spec("a").after(Duration.ZERO));
+    itself.set(scheduler);
+    scheduler.schedule(spec("a").after(Duration.ZERO));
     answered.await();
     assertThat(answer.get()).hasMessageContaining("close() was called by a handler");
-    timer.close(LONG);
+    scheduler.close(LONG);
     assertThat(left("a").state()).isEqualTo(TimerState.COMPLETED);
   }
 
@@ -282,8 +283,8 @@ class CloseTest {
                   running.countDown();
                   Threads.await(gate);
                   self[0].schedule(spec("next"));
-                  assertThat(self[0].get("ns", "next")).isPresent();
-                  self[0].cancelAll(List.of(new TimerKey("ns", "other")));
+                  assertThat(self[0].timer("ns", "next").get()).isPresent();
+                  self[0].timers(List.of(new TimerKey("ns", "other"))).cancel();
                 })
             .build();
     self[0].schedule(spec("other"));
@@ -303,7 +304,7 @@ class CloseTest {
   @Test
   void aSecondCloseWaitsForTheFirst() throws InterruptedException {
     CountDownLatch running = new CountDownLatch(1);
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler(
                 "h",
@@ -312,24 +313,24 @@ class CloseTest {
                   Threads.await(gate);
                 })
             .start();
-    timer.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
     running.await();
-    Thread first = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
-    Thread second = Threads.startAndAwaitWaiting(() -> timer.close(LONG));
-    timer.close(Duration.ZERO); // does not wait
+    Thread first = Threads.startAndAwaitWaiting(() -> scheduler.close(LONG));
+    Thread second = Threads.startAndAwaitWaiting(() -> scheduler.close(LONG));
+    scheduler.close(Duration.ZERO); // does not wait
     assertThat(second.isAlive()).isTrue();
     gate.countDown();
     second.join();
     assertThat(left("a").state()).isEqualTo(TimerState.COMPLETED);
     first.join();
-    timer.close();
+    scheduler.close();
   }
 
   @Test
   void keepsTheInterruptOfTheThreadThatCloses() {
-    DurableTimer timer = DurableTimer.builder(store).handler("h", firing -> {}).start();
+    DurableTimer scheduler = DurableTimer.builder(store).handler("h", firing -> {}).start();
     Thread.currentThread().interrupt();
-    timer.close();
+    scheduler.close();
     assertThat(Thread.interrupted()).isTrue();
   }
 
@@ -340,7 +341,7 @@ class CloseTest {
   @Test
   void leavesUnrecordedEndsToTheNextStart() {
     List<Integer> attempts = new ArrayList<>();
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             store,
             builder ->
@@ -350,29 +351,29 @@ class CloseTest {
                       attempts.add(firing.attempt());
                       store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
                     }));
-    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
-    assertThat(timer.stats().ownQueued()).isEqualTo(1);
-    assertThat(timer.stats().storeAvailable()).isFalse();
-    timer.close();
+    assertThat(scheduler.stats().ownQueued()).isEqualTo(1);
+    assertThat(scheduler.stats().storeAvailable()).isFalse();
+    scheduler.close();
 
     DurableTimer next =
         kit.start(data.reopen(), builder -> builder.handler("h", f -> attempts.add(f.attempt())));
     assertThat(attempts).containsExactly(1, 2);
-    assertThat(next.get("ns", "a").orElseThrow().attempts())
+    assertThat(next.timer("ns", "a").get().orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.LOST, Attempt.End.SUCCEEDED);
   }
 
   @Test
   void failsACallWhoseOutcomeIsUnknown() {
-    DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
+    DurableTimer scheduler = kit.start(store, builder -> builder.handler("h", firing -> {}));
     store.faults(changes -> FaultyStore.Fault.DONE_BUT_FAILED);
-    var result = timer.scheduleAsync(spec("a").requestId("r")).toCompletableFuture();
+    var result = scheduler.async().schedule(spec("a").requestId("r")).toCompletableFuture();
     kit.settle(); // it waits for its retry
-    assertThat(timer.stats().queued()).isEqualTo(1);
+    assertThat(scheduler.stats().queued()).isEqualTo(1);
     assertThat(result).isNotDone();
-    timer.close();
+    scheduler.close();
     kit.settle();
     assertThatThrownBy(result::join)
         .cause()
@@ -383,14 +384,14 @@ class CloseTest {
   @Test
   void failsACallWhoseCommitFailsTogetherWithAChangeOfTheEngine() {
     Stand stand = new Stand();
-    DurableTimer timer = stand.start(store, builder -> builder.handler("h", firing -> {}));
-    timer.schedule(spec("due").after(Duration.ofSeconds(1)));
+    DurableTimer scheduler = stand.start(store, builder -> builder.handler("h", firing -> {}));
+    scheduler.schedule(spec("due").after(Duration.ofSeconds(1)));
     stand.manual.advanceBy(Duration.ofSeconds(1)); // the claim waits for its commit
-    var result = timer.scheduleAsync(spec("a").requestId("r")).toCompletableFuture();
+    var result = scheduler.async().schedule(spec("a").requestId("r")).toCompletableFuture();
     store.faults(
         changes -> {
           assertThat(changes).hasSize(2);
-          timer.close(Duration.ZERO);
+          scheduler.close(Duration.ZERO);
           return FaultyStore.Fault.LOST;
         });
     stand.settle();
@@ -403,9 +404,9 @@ class CloseTest {
 
   @Test
   void recordsEndsThatWaitForTheirCommit() {
-    DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
-    var result = timer.scheduleAsync(spec("a")).toCompletableFuture();
-    timer.close();
+    DurableTimer scheduler = kit.start(store, builder -> builder.handler("h", firing -> {}));
+    var result = scheduler.async().schedule(spec("a")).toCompletableFuture();
+    scheduler.close();
     kit.settle();
     assertThat(result.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
     assertThat(left("a").state()).isEqualTo(TimerState.SCHEDULED);
@@ -467,8 +468,8 @@ class CloseTest {
     }
     end.complete(null);
     closer.join();
-    assertThat(owner.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
-    assertThat(owner.get("ns", "a").orElseThrow().attempts()).hasSize(1);
+    assertThat(owner.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(owner.timer("ns", "a").get().orElseThrow().attempts()).hasSize(1);
     owner.close();
     storeWork.shutdown();
   }

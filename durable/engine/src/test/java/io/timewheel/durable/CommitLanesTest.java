@@ -20,7 +20,7 @@ class CommitLanesTest {
   private final List<List<TimerKey>> commits = new ArrayList<>();
 
   private final Stand stand = new Stand();
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       stand.start(
           new ForwardingTimerStore(
               InMemoryTimerStore.create(
@@ -37,7 +37,7 @@ class CommitLanesTest {
   private void schedule(int count) {
     commits.clear();
     IntStream.range(0, count)
-        .forEach(i -> timer.scheduleAsync(Scene.spec("t" + i).after(Duration.ofHours(1))));
+        .forEach(i -> scheduler.async().schedule(Scene.spec("t" + i).after(Duration.ofHours(1))));
     stand.settle();
   }
 

@@ -40,7 +40,7 @@ class DeferredRunsTest {
   private final List<Long> scheduledMinutes = new ArrayList<>();
   private final List<Firing> firings = new ArrayList<>();
   private Consumer<Firing> handler = firing -> {};
-  private DurableTimer timer = start(true);
+  private DurableTimer scheduler = start(true);
 
   private DurableTimer start(boolean withHandler) {
     Consumer<DurableTimerBuilder> settings =
@@ -69,9 +69,9 @@ class DeferredRunsTest {
   }
 
   private void restart(boolean withHandler) {
-    kit.kill(timer);
+    kit.kill(scheduler);
     store = store.reopen();
-    timer = start(withHandler);
+    scheduler = start(withHandler);
     kit.settle();
   }
 
@@ -87,24 +87,25 @@ class DeferredRunsTest {
   private void delay(Hindrance how, TimerSpec spec) {
     switch (how) {
       case PAUSE -> {
-        timer.schedule(spec);
+        scheduler.schedule(spec);
         advance(30);
-        timer.pause("ns", "a");
+        scheduler.timer("ns", "a").pause();
         advance(185);
-        timer.resume("ns", "a");
+        scheduler.timer("ns", "a").resume();
       }
       case HOLD -> {
-        timer.schedule(spec);
+        scheduler.schedule(spec);
         advance(30);
-        timer.pause("ns");
+        scheduler.namespace("ns").pause();
         advance(185);
-        timer.resume("ns");
+        scheduler.namespace("ns").resume();
       }
       case PARK -> {
         restart(false);
-        timer.schedule(spec);
+        scheduler.schedule(spec);
         advance(215);
-        assertThat(timer.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
+        assertThat(scheduler.timer("ns", "a").get().orElseThrow().state())
+            .isEqualTo(TimerState.BLOCKED);
         restart(true);
       }
     }
@@ -117,7 +118,7 @@ class DeferredRunsTest {
     delay(how, spec(MissedRuns.FIRE_ONCE).handler("h"));
     assertThat(scheduledMinutes).containsExactly(180L);
     assertThat(firings).allMatch(Firing::isCatchUp);
-    assertThat(timer.stats().skipped()).isEqualTo(2);
+    assertThat(scheduler.stats().skipped()).isEqualTo(2);
     advance(30);
     assertThat(scheduledMinutes).containsExactly(180L, 240L);
   }
@@ -127,7 +128,7 @@ class DeferredRunsTest {
   void skipDropsAllMissedRuns(Hindrance how) {
     delay(how, spec(MissedRuns.SKIP).handler("h"));
     assertThat(scheduledMinutes).isEmpty();
-    assertThat(timer.stats().skipped()).isEqualTo(3);
+    assertThat(scheduler.stats().skipped()).isEqualTo(3);
     advance(30);
     assertThat(scheduledMinutes).containsExactly(240L);
   }
@@ -159,10 +160,15 @@ class DeferredRunsTest {
   }
 
   private List<Long> claimed() {
-    var claim = timer.claim("ns", "q", 10, HOUR, Duration.ZERO).toCompletableFuture();
+    var claim =
+        scheduler.async().queue("ns", "q").claim(10, HOUR, Duration.ZERO).toCompletableFuture();
     kit.settle();
     List<QueueFiring> claimed = claim.join();
-    claimed.forEach(firing -> timer.ack(firing.firing().fireId(), firing.leaseToken()));
+    claimed.forEach(
+        firing ->
+            scheduler
+                .async()
+                .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken())));
     kit.settle();
     return claimed.stream().map(firing -> minuteOf(firing.firing())).toList();
   }
@@ -170,13 +176,13 @@ class DeferredRunsTest {
   @Test
   void aRetriedRunBeginsHoweverLate() {
     restart(false);
-    timer.schedule(spec(MissedRuns.SKIP).handler("h"));
+    scheduler.schedule(spec(MissedRuns.SKIP).handler("h"));
     advance(215);
-    timer.retry("ns", "a");
-    kit.kill(timer); // before it runs
+    scheduler.timer("ns", "a").retry();
+    kit.kill(scheduler); // before it runs
     advance(10);
     store = store.reopen();
-    timer = start(true);
+    scheduler = start(true);
     kit.settle();
     assertThat(scheduledMinutes).containsExactly(60L);
     advance(30);
@@ -187,11 +193,11 @@ class DeferredRunsTest {
 
   @Test
   void runsThatAreCaughtUpOneByOneAreDecidedAboutOnce() {
-    timer.schedule(spec(MissedRuns.FIRE_ALL).handler("h"));
-    kit.kill(timer);
+    scheduler.schedule(spec(MissedRuns.FIRE_ALL).handler("h"));
+    kit.kill(scheduler);
     advance(305);
     store = store.reopen();
-    timer = start(true);
+    scheduler = start(true);
     kit.settle();
     assertThat(scheduledMinutes).containsExactly(60L, 120L, 180L, 240L, 300L);
     assertThat(reads).hasValue(1); // of the first run, which did not begin
@@ -202,10 +208,10 @@ class DeferredRunsTest {
     handler =
         firing -> {
           if (firings.size() == 1) {
-            kit.skew(timer, Duration.ofSeconds(5)); // it runs for this time
+            kit.skew(scheduler, Duration.ofSeconds(5)); // it runs for this time
           }
         };
-    timer.schedule(TimerSpec.of("ns", "a").handler("h").every(Duration.ofSeconds(1)));
+    scheduler.schedule(TimerSpec.of("ns", "a").handler("h").every(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(3));
     assertThat(firings).hasSize(8);
     assertThat(reads).hasValue(0);
@@ -219,7 +225,7 @@ class DeferredRunsTest {
             firing.reschedule(START.plus(Duration.ofMinutes(70)));
           }
         };
-    timer.schedule(spec(MissedRuns.SKIP).handler("h"));
+    scheduler.schedule(spec(MissedRuns.SKIP).handler("h"));
     advance(121);
     assertThat(scheduledMinutes).containsExactly(60L, 70L, 120L);
     assertThat(reads).hasValue(0);
@@ -235,7 +241,7 @@ class DeferredRunsTest {
             firing.reschedule(START.plus(HOUR.multipliedBy(3)));
           }
         };
-    timer.schedule(spec(MissedRuns.FIRE_ALL).handler("h"));
+    scheduler.schedule(spec(MissedRuns.FIRE_ALL).handler("h"));
     advance(241);
     assertThat(scheduledMinutes).containsExactly(60L, 180L, 120L, 180L, 240L);
     assertThat(firings).extracting(Firing::fireId).doesNotHaveDuplicates();

@@ -44,7 +44,8 @@ class DurableTimerTest {
     unstarted.schedule(spec("a").after(Duration.ofSeconds(1)));
     run(wheel, steps);
     assertThat(scene.fired).isEmpty();
-    assertThat(unstarted.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.SCHEDULED);
+    assertThat(unstarted.timer("shop", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.SCHEDULED);
 
     builder.handler("h", firing -> scene.fired.add(firing.id()));
     unstarted.start();
@@ -92,15 +93,16 @@ class DurableTimerTest {
 
   @Test
   void firesAtItsTimeAndNotBefore() {
-    ScheduleResult result = scene.timer.schedule(spec("a").after(Duration.ofMinutes(30)));
+    ScheduleResult result = scene.scheduler.schedule(spec("a").after(Duration.ofMinutes(30)));
     assertThat(result.outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
     scene.advance(30 * 60_000 - 1);
     assertThat(scene.fired).isEmpty();
     scene.advance(1);
     assertThat(scene.fired).containsExactly("a@1800000");
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
-    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.COMPLETED);
-    assertThat(scene.timer.stats().window()).isZero();
+    assertThat(scene.scheduler.timer("shop", "a").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.COMPLETED);
+    assertThat(scene.scheduler.stats().window()).isZero();
   }
 
   @Test
@@ -110,7 +112,7 @@ class DurableTimerTest {
             builder ->
                 builder.handler(
                     "unlimited", firing -> fired.add(firing.id()), Integer.MAX_VALUE, null));
-    other.timer.schedule(
+    other.scheduler.schedule(
         TimerSpec.of("shop", "a").handler("unlimited").after(Duration.ofSeconds(1)));
     other.advance(1_000);
     assertThat(fired).containsExactly("a");
@@ -118,7 +120,7 @@ class DurableTimerTest {
 
   @Test
   void survivesAKillAndFiresOnce() {
-    scene.timer.schedule(spec("a").after(Duration.ofHours(5)));
+    scene.scheduler.schedule(spec("a").after(Duration.ofHours(5)));
     scene.restart();
     scene.advance(4 * 3_600_000);
     scene.restart();
@@ -131,7 +133,7 @@ class DurableTimerTest {
 
   @Test
   void firesTimersThatBecameDueWhileNoNodeRan() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
     scene.kill();
     scene.advance(60_000);
     scene.reopen();
@@ -142,16 +144,16 @@ class DurableTimerTest {
 
   @Test
   void firesATimerWithAPastTimeAtOnce() {
-    scene.timer.schedule(spec("a").at(START.minusSeconds(100)));
+    scene.scheduler.schedule(spec("a").at(START.minusSeconds(100)));
     scene.kit.settle();
     assertThat(scene.fired).containsExactly("a@0");
   }
 
   @Test
   void postponesByScheduling() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
     scene.advance(3_000);
-    assertThat(scene.timer.schedule(spec("a").after(Duration.ofSeconds(5))).outcome())
+    assertThat(scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(5))).outcome())
         .isEqualTo(ScheduleResult.Outcome.REPLACED);
     scene.advance(10_000);
     assertThat(scene.fired).containsExactly("a@8000");
@@ -159,71 +161,76 @@ class DurableTimerTest {
 
   @Test
   void aCancelledTimerNeverFires() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
-    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
+    assertThat(scene.scheduler.timer("shop", "a").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.CANCELLED);
     scene.restart();
     scene.advance(10_000);
     assertThat(scene.fired).isEmpty();
-    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
-    assertThat(scene.timer.cancel("shop", "b").outcome()).isEqualTo(CancelResult.Outcome.NOT_FOUND);
+    assertThat(scene.scheduler.timer("shop", "a").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.CANCELLED);
+    assertThat(scene.scheduler.timer("shop", "b").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.NOT_FOUND);
   }
 
   @Test
   void refusesTheVersionOfAnAbsentTimer() {
-    assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).onlyIfVersion(7)))
+    assertThatThrownBy(() -> scene.scheduler.schedule(spec("a").at(START).onlyIfVersion(7)))
         .hasMessage("shop/a is absent");
   }
 
   @Test
   void refusesAScheduleWhoseConditionIsNotMet() {
-    long version = scene.timer.schedule(spec("a").at(START.plusSeconds(5))).version();
-    assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).onlyIfAbsent()))
+    long version = scene.scheduler.schedule(spec("a").at(START.plusSeconds(5))).version();
+    assertThatThrownBy(() -> scene.scheduler.schedule(spec("a").at(START).onlyIfAbsent()))
         .isInstanceOfSatisfying(
             DurableTimerException.class,
             e -> {
               assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.EXISTS);
               assertThat(e.version()).isEqualTo(version);
             });
-    assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).onlyIfVersion(version + 1)))
+    assertThatThrownBy(
+            () -> scene.scheduler.schedule(spec("a").at(START).onlyIfVersion(version + 1)))
         .hasMessageContaining("has version " + version);
-    assertThat(scene.timer.schedule(spec("a").at(START.plusSeconds(5))).outcome())
+    assertThat(scene.scheduler.schedule(spec("a").at(START.plusSeconds(5))).outcome())
         .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
   }
 
   @Test
   void doesNotFireAgainForACallerThatLostTheRaceAgainstTheFiring() {
-    long version = scene.timer.schedule(spec("a").at(START.plusSeconds(5))).version();
+    long version = scene.scheduler.schedule(spec("a").at(START.plusSeconds(5))).version();
     scene.advance(5_000);
     TimerSpec later = spec("a").after(Duration.ofHours(1)).onlyIfVersion(version);
-    assertThatThrownBy(() -> scene.timer.schedule(later))
+    assertThatThrownBy(() -> scene.scheduler.schedule(later))
         .isInstanceOfSatisfying(
             DurableTimerException.class,
             e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.FINISHED))
         .hasMessageContaining("shop/a has fired");
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
-    assertThat(scene.timer.schedule(later.evenIfFinished()).outcome())
+    assertThat(scene.scheduler.schedule(later.evenIfFinished()).outcome())
         .isEqualTo(ScheduleResult.Outcome.CREATED);
   }
 
   @Test
   void countsAFinishedTimerAsPresentIfRequested() {
-    scene.timer.schedule(spec("a").at(START.plusSeconds(5)));
+    scene.scheduler.schedule(spec("a").at(START.plusSeconds(5)));
     scene.advance(6_000);
-    assertThat(scene.timer.schedule(spec("a").at(START.plusSeconds(5)).evenIfFinished()).outcome())
+    assertThat(
+            scene.scheduler.schedule(spec("a").at(START.plusSeconds(5)).evenIfFinished()).outcome())
         .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
     assertThat(scene.fired).hasSize(1);
   }
 
   @Test
   void namesTheProblemOfASpec() {
-    assertThatThrownBy(() -> scene.timer.schedule(TimerSpec.of("shop", "a").at(START)))
+    assertThatThrownBy(() -> scene.scheduler.schedule(TimerSpec.of("shop", "a").at(START)))
         .hasMessageContaining("no target");
-    assertThatThrownBy(() -> scene.timer.schedule(spec("a"))).hasMessageContaining("no time");
-    assertThatThrownBy(() -> scene.timer.schedule(spec("a").at(START).after(Duration.ZERO)))
+    assertThatThrownBy(() -> scene.scheduler.schedule(spec("a"))).hasMessageContaining("no time");
+    assertThatThrownBy(() -> scene.scheduler.schedule(spec("a").at(START).after(Duration.ZERO)))
         .hasMessageContaining("only one of them");
     assertThatThrownBy(() -> spec("a").every(Duration.ofMillis(99)))
         .hasMessageContaining("period: PT0.099S");
-    assertThatThrownBy(() -> scene.timer.schedule(spec("a").cron("0 0 30 2 *", ZoneOffset.UTC)))
+    assertThatThrownBy(() -> scene.scheduler.schedule(spec("a").cron("0 0 30 2 *", ZoneOffset.UTC)))
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> TimerSpec.of("shop", "x".repeat(257)))
         .hasMessageContaining("id: 257 bytes");
@@ -239,25 +246,25 @@ class DurableTimerTest {
 
   @Test
   void pausesAndResumes() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
-    scene.timer.pause("shop", "a");
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.scheduler.timer("shop", "a").pause();
     scene.advance(10_000);
     assertThat(scene.fired).isEmpty();
     assertThat(scene.state("a")).isEqualTo(TimerState.PAUSED);
-    scene.timer.resume("shop", "a");
+    scene.scheduler.timer("shop", "a").resume();
     scene.kit.settle();
     assertThat(scene.fired).containsExactly("a@10000");
   }
 
   @Test
   void pausesANamespaceAcrossARestart() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
-    scene.timer.schedule(TimerSpec.of("zoo", "z").handler("h").after(Duration.ofSeconds(5)));
-    scene.timer.pause("shop");
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.scheduler.schedule(TimerSpec.of("zoo", "z").handler("h").after(Duration.ofSeconds(5)));
+    scene.scheduler.namespace("shop").pause();
     scene.restart();
     scene.advance(10_000);
     assertThat(scene.fired).containsExactly("z@5000");
-    scene.timer.resume("shop");
+    scene.scheduler.namespace("shop").resume();
     scene.kit.settle();
     assertThat(scene.fired).containsExactly("z@5000", "a@10000");
   }
@@ -267,33 +274,37 @@ class DurableTimerTest {
   @Test
   void listsInPagesAndCounts() {
     for (int i = 0; i < 10; i++) {
-      scene.timer.schedule(spec("t" + i).after(Duration.ofHours(i + 1)));
+      scene.scheduler.schedule(spec("t" + i).after(Duration.ofHours(i + 1)));
     }
     TimerFilter shop = TimerFilter.unfinished().namespace("shop");
-    var first = scene.timer.list(shop, 6, null);
+    var first = scene.scheduler.timers(shop).list(6, null);
     String token = first.nextPage().orElseThrow();
-    var second = scene.timer.list(shop.withoutPayload(), 6, token);
+    var second = scene.scheduler.timers(shop.withoutPayload()).list(6, token);
     assertThat(first.timers()).hasSize(6);
     assertThat(second.timers()).hasSize(4);
     assertThat(second.nextPage()).isEmpty();
-    assertThat(scene.timer.histogram("shop", START, START.plus(Duration.ofHours(11)), 11))
+    assertThat(
+            scene
+                .scheduler
+                .namespace("shop")
+                .histogram(START, START.plus(Duration.ofHours(11)), 11))
         .containsExactly(0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
     List<Instant> bounds =
         Stream.of(0, 1, 3, 11).map(h -> START.plus(Duration.ofHours(h))).toList();
-    assertThat(scene.timer.histogram("shop", bounds)).containsExactly(0, 2, 8);
+    assertThat(scene.scheduler.namespace("shop").histogram(bounds)).containsExactly(0, 2, 8);
     assertThat(shop.pageAfter(first.timers().get(5))).isEqualTo(token);
     for (TimerFilter other : List.of(TimerFilter.unfinished(), shop.prefix("t"))) {
-      assertThatThrownBy(() -> scene.timer.list(other, 6, token))
+      assertThatThrownBy(() -> scene.scheduler.timers(other).list(6, token))
           .hasMessageContaining("expected: a page token of this list");
     }
-    assertThatThrownBy(() -> scene.timer.list(TimerFilter.unfinished(), 6, "%%"))
+    assertThatThrownBy(() -> scene.scheduler.timers(TimerFilter.unfinished()).list(6, "%%"))
         .hasMessageContaining("page: %%");
   }
 
   @Test
   void eachItemOfABatchSucceedsOrFailsOnItsOwn() {
     var results =
-        scene.timer.scheduleAll(
+        scene.scheduler.scheduleAll(
             List.of(
                 spec("a").after(Duration.ofSeconds(1)),
                 spec("b"),
@@ -301,17 +312,17 @@ class DurableTimerTest {
     assertThat(results.get(0).orThrow().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
     assertThat(results.get(1).error()).hasMessageContaining("no time");
     assertThat(results.get(2).orThrow().outcome()).isEqualTo(ScheduleResult.Outcome.REPLACED);
-    assertThat(scene.timer.verbAll(List.of(new TimerKey("shop", "a")), Verb.PAUSE))
+    assertThat(scene.scheduler.timers(List.of(new TimerKey("shop", "a"))).pause())
         .extracting(result -> result.orThrow())
         .containsExactly(VerbResult.DONE);
   }
 
   @Test
   void refusesAllCallsOnceClosed() {
-    scene.kit.close(scene.timer);
-    assertThatThrownBy(() -> scene.timer.schedule(spec("a").after(Duration.ZERO)))
+    scene.kit.close(scene.scheduler);
+    assertThatThrownBy(() -> scene.scheduler.schedule(spec("a").after(Duration.ZERO)))
         .isInstanceOf(IllegalStateException.class);
     scene.reopen();
-    assertThat(scene.timer.get("shop", "a")).isEmpty();
+    assertThat(scene.scheduler.timer("shop", "a").get()).isEmpty();
   }
 }

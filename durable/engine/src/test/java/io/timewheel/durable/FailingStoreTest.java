@@ -47,7 +47,7 @@ class FailingStoreTest {
           return answer.apply(super.commit(changes));
         }
       };
-  private final DurableTimer timer = stand.start(store, this::settings);
+  private final DurableTimer scheduler = stand.start(store, this::settings);
 
   private void settings(DurableTimerBuilder builder) {
     builder.handler("h", firing -> fired.add(firing.id()));
@@ -67,7 +67,7 @@ class FailingStoreTest {
 
   private CompletableFuture<?> schedule(String id, long millis) {
     CompletableFuture<?> result =
-        timer.scheduleAsync(spec(id).after(Duration.ofMillis(millis))).toCompletableFuture();
+        scheduler.async().schedule(spec(id).after(Duration.ofMillis(millis))).toCompletableFuture();
     stand.settle();
     return result;
   }
@@ -169,7 +169,7 @@ class FailingStoreTest {
     advance(20_000);
     assertThat(fired).containsExactly("a", "b");
     assertThat(state("a")).isEqualTo(TimerState.COMPLETED);
-    assertThat(timer.stats().unknownOutcomes()).isPositive();
+    assertThat(scheduler.stats().unknownOutcomes()).isPositive();
   }
 
   @Test
@@ -200,7 +200,7 @@ class FailingStoreTest {
   @Test
   void oneChangeThatTheStoreCannotCommitAffectsNoOther() {
     for (int i = 0; i < 100; i++) {
-      timer.schedule(spec("t" + i).after(Duration.ofSeconds(1)));
+      scheduler.schedule(spec("t" + i).after(Duration.ofSeconds(1)));
     }
     int[] claims = new int[1];
     before =
@@ -226,7 +226,7 @@ class FailingStoreTest {
     advance(6_000);
     assertThat(fired).hasSize(200).doesNotHaveDuplicates();
     assertThat(state("t42")).isEqualTo(TimerState.COMPLETED);
-    assertThat(timer.stats().ownQueued()).isZero();
+    assertThat(scheduler.stats().ownQueued()).isZero();
   }
 
   // The wheel
@@ -253,12 +253,15 @@ class FailingStoreTest {
           throw new StoreException(StoreException.Kind.UNKNOWN, "who knows", null);
         };
     var repeated =
-        timer
-            .scheduleAsync(spec("a").after(Duration.ofHours(1)).requestId("r"))
+        scheduler
+            .async()
+            .schedule(spec("a").after(Duration.ofHours(1)).requestId("r"))
             .toCompletableFuture();
     var claim =
-        timer
-            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ofSeconds(30))
+        scheduler
+            .async()
+            .queue("shop", "q")
+            .claim(1, Duration.ofSeconds(30), Duration.ofSeconds(30))
             .toCompletableFuture();
     stand.settle();
     assertThat(repeated).isNotDone();
@@ -266,16 +269,16 @@ class FailingStoreTest {
     stand.settle();
     assertFailed(repeated, Reason.UNKNOWN);
     assertThat(claim.getNow(null)).isEmpty();
-    assertThatThrownBy(() -> timer.schedule(spec("b").after(Duration.ZERO)))
+    assertThatThrownBy(() -> scheduler.schedule(spec("b").after(Duration.ZERO)))
         .isInstanceOf(IllegalStateException.class);
-    timer.close();
+    scheduler.close();
   }
 
   @Test
   void detectsAWheelThatDiedSilently() {
     stand.wheel.refusal = new IllegalStateException("the timer thread has ended");
     schedule("a", 5_000).join();
-    assertThatThrownBy(() -> timer.schedule(spec("b").after(Duration.ZERO)))
+    assertThatThrownBy(() -> scheduler.schedule(spec("b").after(Duration.ZERO)))
         .isInstanceOf(IllegalStateException.class);
   }
 

@@ -35,18 +35,18 @@ class FailuresTest {
   @Test
   void retriesWithBackoffThenFailsTheTimer() {
     scene.handler = FAILS;
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         spec("a")
             .after(Duration.ZERO)
             .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(10))));
     scene.advance(60_000);
     assertThat(scene.fired).containsExactly("a@0", "a@1000", "a@3000");
     assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
-    assertThat(scene.timer.get("shop", "a").orElseThrow().attempts()).hasSize(3);
-    assertThat(scene.timer.get("shop", "a").orElseThrow().lastError())
+    assertThat(scene.scheduler.timer("shop", "a").get().orElseThrow().attempts()).hasSize(3);
+    assertThat(scene.scheduler.timer("shop", "a").get().orElseThrow().lastError())
         .hasValueSatisfying(error -> assertThat(error).contains("no luck"));
     scene.handler = firing -> {};
-    assertThat(scene.timer.retry("shop", "a")).isEqualTo(VerbResult.DONE);
+    assertThat(scene.scheduler.timer("shop", "a").retry()).isEqualTo(VerbResult.DONE);
     scene.kit.settle();
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.firings.get(3).attempt()).isEqualTo(1);
@@ -61,14 +61,14 @@ class FailuresTest {
         firing -> {
           throw new IllegalStateException(error);
         };
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         spec("a")
             .after(Duration.ZERO)
             .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(10))));
     scene.advance(60_000);
     String latest = (start + error).substring(0, 4_000);
     String earlier = latest.substring(0, 199); // a pair of surrogates is not separated
-    assertThat(scene.timer.get("shop", "a").orElseThrow().attempts())
+    assertThat(scene.scheduler.timer("shop", "a").get().orElseThrow().attempts())
         .extracting(Attempt::error)
         .containsExactly(earlier, earlier, latest);
   }
@@ -76,16 +76,16 @@ class FailuresTest {
   @Test
   void retriesARunByHandAsThatRun() {
     scene.handler = FAILS;
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         spec("a")
             .after(Duration.ofHours(1))
             .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
-    scene.timer.runNow("shop", "a");
+    scene.scheduler.timer("shop", "a").runNow();
     scene.kit.settle();
     assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
     scene.advance(1_000);
     scene.handler = firing -> {};
-    scene.timer.retry("shop", "a");
+    scene.scheduler.timer("shop", "a").retry();
     scene.kit.settle();
     assertThat(scene.fired).hasSize(2);
     assertThat(scene.firings.get(1).fireId()).isEqualTo(scene.firings.get(0).fireId());
@@ -94,7 +94,7 @@ class FailuresTest {
   @Test
   @Tag("promise-39")
   void failsATimerThatKillsItsProcess() {
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         spec("poison")
             .after(Duration.ofSeconds(1))
             .retry(new RetryPolicy(2, Duration.ofSeconds(1), Duration.ofSeconds(1))));
@@ -103,10 +103,10 @@ class FailuresTest {
     scene.restart();
     assertThat(scene.fired).hasSize(2); // the attempts that were lost in the crash
     assertThat(scene.state("poison")).isEqualTo(TimerState.FAILED);
-    assertThat(scene.timer.get("shop", "poison").orElseThrow().attempts())
+    assertThat(scene.scheduler.timer("shop", "poison").get().orElseThrow().attempts())
         .extracting(attempt -> attempt.end().name())
         .containsExactly("LOST", "LOST", "FAILED");
-    assertThat(scene.timer.stats().exhausted()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().exhausted()).isEqualTo(1);
   }
 
   /** Makes the store unreachable as soon as the handler is called. */
@@ -132,14 +132,15 @@ class FailuresTest {
             firing.reschedule(scene.kit.now().plusSeconds(7));
           }
         };
-    scene.timer.schedule(spec("later").after(Duration.ZERO));
+    scene.scheduler.schedule(spec("later").after(Duration.ZERO));
     scene.advance(8_000);
     assertThat(scene.fired).containsExactly("later@0", "later@7000");
     assertThat(scene.state("later")).isEqualTo(TimerState.COMPLETED);
-    scene.timer.schedule(spec("gives-up").after(Duration.ZERO));
+    scene.scheduler.schedule(spec("gives-up").after(Duration.ZERO));
     scene.kit.settle();
     assertThat(scene.state("gives-up")).isEqualTo(TimerState.FAILED);
-    assertThat(scene.timer.get("shop", "gives-up").orElseThrow().lastError()).hasValue("gone");
+    assertThat(scene.scheduler.timer("shop", "gives-up").get().orElseThrow().lastError())
+        .hasValue("gone");
   }
 
   @Test
@@ -151,7 +152,7 @@ class FailuresTest {
           FAILS.handle(firing);
         };
     RetryPolicy retry = new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(10));
-    scene.timer.schedule(spec("a").after(Duration.ZERO).retry(retry));
+    scene.scheduler.schedule(spec("a").after(Duration.ZERO).retry(retry));
     scene.advance(400_000);
     assertThat(scene.fired).containsExactly("a@0", "a@300000", "a@302000");
     assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
@@ -166,12 +167,12 @@ class FailuresTest {
             FAILS.handle(firing);
           }
         };
-    scene.timer.schedule(spec("a").after(Duration.ZERO).retry(Scene.ONCE));
+    scene.scheduler.schedule(spec("a").after(Duration.ZERO).retry(Scene.ONCE));
     scene.advance(20_000);
     assertThat(scene.fired).containsExactly("a@0", "a@5000", "a@10000", "a@15000");
     assertThat(scene.firings).allMatch(firing -> firing.attempt() == 1);
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
-    assertThat(scene.timer.stats().failed()).isZero();
+    assertThat(scene.scheduler.stats().failed()).isZero();
   }
 
   @Test
@@ -181,7 +182,7 @@ class FailuresTest {
           firing.retryNotBefore(Instant.MAX);
           FAILS.handle(firing);
         };
-    scene.timer.schedule(spec("a").after(Duration.ZERO));
+    scene.scheduler.schedule(spec("a").after(Duration.ZERO));
     scene.kit.settle();
     assertThat(scene.info("a").fireAt()).hasValue(scene.kit.now().plus(Duration.ofDays(365)));
   }
@@ -189,14 +190,14 @@ class FailuresTest {
   @Test
   void aRetryTimeHasNoEffectOnASuccess() {
     scene.handler = firing -> firing.retryNotBefore(scene.kit.now().plusSeconds(300));
-    scene.timer.schedule(spec("a").every(Duration.ofSeconds(1)));
+    scene.scheduler.schedule(spec("a").every(Duration.ofSeconds(1)));
     scene.advance(2_000);
     assertThat(scene.fired).containsExactly("a@1000", "a@2000");
   }
 
   @Test
   void blocksATimerUntilANodeHasItsHandler() {
-    scene.timer.schedule(TimerSpec.of("shop", "a").handler("new").after(Duration.ofSeconds(1)));
+    scene.scheduler.schedule(TimerSpec.of("shop", "a").handler("new").after(Duration.ofSeconds(1)));
     scene.advance(2_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.BLOCKED);
     scene.kill();
@@ -210,7 +211,7 @@ class FailuresTest {
 
   @Test
   void repeatsEndsOfAttemptsWhoseAnswerWasLost() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(1)));
     int[] faults = new int[1];
     scene.store.faults(
         changes ->
@@ -224,7 +225,7 @@ class FailuresTest {
   @Tag("promise-42")
   void firesATimerWhoseAnswerWasLost() {
     scene.store.faults(changes -> FaultyStore.Fault.DONE_BUT_FAILED);
-    assertThatThrownBy(() -> scene.timer.schedule(spec("a").after(Duration.ofSeconds(1))))
+    assertThatThrownBy(() -> scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(1))))
         .isInstanceOfSatisfying(
             DurableTimerException.class,
             e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.UNKNOWN));
@@ -242,8 +243,9 @@ class FailuresTest {
             tries[0]++ == 0 ? FaultyStore.Fault.DONE_BUT_FAILED : FaultyStore.Fault.UNAVAILABLE);
     var result =
         scene
-            .timer
-            .scheduleAsync(spec("a").after(Duration.ofHours(1)).requestId("r"))
+            .scheduler
+            .async()
+            .schedule(spec("a").after(Duration.ofHours(1)).requestId("r"))
             .toCompletableFuture();
     scene.advance(1_000);
     assertThat(tries[0]).isGreaterThan(1);
@@ -257,8 +259,8 @@ class FailuresTest {
 
   @Test
   void oneRejectedChangeStopsNoOthers() {
-    scene.timer.schedule(spec("bad").after(Duration.ofSeconds(1)));
-    scene.timer.schedule(spec("good").after(Duration.ofSeconds(1)));
+    scene.scheduler.schedule(spec("bad").after(Duration.ofSeconds(1)));
+    scene.scheduler.schedule(spec("good").after(Duration.ofSeconds(1)));
     scene.store.faults(
         changes ->
             changes.stream().anyMatch(change -> change.key().id().equals("bad"))
@@ -270,11 +272,11 @@ class FailuresTest {
 
   @Test
   void refusesCallersWhileTheStoreIsUnavailableAndContinuesAfterwards() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(1)));
     scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
     scene.advance(10_000);
     assertThat(scene.fired).isEmpty();
-    assertThatThrownBy(() -> scene.timer.schedule(spec("b").after(Duration.ZERO)))
+    assertThatThrownBy(() -> scene.scheduler.schedule(spec("b").after(Duration.ZERO)))
         .isInstanceOfSatisfying(
             DurableTimerException.class,
             e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.STORE_UNAVAILABLE));

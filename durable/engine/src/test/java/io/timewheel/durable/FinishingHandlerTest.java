@@ -79,7 +79,7 @@ class FinishingHandlerTest {
     for (int i = 0; i < timers; i++) {
       specs.add(TimerSpec.of("shop", "t" + i).handler("batch").after(Duration.ZERO).retry(retry));
     }
-    var unused = scene.timer.scheduleAllAsync(specs);
+    var unused = scene.scheduler.async().scheduleAll(specs);
     scene.kit.settle();
   }
 
@@ -91,7 +91,7 @@ class FinishingHandlerTest {
   }
 
   private long number(TimerState state) {
-    return scene.timer.counts().getOrDefault("shop", Map.of()).getOrDefault(state, 0L);
+    return scene.scheduler.counts().getOrDefault("shop", Map.of()).getOrDefault(state, 0L);
   }
 
   @Test
@@ -99,9 +99,9 @@ class FinishingHandlerTest {
     schedule(10);
     assertThat(sizes).containsExactly(1, 1, MAX_BATCH, MAX_BATCH);
     assertThat(number(TimerState.COMPLETED)).isEqualTo(10);
-    assertThat(scene.timer.stats().fired()).isEqualTo(10);
-    assertThat(scene.timer.stats().succeeded()).isEqualTo(10);
-    assertThat(scene.timer.stats().running()).isZero();
+    assertThat(scene.scheduler.stats().fired()).isEqualTo(10);
+    assertThat(scene.scheduler.stats().succeeded()).isEqualTo(10);
+    assertThat(scene.scheduler.stats().running()).isZero();
   }
 
   @Test
@@ -121,7 +121,7 @@ class FinishingHandlerTest {
     schedule(6);
     assertThat(number(TimerState.COMPLETED)).isEqualTo(5);
     assertThat(scene.info("t3").lastError().orElseThrow()).contains("poison");
-    assertThat(scene.timer.stats().succeeded()).isEqualTo(5);
+    assertThat(scene.scheduler.stats().succeeded()).isEqualTo(5);
   }
 
   @Test
@@ -168,7 +168,7 @@ class FinishingHandlerTest {
     assertThat(number(TimerState.RETRYING)).isEqualTo(5);
     assertThat(number(TimerState.FAILED)).isOne();
     assertThat(scene.info("t3").lastError().orElseThrow()).contains("no random number");
-    assertThat(scene.timer.stats().running()).isZero();
+    assertThat(scene.scheduler.stats().running()).isZero();
   }
 
   @Test
@@ -177,7 +177,7 @@ class FinishingHandlerTest {
     handler =
         attempts -> {
           attempts.get(0).failed(new IllegalStateException("poison"));
-          recorded.add(scene.timer.stats().ownQueued());
+          recorded.add(scene.scheduler.stats().ownQueued());
           commit(attempts.subList(1, attempts.size()));
         };
     schedule(6);
@@ -195,24 +195,24 @@ class FinishingHandlerTest {
   @Test
   void attemptsThatTheExecutorHoldsAreGivenBackByAPause() {
     Deque<Runnable> work = new ArrayDeque<>();
-    DurableTimer timer = startWith(work::add);
+    DurableTimer scheduler = startWith(work::add);
     runAll(work); // the task of the start
-    timer.schedule(TimerSpec.of("shop", "held").handler("batch").after(Duration.ZERO));
+    scheduler.schedule(TimerSpec.of("shop", "held").handler("batch").after(Duration.ZERO));
     scene.kit.settle();
     assertThat(work).hasSize(1);
-    var unused = timer.pauseAsync("shop");
+    scheduler.namespace("shop").pause();
     scene.kit.settle();
     runAll(work);
     assertThat(sizes).isEmpty();
-    assertThat(timer.stats().running()).isZero();
-    assertThat(timer.get("shop", "held").orElseThrow().attempt()).isZero();
+    assertThat(scheduler.stats().running()).isZero();
+    assertThat(scheduler.timer("shop", "held").get().orElseThrow().attempt()).isZero();
   }
 
   @Test
   void attemptsThatTheExecutorRejectsAreHandledLater() {
     Deque<Runnable> work = new ArrayDeque<>();
     boolean[] full = new boolean[1];
-    DurableTimer timer =
+    DurableTimer scheduler =
         startWith(
             task -> {
               if (full[0]) {
@@ -222,15 +222,15 @@ class FinishingHandlerTest {
             });
     runAll(work); // the task of the start
     full[0] = true;
-    timer.schedule(TimerSpec.of("shop", "late").handler("batch").after(Duration.ZERO));
+    scheduler.schedule(TimerSpec.of("shop", "late").handler("batch").after(Duration.ZERO));
     scene.kit.settle();
     full[0] = false;
     assertThat(work).isEmpty();
     scene.kit.advanceBy(Duration.ofSeconds(1));
     runAll(work);
     assertThat(sizes).containsExactly(1);
-    assertThat(timer.stats().succeeded()).isOne();
-    assertThat(timer.stats().running()).isZero();
+    assertThat(scheduler.stats().succeeded()).isOne();
+    assertThat(scheduler.stats().running()).isZero();
   }
 
   @Test
@@ -239,15 +239,15 @@ class FinishingHandlerTest {
         attempts -> {
           commit(attempts);
           if (sizes.size() == 1) {
-            var unused = scene.timer.pauseAsync("shop");
+            scene.scheduler.namespace("shop").pause();
           }
         };
     schedule(6);
-    assertThat(scene.timer.stats().fired()).isLessThan(6);
-    var unused = scene.timer.resumeAsync("shop");
+    assertThat(scene.scheduler.stats().fired()).isLessThan(6);
+    scene.scheduler.namespace("shop").resume();
     scene.kit.settle();
     assertThat(number(TimerState.COMPLETED)).isEqualTo(6);
-    assertThat(scene.timer.stats().fired()).isEqualTo(6);
+    assertThat(scene.scheduler.stats().fired()).isEqualTo(6);
   }
 
   /** As {@code ScheduleTest.aRunThatIsPostponedAgainDropsNoRunUntilTheScheduleContinues}. */
@@ -260,9 +260,9 @@ class FinishingHandlerTest {
           Change end = sizes.size() <= 2 ? attempt.rescheduled(later) : attempt.success();
           attempt.recorded(store.commit(List.of(end)).get(0));
         };
-    scene.timer.schedule(TimerSpec.of("shop", "a").handler("batch").every(Duration.ofHours(1)));
+    scene.scheduler.schedule(TimerSpec.of("shop", "a").handler("batch").every(Duration.ofHours(1)));
     scene.kit.advanceBy(Duration.ofMinutes(375)); // fires at 60, 215, 370 and 370
     assertThat(sizes).hasSize(4);
-    assertThat(scene.timer.stats().skipped()).isEqualTo(4); // at 120, 180, 240 and 300
+    assertThat(scene.scheduler.stats().skipped()).isEqualTo(4); // at 120, 180, 240 and 300
   }
 }

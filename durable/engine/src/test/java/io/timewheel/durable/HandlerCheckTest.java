@@ -53,43 +53,43 @@ class HandlerCheckTest {
 
   @Test
   void warnsOnceForEachUnknownHandler() {
-    DurableTimer timer = kit.start(InMemoryTimerStore.create(), HandlerCheckTest::settings);
-    timer.schedule(spec("h"));
-    timer.schedule(spec("host:example.org"));
-    timer.schedule(TimerSpec.of("ns", "q").queue("typo").after(Duration.ZERO));
+    DurableTimer scheduler = kit.start(InMemoryTimerStore.create(), HandlerCheckTest::settings);
+    scheduler.schedule(spec("h"));
+    scheduler.schedule(spec("host:example.org"));
+    scheduler.schedule(TimerSpec.of("ns", "q").queue("typo").after(Duration.ZERO));
     assertThat(log.lines()).isEmpty();
     for (int i = 0; i < 3; i++) {
-      timer.schedule(spec("typo"));
-      timer.scheduleAll(List.of(spec("typo"), spec("other")));
+      scheduler.schedule(spec("typo"));
+      scheduler.scheduleAll(List.of(spec("typo"), spec("other")));
     }
     assertThat(log.lines()).hasSize(2);
     assertThat(log.lines().get(0)).contains("ns/for-typo", "\"typo\"", "no live node has");
     assertThat(log.lines().get(1)).contains("\"other\"");
-    timer.preview(spec("third"), 1);
+    scheduler.preview(spec("third"), 1);
     assertThat(log.lines()).hasSize(2);
   }
 
   @Test
   void warnsOfAThousandHandlersAtMost() {
-    DurableTimer timer = kit.start(InMemoryTimerStore.create(), HandlerCheckTest::settings);
+    DurableTimer scheduler = kit.start(InMemoryTimerStore.create(), HandlerCheckTest::settings);
     for (int i = 0; i < 1_100; i++) {
-      timer.schedule(spec("typo" + i));
+      scheduler.schedule(spec("typo" + i));
     }
     assertThat(log.lines()).hasSize(1_000);
   }
 
   @Test
   void refusesUnknownHandlersInTheStrictMode() {
-    DurableTimer timer = strict();
-    timer.schedule(spec("h"));
-    timer.schedule(spec("host:example.org"));
-    assertThatThrownBy(() -> timer.schedule(spec("typo")))
+    DurableTimer scheduler = strict();
+    scheduler.schedule(spec("h"));
+    scheduler.schedule(spec("host:example.org"));
+    assertThatThrownBy(() -> scheduler.schedule(spec("typo")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("ns/for-typo: no live node has the handler \"typo\" (expected: ");
-    var results = timer.scheduleAll(List.of(spec("typo"), spec("h")));
+    var results = scheduler.scheduleAll(List.of(spec("typo"), spec("h")));
     assertThat(results.get(0).error()).isNotNull();
     assertThat(results.get(1).error()).isNull();
-    assertThat(timer.get("ns", "for-typo")).isEmpty();
+    assertThat(scheduler.timer("ns", "for-typo").get()).isEmpty();
     assertThat(log.lines()).isEmpty();
   }
 
@@ -97,12 +97,12 @@ class HandlerCheckTest {
   void checksNothingBeforeTheStart() {
     DurableTimerBuilder builder =
         DurableTimer.builder(InMemoryTimerStore.create()).strictHandlers(true);
-    try (DurableTimer timer = builder.build()) {
-      timer.schedule(spec("added"));
+    try (DurableTimer scheduler = builder.build()) {
+      scheduler.schedule(spec("added"));
       builder.handler("added", firing -> {});
-      timer.start();
-      timer.schedule(spec("added"));
-      assertThatThrownBy(() -> timer.schedule(spec("typo")))
+      scheduler.start();
+      scheduler.schedule(spec("added"));
+      assertThatThrownBy(() -> scheduler.schedule(spec("typo")))
           .isInstanceOf(IllegalArgumentException.class);
     }
   }

@@ -90,7 +90,7 @@ class HandlerClusterTest {
   }
 
   private TimerInfo get(String id) {
-    return client.get("ns", id).orElseThrow();
+    return client.timer("ns", id).get().orElseThrow();
   }
 
   private List<Attempt.End> ends(String id) {
@@ -123,7 +123,9 @@ class HandlerClusterTest {
   private void consume(String node, DurableTimer server) {
     var unused =
         server
-            .claim("ns", "q", 100, Duration.ofMinutes(5), Duration.ofSeconds(20))
+            .async()
+            .queue("ns", "q")
+            .claim(100, Duration.ofMinutes(5), Duration.ofSeconds(20))
             .thenAccept(
                 firings -> {
                   for (QueueFiring firing : firings) {
@@ -367,12 +369,12 @@ class HandlerClusterTest {
     client.schedule(spec("t"));
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(get("t").state()).isEqualTo(TimerState.RUNNING);
-    owner.pause("ns");
+    owner.namespace("ns").pause();
     runAll(handlerThreads);
     kit.advanceBy(Duration.ofMinutes(1));
     runAll(handlerThreads);
     assertThat(fired).isEmpty();
-    owner.resume("ns");
+    owner.namespace("ns").resume();
     kit.advanceBy(Duration.ofSeconds(1));
     runAll(handlerThreads);
     assertThat(fired).singleElement().satisfies(line -> assertThat(line).startsWith("B t 1 @"));
@@ -620,12 +622,13 @@ class HandlerClusterTest {
     client.schedule(spec("replaced").after(Duration.ZERO));
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(get("cancelled").state()).isEqualTo(TimerState.READY);
-    assertThat(client.cancel("ns", "cancelled").outcome())
+    assertThat(client.timer("ns", "cancelled").cancel().outcome())
         .isEqualTo(CancelResult.Outcome.CANCELLED);
     client.schedule(spec("replaced").handler("a").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).hasSize(2).anyMatch(line -> line.startsWith("A replaced 1 @"));
-    assertThat(client.cancel("ns", "blocker").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
+    assertThat(client.timer("ns", "blocker").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.RUNNING);
   }
 
   @Test
@@ -637,10 +640,10 @@ class HandlerClusterTest {
     client.schedule(spec("t"));
     client.schedule(TimerSpec.of("other", "u").handler("b").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofMillis(900)); // before it becomes ready
-    b.pause("ns");
+    b.namespace("ns").pause();
     kit.advanceBy(Duration.ofSeconds(5));
     assertThat(fired).hasSize(1).allMatch(line -> line.startsWith("B u "));
-    b.resume("ns");
+    b.namespace("ns").resume();
     kit.advanceBy(Duration.ofMinutes(2));
     assertThat(fired).hasSize(2);
   }
@@ -690,7 +693,11 @@ class HandlerClusterTest {
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(fired).containsExactly("B t 1 @1000");
     var claim =
-        client.claim("ns", "b", 10, Duration.ofMinutes(1), Duration.ZERO).toCompletableFuture();
+        client
+            .async()
+            .queue("ns", "b")
+            .claim(10, Duration.ofMinutes(1), Duration.ZERO)
+            .toCompletableFuture();
     kit.settle();
     assertThat(claim.join()).extracting(each -> each.firing().id()).containsExactly("q");
   }

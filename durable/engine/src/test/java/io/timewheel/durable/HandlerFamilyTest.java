@@ -113,7 +113,7 @@ class HandlerFamilyTest {
   }
 
   private void start(String id, String handler) {
-    scene.timer.schedule(Scene.spec(id).handler(handler).after(Duration.ZERO));
+    scene.scheduler.schedule(Scene.spec(id).handler(handler).after(Duration.ZERO));
     scene.kit.settle();
   }
 
@@ -173,7 +173,7 @@ class HandlerFamilyTest {
       start(name + 2, "host:" + name);
     }
     assertThat(calls).containsOnlyKeys("a1", "b1", "c1");
-    assertThat(scene.timer.stats().running()).isEqualTo(3);
+    assertThat(scene.scheduler.stats().running()).isEqualTo(3);
     complete("b1"); // b2 has waited longer than d1; a2 can only use the slot of a1
     assertThat(calls).containsOnlyKeys("a1", "b1", "c1", "b2");
     complete("b2");
@@ -183,8 +183,8 @@ class HandlerFamilyTest {
     for (String id : new String[] {"e1", "a1", "c1", "d2", "e2", "a2", "c2"}) {
       complete(id);
     }
-    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
-    assertThat(scene.timer.stats().waiting()).isZero();
+    assertThat(scene.scheduler.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
+    assertThat(scene.scheduler.stats().waiting()).isZero();
   }
 
   @Test
@@ -193,11 +193,11 @@ class HandlerFamilyTest {
       start(name, "host:" + name);
     }
     scene.advance(3_600_000);
-    assertThat(scene.timer.get("shop", "d").orElseThrow().attempts()).isEmpty();
-    assertThat(scene.timer.get("shop", "d").orElseThrow().attempt()).isZero();
+    assertThat(scene.scheduler.timer("shop", "d").get().orElseThrow().attempts()).isEmpty();
+    assertThat(scene.scheduler.timer("shop", "d").get().orElseThrow().attempt()).isZero();
     complete("a");
     assertThat(calls).containsKey("d");
-    assertThat(scene.timer.get("shop", "d").orElseThrow().attempt()).isEqualTo(1);
+    assertThat(scene.scheduler.timer("shop", "d").get().orElseThrow().attempt()).isEqualTo(1);
   }
 
   @Test
@@ -205,10 +205,10 @@ class HandlerFamilyTest {
     for (String name : new String[] {"a", "b", "c", "d", "e"}) {
       start(name, "host:" + name);
     }
-    scene.timer.cancel("shop", "d");
+    scene.scheduler.timer("shop", "d").cancel();
     complete("a");
     assertThat(calls).containsOnlyKeys("a", "b", "c", "e");
-    assertThat(scene.timer.stats().waiting()).isZero();
+    assertThat(scene.scheduler.stats().waiting()).isZero();
   }
 
   @Test
@@ -216,10 +216,10 @@ class HandlerFamilyTest {
     for (String name : new String[] {"a", "b", "c", "d", "e"}) {
       start(name, "host:" + name);
     }
-    scene.timer.cancel("shop", "d");
-    assertThat(scene.timer.stats().waiting()).isEqualTo(2);
+    scene.scheduler.timer("shop", "d").cancel();
+    assertThat(scene.scheduler.stats().waiting()).isEqualTo(2);
     scene.advance(60_000);
-    assertThat(scene.timer.stats().waiting()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().waiting()).isEqualTo(1);
   }
 
   // Slots that throw
@@ -279,16 +279,16 @@ class HandlerFamilyTest {
     for (String name : new String[] {"a", "b", "c", "d", "e"}) {
       start(name, "host:" + name);
     }
-    scene.timer.close();
+    scene.scheduler.close();
     scene.reopen();
     scene.kit.settle();
-    assertThat(scene.timer.stats().running()).isEqualTo(3);
-    assertThat(scene.timer.counts().get("shop").get(TimerState.FAILED)).isNull();
+    assertThat(scene.scheduler.stats().running()).isEqualTo(3);
+    assertThat(scene.scheduler.counts().get("shop").get(TimerState.FAILED)).isNull();
     for (int i = 0; i < 5; i++) {
       calls.values().forEach(call -> call.complete(null));
       scene.kit.settle();
     }
-    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
+    assertThat(scene.scheduler.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
   }
 
   @Test
@@ -298,7 +298,8 @@ class HandlerFamilyTest {
     DurableTimer ignorant = kit.start(store, builder -> {});
     ignorant.schedule(Scene.spec("p").handler("host:z").after(Duration.ZERO));
     kit.settle();
-    assertThat(ignorant.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.BLOCKED);
+    assertThat(ignorant.timer("shop", "p").get().orElseThrow().state())
+        .isEqualTo(TimerState.BLOCKED);
     kit.close(ignorant);
     DurableTimer knowing =
         kit.start(
@@ -306,6 +307,7 @@ class HandlerFamilyTest {
             builder -> builder.handlers("host:", remote, 1, HandlerSlots.atMost(1), null));
     calls.get("p").complete(null);
     kit.settle();
-    assertThat(knowing.get("shop", "p").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(knowing.timer("shop", "p").get().orElseThrow().state())
+        .isEqualTo(TimerState.COMPLETED);
   }
 }

@@ -39,7 +39,7 @@ class HeldTimersTest {
   private final InMemoryTimerStore data = InMemoryTimerStore.create();
   private int maxBatch = 1_000;
   private RuntimeException failure;
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       stand.start(
           new ForwardingTimerStore(data) {
             @Override
@@ -84,11 +84,14 @@ class HeldTimersTest {
   }
 
   private CompletableFuture<ScheduleResult> schedule(String id) {
-    return timer.scheduleAsync(Scene.spec(id).after(Duration.ofHours(1))).toCompletableFuture();
+    return scheduler
+        .async()
+        .schedule(Scene.spec(id).after(Duration.ofHours(1)))
+        .toCompletableFuture();
   }
 
   private CompletableFuture<CancelResult> cancel(String id) {
-    return timer.cancelAsync("shop", id).toCompletableFuture();
+    return scheduler.async().timer("shop", id).cancel().toCompletableFuture();
   }
 
   private void advance(long millis) {
@@ -119,11 +122,11 @@ class HeldTimersTest {
     assertThat(asked).as("all, then all except the held one").hasSize(2);
     assertThat(others).allMatch(CompletableFuture::isDone);
     assertThat(waiting).isNotDone();
-    assertThat(timer.stats().queued()).isOne();
+    assertThat(scheduler.stats().queued()).isOne();
     held.clear();
     advance(LONGEST_WAIT_MILLIS);
     assertThat(waiting).isCompleted();
-    assertThat(timer.stats().queued()).isZero();
+    assertThat(scheduler.stats().queued()).isZero();
   }
 
   @Test
@@ -166,7 +169,7 @@ class HeldTimersTest {
     asked.clear();
     advance(2 * LIMIT_MILLIS);
     assertThat(asked).as("nothing is left to try").isEmpty();
-    assertThat(timer.stats().queued()).isZero();
+    assertThat(scheduler.stats().queued()).isZero();
   }
 
   @Test
@@ -182,7 +185,7 @@ class HeldTimersTest {
     assertThat(waiting).noneMatch(CompletableFuture::isDone);
     advance(2 * LONGEST_WAIT_MILLIS);
     waiting.forEach(HeldTimersTest::assertBusy);
-    assertThat(timer.stats().queued()).isZero();
+    assertThat(scheduler.stats().queued()).isZero();
     asked.clear();
     advance(LIMIT_MILLIS);
     assertThat(asked).as("nothing is left to try").isEmpty();
@@ -243,7 +246,7 @@ class HeldTimersTest {
     held.clear();
     advance(LONGEST_WAIT_MILLIS);
     assertThat(waiting).allMatch(CompletableFuture::isDone);
-    assertThat(timer.stats().queued()).isZero();
+    assertThat(scheduler.stats().queued()).isZero();
   }
 
   @Test
@@ -267,7 +270,7 @@ class HeldTimersTest {
     CompletableFuture<?> refusedBefore = schedule("x149");
     stand.settle();
     assertThat(refusedBefore).isCompleted();
-    assertThat(timer.stats().queued()).isZero();
+    assertThat(scheduler.stats().queued()).isZero();
   }
 
   @Test
@@ -289,12 +292,12 @@ class HeldTimersTest {
     CompletableFuture<?> later = schedule("x");
     advance(LONGEST_WAIT_MILLIS);
     assertThat(later).isCompleted();
-    assertThat(timer.stats().queued()).isZero();
+    assertThat(scheduler.stats().queued()).isZero();
   }
 
   @Test
   void theEndOfAnAttemptWaitsWithoutLimit() {
-    timer.schedule(Scene.spec("x").after(Duration.ofMillis(100)));
+    scheduler.schedule(Scene.spec("x").after(Duration.ofMillis(100)));
     advance(50);
     Duration claimedAhead = Duration.ofMillis(50);
     stand.handlers.execute(() -> hold("x")); // after the claim, before the end
@@ -313,7 +316,7 @@ class HeldTimersTest {
     stand.settle();
     CompletableFuture<?> second = schedule("x");
     stand.settle();
-    timer.close(Duration.ZERO);
+    scheduler.close(Duration.ZERO);
     stand.settle();
     for (CompletableFuture<?> call : List.of(first, second)) {
       assertThatThrownBy(() -> call.getNow(null))

@@ -24,7 +24,7 @@ class InterruptTest {
   private final CountDownLatch gate = new CountDownLatch(1);
   private final AtomicReference<DurableTimerException> failure = new AtomicReference<>();
   private final AtomicBoolean interruptedStill = new AtomicBoolean();
-  private DurableTimer timer =
+  private DurableTimer scheduler =
       DurableTimer.builder(store).handler("h", firing -> {}).queueCapacity(1, false).start();
 
   private void holdCommits() {
@@ -39,7 +39,7 @@ class InterruptTest {
   @AfterEach
   void close() {
     gate.countDown();
-    timer.close();
+    scheduler.close();
   }
 
   private static TimerSpec spec(String id) {
@@ -48,7 +48,7 @@ class InterruptTest {
 
   private void scheduleAndRecordFailure(String id) {
     try {
-      timer.schedule(spec(id));
+      scheduler.schedule(spec(id));
     } catch (DurableTimerException e) {
       failure.set(e);
       interruptedStill.set(Thread.currentThread().isInterrupted());
@@ -66,16 +66,16 @@ class InterruptTest {
     assertThat(failure.get()).hasMessageContaining("interrupted");
     assertThat(interruptedStill).isTrue();
     gate.countDown();
-    timer.close();
+    scheduler.close();
     assertThat(data.reopen().get(new TimerKey("ns", "a"))).isNotNull(); // in fact committed
   }
 
   @Test
   void aCallThatWaitsForRoomHasChangedNothing() throws InterruptedException {
     holdCommits();
-    timer.scheduleAsync(spec("committing"));
+    scheduler.async().schedule(spec("committing"));
     Threads.await(committing);
-    timer.scheduleAsync(spec("waiting"));
+    scheduler.async().schedule(spec("waiting"));
     Thread caller = Threads.startAndAwaitWaiting(() -> scheduleAndRecordFailure("a"));
     caller.interrupt();
     caller.join();
@@ -83,19 +83,19 @@ class InterruptTest {
     assertThat(failure.get()).hasMessageContaining("interrupted");
     assertThat(interruptedStill).isTrue();
     gate.countDown();
-    timer.close();
+    scheduler.close();
     assertThat(data.reopen().get(new TimerKey("ns", "a"))).isNull();
     assertThat(data.reopen().get(new TimerKey("ns", "waiting"))).isNotNull();
   }
 
   @Test
   void aTimeoutEndsAHandlerThatWaitsForTheStore() {
-    timer.close();
+    scheduler.close();
     data = data.reopen();
     store = new FaultyStore(data);
     CountDownLatch ended = new CountDownLatch(1);
     DurableTimer[] self = new DurableTimer[1];
-    timer =
+    scheduler =
         DurableTimer.builder(store)
             .handler(
                 "h",
@@ -110,16 +110,16 @@ class InterruptTest {
                 1,
                 Duration.ofMillis(50))
             .build();
-    self[0] = timer;
-    timer.schedule(
+    self[0] = scheduler;
+    scheduler.schedule(
         TimerSpec.of("ns", "a")
             .handler("h")
             .after(Duration.ZERO)
             .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
-    timer.start();
+    scheduler.start();
     Threads.await(ended); // although the store has not answered
     gate.countDown();
-    timer.close();
+    scheduler.close();
     assertThat(data.reopen().get(new TimerKey("ns", "a")).state()).isEqualTo(TimerState.FAILED);
   }
 }

@@ -26,17 +26,17 @@ class JitterTest {
   private final DurableTestkit kit = DurableTestkit.create();
   private InMemoryTimerStore store = InMemoryTimerStore.create();
   private final List<Firing> firings = new ArrayList<>();
-  private DurableTimer timer = start();
+  private DurableTimer scheduler = start();
 
   private DurableTimer start() {
     return kit.start(store, builder -> builder.handler("h", firings::add));
   }
 
   private void sleep(Duration duration) {
-    kit.kill(timer);
+    kit.kill(scheduler);
     kit.advanceBy(duration);
     store = store.reopen();
-    timer = start();
+    scheduler = start();
     kit.settle();
   }
 
@@ -50,7 +50,7 @@ class JitterTest {
 
   /** Returns the delay of the runs of a timer relative to runs without jitter. */
   private Duration offset(String id) {
-    return Duration.between(START, timer.preview(hourly(id), 1).get(0)).minus(HOUR);
+    return Duration.between(START, scheduler.preview(hourly(id), 1).get(0)).minus(HOUR);
   }
 
   private List<Instant> runs() {
@@ -62,9 +62,9 @@ class JitterTest {
     Duration a = offset("a");
     Duration b = offset("b");
     assertThat(a).isBetween(Duration.ZERO, JITTER).isNotEqualTo(b);
-    timer.schedule(hourly("a"));
-    timer.schedule(spec("b").cron("0 * * * *", ZoneOffset.UTC));
-    assertThat(timer.get("ns", "a").orElseThrow().next(2))
+    scheduler.schedule(hourly("a"));
+    scheduler.schedule(spec("b").cron("0 * * * *", ZoneOffset.UTC));
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().next(2))
         .containsExactly(START.plus(HOUR).plus(a), START.plus(HOUR.multipliedBy(2)).plus(a));
     kit.advanceBy(Duration.ofMinutes(179));
     assertThat(runs())
@@ -79,30 +79,31 @@ class JitterTest {
 
   @Test
   void theSameTimerIsUnchangedAndAnotherJitterReplacesIt() {
-    timer.schedule(hourly("a"));
-    assertThat(timer.schedule(hourly("a")).outcome()).isEqualTo(Outcome.UNCHANGED);
-    assertThat(timer.schedule(hourly("a").jitter(JITTER.plusMillis(1))).outcome())
+    scheduler.schedule(hourly("a"));
+    assertThat(scheduler.schedule(hourly("a")).outcome()).isEqualTo(Outcome.UNCHANGED);
+    assertThat(scheduler.schedule(hourly("a").jitter(JITTER.plusMillis(1))).outcome())
         .isEqualTo(Outcome.REPLACED);
-    assertThat(timer.schedule(TimerSpec.of("ns", "a").handler("h").every(HOUR)).outcome())
+    assertThat(scheduler.schedule(TimerSpec.of("ns", "a").handler("h").every(HOUR)).outcome())
         .isEqualTo(Outcome.REPLACED);
-    assertThat(timer.get("ns", "a").orElseThrow().jitter()).isEmpty();
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().jitter()).isEmpty();
   }
 
   @Test
   void theOffsetStaysOnAnotherNodeAndAfterAReplacement() {
     Duration offset = offset("a");
-    timer.schedule(hourly("a"));
+    scheduler.schedule(hourly("a"));
     sleep(Duration.ofMinutes(1));
-    assertThat(timer.get("ns", "a").orElseThrow().dueAt()).isEqualTo(START.plus(HOUR).plus(offset));
-    timer.schedule(hourly("a").payload(new byte[] {1}));
-    assertThat(timer.get("ns", "a").orElseThrow().dueAt())
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().dueAt())
+        .isEqualTo(START.plus(HOUR).plus(offset));
+    scheduler.schedule(hourly("a").payload(new byte[] {1}));
+    assertThat(scheduler.timer("ns", "a").get().orElseThrow().dueAt())
         .isEqualTo(kit.now().plus(HOUR).plus(offset));
   }
 
   @Test
   void aTimerReturnsItsJitterApartFromItsRecurrence() {
-    timer.schedule(spec("a").cron("0 9 * * *", ZoneId.of("Europe/Berlin")));
-    TimerInfo info = timer.get("ns", "a").orElseThrow();
+    scheduler.schedule(spec("a").cron("0 9 * * *", ZoneId.of("Europe/Berlin")));
+    TimerInfo info = scheduler.timer("ns", "a").get().orElseThrow();
     assertThat(info.jitter()).contains(JITTER);
     assertThat(info.recurrence()).isEqualTo("cron 0 9 * * * Europe/Berlin");
   }
@@ -110,9 +111,9 @@ class JitterTest {
   @Test
   void missedRunsAreThoseOfTheMovedTimes() {
     Duration a = offset("a");
-    timer.schedule(hourly("a"));
-    timer.schedule(hourly("b").missed(MissedRuns.SKIP));
-    timer.schedule(hourly("c").missed(MissedRuns.FIRE_ALL));
+    scheduler.schedule(hourly("a"));
+    scheduler.schedule(hourly("b").missed(MissedRuns.SKIP));
+    scheduler.schedule(hourly("c").missed(MissedRuns.FIRE_ALL));
     Duration c = offset("c");
     sleep(Duration.ofMinutes(210));
     assertThat(runs())
@@ -122,18 +123,18 @@ class JitterTest {
             START.plus(HOUR.multipliedBy(2)).plus(c),
             START.plus(HOUR.multipliedBy(3)).plus(c));
     assertThat(firings).allSatisfy(firing -> assertThat(firing.isCatchUp()).isTrue());
-    assertThat(timer.get("ns", "b").orElseThrow().dueAt())
+    assertThat(scheduler.timer("ns", "b").get().orElseThrow().dueAt())
         .isEqualTo(START.plus(HOUR.multipliedBy(4)).plus(offsetOfB()));
   }
 
   private Duration offsetOfB() {
-    return Duration.between(kit.now().plus(HOUR), timer.preview(hourly("b"), 1).get(0));
+    return Duration.between(kit.now().plus(HOUR), scheduler.preview(hourly("b"), 1).get(0));
   }
 
   @Test
   void theGraceCountsFromTheMovedTime() {
     Duration offset = offset("a");
-    timer.schedule(hourly("a").missed(MissedRuns.SKIP).grace(Duration.ofMinutes(5)));
+    scheduler.schedule(hourly("a").missed(MissedRuns.SKIP).grace(Duration.ofMinutes(5)));
     sleep(HOUR.plus(offset).plusMinutes(4));
     assertThat(runs()).containsExactly(START.plus(HOUR).plus(offset));
     assertThat(firings.get(0).isCatchUp()).isFalse();
@@ -142,13 +143,13 @@ class JitterTest {
   @Test
   void aRunByHandAndAPauseDoNotChangeTheSchedule() {
     Duration offset = offset("a");
-    timer.schedule(hourly("a"));
-    timer.runNow("ns", "a");
+    scheduler.schedule(hourly("a"));
+    scheduler.timer("ns", "a").runNow();
     kit.settle();
     assertThat(firings).hasSize(1);
-    timer.pause("ns", "a");
+    scheduler.timer("ns", "a").pause();
     kit.advanceBy(Duration.ofMinutes(30));
-    timer.resume("ns", "a");
+    scheduler.timer("ns", "a").resume();
     kit.advanceBy(Duration.ofMinutes(60));
     assertThat(runs()).hasSize(2).endsWith(START.plus(HOUR).plus(offset));
   }
@@ -157,26 +158,27 @@ class JitterTest {
   void aGivenFirstRunIsDelayedToo() {
     Instant first = START.plus(Duration.ofDays(2));
     Duration offset = offset("a");
-    assertThat(timer.preview(hourly("a").at(first), 2))
+    assertThat(scheduler.preview(hourly("a").at(first), 2))
         .containsExactly(first.plus(offset), first.plus(offset).plus(HOUR));
   }
 
   @Test
   void aJitterIsWithinItsBounds() {
-    assertThatThrownBy(() -> timer.schedule(hourly("a").jitter(Duration.ZERO)))
+    assertThatThrownBy(() -> scheduler.schedule(hourly("a").jitter(Duration.ZERO)))
         .hasMessage("jitter: PT0S; expected more than zero");
-    assertThatThrownBy(() -> timer.schedule(hourly("a").jitter(HOUR.plusMillis(1))))
+    assertThatThrownBy(() -> scheduler.schedule(hourly("a").jitter(HOUR.plusMillis(1))))
         .hasMessage("jitter: PT1H0.001S is too long (maximum: PT1H, the period)");
     assertThatThrownBy(
             () ->
-                timer.schedule(hourly("a").every(Duration.ofDays(9)).jitter(Duration.ofHours(25))))
+                scheduler.schedule(
+                    hourly("a").every(Duration.ofDays(9)).jitter(Duration.ofHours(25))))
         .hasMessage("jitter: PT25H is too long (maximum: PT24H)");
     for (TimerSpec once :
         List.of(spec("a").after(HOUR), spec("a").at(START), spec("a").fixedDelay(HOUR))) {
-      assertThatThrownBy(() -> timer.schedule(once))
+      assertThatThrownBy(() -> scheduler.schedule(once))
           .isInstanceOf(InvalidArgumentException.class)
           .hasMessageContaining("(expected: only with a fixed rate or a cron)");
     }
-    assertThat(timer.schedule(hourly("a").jitter(HOUR)).outcome()).isEqualTo(Outcome.CREATED);
+    assertThat(scheduler.schedule(hourly("a").jitter(HOUR)).outcome()).isEqualTo(Outcome.CREATED);
   }
 }

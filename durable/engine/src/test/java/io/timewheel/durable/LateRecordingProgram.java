@@ -31,7 +31,7 @@ public final class LateRecordingProgram {
   }
 
   private static void fire(String id) {
-    SCENE.timer.schedule(TimerSpec.of("ns", id).handler("h").after(Duration.ofSeconds(1)));
+    SCENE.scheduler.schedule(TimerSpec.of("ns", id).handler("h").after(Duration.ofSeconds(1)));
     SCENE.kit.advanceBy(Duration.ofSeconds(1));
   }
 

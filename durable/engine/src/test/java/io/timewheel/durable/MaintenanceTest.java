@@ -32,8 +32,8 @@ class MaintenanceTest {
             return super.releasable(shard, handlers, namespaces, after, limit);
           }
         };
-    DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
-    timer.schedule(TimerSpec.of("ns", "later").handler("h").after(Duration.ofHours(1)));
+    DurableTimer scheduler = kit.start(store, builder -> builder.handler("h", firing -> {}));
+    scheduler.schedule(TimerSpec.of("ns", "later").handler("h").after(Duration.ofHours(1)));
 
     kit.advanceBy(Duration.ofMinutes(10));
 
@@ -53,10 +53,10 @@ class MaintenanceTest {
             return super.releasable(shard, handlers, namespaces, after, limit);
           }
         };
-    DurableTimer timer = kit.start(store, builder -> builder.handler("h", firing -> {}));
-    timer.schedule(TimerSpec.of("ns", "blocked").handler("unknown").after(Duration.ZERO));
-    timer.schedule(TimerSpec.of("ns", "paused").handler("h").after(Duration.ofHours(1)));
-    timer.pause("ns", "paused");
+    DurableTimer scheduler = kit.start(store, builder -> builder.handler("h", firing -> {}));
+    scheduler.schedule(TimerSpec.of("ns", "blocked").handler("unknown").after(Duration.ZERO));
+    scheduler.schedule(TimerSpec.of("ns", "paused").handler("h").after(Duration.ofHours(1)));
+    scheduler.timer("ns", "paused").pause();
     kit.advanceBy(Duration.ofMinutes(50));
     assertThat(pages).hasValue(0);
   }
@@ -102,28 +102,28 @@ class MaintenanceTest {
             return super.releasable(shard, handlers, namespaces, after, limit);
           }
         };
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(slow).handler("h", firing -> fired.countDown()).start();
     fired.await(); // although blocked timers are being read
     gate.countDown();
-    timer.close();
+    scheduler.close();
   }
 
   @Test
   void releasesTimersIfFinishedOnesAreRetainedForever() {
     DurableTestkit kit = DurableTestkit.create();
     List<String> fired = new ArrayList<>();
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(
             InMemoryTimerStore.create(),
             builder ->
                 builder
                     .handler("h", firing -> fired.add(firing.id()))
                     .retain(ChronoUnit.FOREVER.getDuration(), Long.MAX_VALUE));
-    timer.pause("ns");
-    timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    scheduler.namespace("ns").pause();
+    scheduler.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(5));
-    timer.resume("ns");
+    scheduler.namespace("ns").resume();
     kit.settle();
     assertThat(fired).containsExactly("a");
   }
@@ -139,12 +139,12 @@ class MaintenanceTest {
             throw new StoreException(StoreException.Kind.REJECTED, "a bad record", null);
           }
         };
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(store, builder -> builder.handler("h", firing -> fired.add(firing.id())));
-    timer.pause("ns");
-    timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
+    scheduler.namespace("ns").pause();
+    scheduler.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(5));
-    timer.resume("ns");
+    scheduler.namespace("ns").resume();
     kit.settle();
     assertThat(fired).containsExactly("a");
   }

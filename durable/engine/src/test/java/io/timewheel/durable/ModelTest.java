@@ -64,7 +64,7 @@ class ModelTest {
     private final Map<String, Long> due = new TreeMap<>();
     private final Map<String, Long> paused = new HashMap<>();
     private final Map<String, CancelResult.Outcome> finished = new HashMap<>();
-    private DurableTimer timer = start();
+    private DurableTimer scheduler = start();
 
     private DurableTimer start() {
       return kit.start(store, builder -> builder.handler("h", this::handle).maxWindow(16));
@@ -94,7 +94,7 @@ class ModelTest {
         case SCHEDULE -> {
           boolean pending = due.containsKey(id) || paused.containsKey(id);
           ScheduleResult result =
-              timer.schedule(
+              scheduler.schedule(
                   TimerSpec.of("ns", id).handler("h").after(Duration.ofMillis(op.millis())));
           assertThat(result.outcome())
               .isEqualTo(
@@ -104,18 +104,19 @@ class ModelTest {
           due.put(id, now() + op.millis());
         }
         case REPLACE_A_VERSION -> {
-          long version = timer.get("ns", id).map(TimerInfo::version).orElse(1L);
+          long version = scheduler.timer("ns", id).get().map(TimerInfo::version).orElse(1L);
           TimerSpec spec =
               TimerSpec.of("ns", id)
                   .handler("h")
                   .after(Duration.ofMillis(op.millis()))
                   .onlyIfVersion(version);
           if (due.containsKey(id) || paused.remove(id) != null) {
-            assertThat(timer.schedule(spec).outcome()).isEqualTo(ScheduleResult.Outcome.REPLACED);
+            assertThat(scheduler.schedule(spec).outcome())
+                .isEqualTo(ScheduleResult.Outcome.REPLACED);
             due.put(id, now() + op.millis());
           } else {
             Reason reason = finished.containsKey(id) ? Reason.FINISHED : Reason.VERSION_DIFFERS;
-            assertThatThrownBy(() -> timer.schedule(spec))
+            assertThatThrownBy(() -> scheduler.schedule(spec))
                 .isInstanceOfSatisfying(
                     DurableTimerException.class, e -> assertThat(e.reason()).isEqualTo(reason));
           }
@@ -126,12 +127,12 @@ class ModelTest {
           if (wasDue != null || wasPaused != null) {
             finished.put(id, CancelResult.Outcome.CANCELLED);
           }
-          assertThat(timer.cancel("ns", id).outcome())
+          assertThat(scheduler.timer("ns", id).cancel().outcome())
               .isEqualTo(finished.getOrDefault(id, CancelResult.Outcome.NOT_FOUND));
         }
         case MOVE -> {
           VerbResult result =
-              timer.move(new TimerKey("ns", id), kit.now().plusMillis(op.millis()), 0);
+              scheduler.timer(new TimerKey("ns", id)).move(kit.now().plusMillis(op.millis()));
           if (due.containsKey(id)) {
             assertThat(result).isEqualTo(VerbResult.DONE);
             due.put(id, now() + op.millis());
@@ -140,24 +141,24 @@ class ModelTest {
           }
         }
         case PAUSE -> {
-          timer.pause("ns", id);
+          scheduler.timer("ns", id).pause();
           if (due.containsKey(id)) {
             paused.put(id, due.remove(id));
           }
         }
         case RESUME -> {
-          timer.resume("ns", id);
+          scheduler.timer("ns", id).resume();
           if (paused.containsKey(id)) {
             due.put(id, Math.max(now(), paused.remove(id)));
           }
         }
         case ADVANCE -> advance(op.millis());
         case RESTART -> {
-          kit.kill(timer);
+          kit.kill(scheduler);
           restart();
         }
         case KILLED_FOR_A_WHILE -> {
-          kit.kill(timer);
+          kit.kill(scheduler);
           kit.advanceBy(Duration.ofMillis(op.millis()));
           due.replaceAll((key, at) -> Math.max(at, now()));
           restart();
@@ -167,7 +168,7 @@ class ModelTest {
 
     private void restart() {
       store = store.reopen();
-      timer = start();
+      scheduler = start();
     }
 
     private void advance(long millis) {

@@ -63,7 +63,7 @@ class ObservabilityTest {
                       null));
 
   private void schedule(String id, String handlerName) {
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("ns", id)
             .handler(handlerName)
             .after(Duration.ofSeconds(1))
@@ -87,11 +87,11 @@ class ObservabilityTest {
     schedule("a", "h");
     scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
     scene.kit.advanceBy(Duration.ofMinutes(10)); // maintenance and windows read the store
-    assertThat(scene.timer.stats().storeAvailable()).isFalse();
-    assertThat(scene.timer.stats().failedCommits()).isGreaterThan(100);
+    assertThat(scene.scheduler.stats().storeAvailable()).isFalse();
+    assertThat(scene.scheduler.stats().failedCommits()).isGreaterThan(100);
     scene.store.faults(changes -> FaultyStore.Fault.NONE);
     scene.kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(scene.timer.stats().storeAvailable()).isTrue();
+    assertThat(scene.scheduler.stats().storeAvailable()).isTrue();
   }
 
   @Test
@@ -99,10 +99,10 @@ class ObservabilityTest {
     schedule("a", "h");
     scene.store.faults(changes -> FaultyStore.Fault.TRANSIENT);
     scene.kit.advanceBy(Duration.ofMillis(1_100));
-    assertThat(scene.timer.stats().failedCommits()).isBetween(1L, 3L);
-    assertThat(scene.timer.stats().storeAvailable()).isTrue();
+    assertThat(scene.scheduler.stats().failedCommits()).isBetween(1L, 3L);
+    assertThat(scene.scheduler.stats().storeAvailable()).isTrue();
     scene.kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(scene.timer.stats().storeAvailable()).isFalse();
+    assertThat(scene.scheduler.stats().storeAvailable()).isFalse();
     assertThat(log.lines()).hasSize(1);
   }
 
@@ -111,9 +111,9 @@ class ObservabilityTest {
     scene.store.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
     assertThatThrownBy(() -> schedule("a", "h")).hasMessageContaining("injected by the test");
     scene.kit.advanceBy(Duration.ofSeconds(9));
-    assertThat(scene.timer.stats().storeAvailable()).isFalse();
+    assertThat(scene.scheduler.stats().storeAvailable()).isFalse();
     scene.kit.advanceBy(Duration.ofSeconds(2)); // no change waits, and no call has come since
-    assertThat(scene.timer.stats().storeAvailable()).isTrue();
+    assertThat(scene.scheduler.stats().storeAvailable()).isTrue();
   }
 
   private List<String> troubles() {
@@ -139,21 +139,21 @@ class ObservabilityTest {
 
   @Test
   void droppedRunsAreLoggedWithTheirNumber() {
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("ns", "report")
             .every(Duration.ofMinutes(10))
             .missed(MissedRuns.SKIP)
             .handler("h"));
-    scene.timer.pause("ns", "report");
+    scene.scheduler.timer("ns", "report").pause();
     scene.kit.advanceBy(Duration.ofMinutes(15)); // past one run and its grace
-    scene.timer.resume("ns", "report");
+    scene.scheduler.timer("ns", "report").resume();
     scene.kit.settle();
     assertThat(troubles()).containsExactly("timer ns/report: behind: missed runs dropped: 1");
   }
 
   @Test
   void aTimerWhoseRunsTakeLongerThanItsPeriodIsLoggedOnce() {
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         TimerSpec.of("ns", "slow")
             .every(Duration.ofSeconds(10))
             .grace(Duration.ofSeconds(30))
@@ -163,7 +163,7 @@ class ObservabilityTest {
       slow.remove().complete(null);
       scene.kit.settle();
     }
-    assertThat(scene.timer.stats().skipped()).isPositive();
+    assertThat(scene.scheduler.stats().skipped()).isPositive();
     assertThat(troubles())
         .containsExactly(
             "timer ns/slow: runs take longer than the period: missed runs are dropped. Logged once"
@@ -182,7 +182,7 @@ class ObservabilityTest {
     scene.kit.advanceBy(Duration.ofSeconds(2));
     scene.store.faults(changes -> FaultyStore.Fault.NONE);
     scene.kit.advanceBy(Duration.ofSeconds(9));
-    var lag = scene.timer.stats().lag();
+    var lag = scene.scheduler.stats().lag();
     assertThat(lag.total()).isEqualTo(100);
     assertThat(lag.countWithin(0)).isEqualTo(98);
     assertThat(lag.percentile(98)).isEqualTo(Duration.ofMillis(1));
@@ -236,13 +236,14 @@ class ObservabilityTest {
   private List<String> failures(StackTraces traces) {
     Scene other =
         new Scene(builder -> builder.stackTraces(traces).handler("p", ObservabilityTest::parse));
-    other.timer.schedule(
+    other.scheduler.schedule(
         TimerSpec.of("ns", "a")
             .handler("p")
             .after(Duration.ofSeconds(1))
             .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(1))));
     other.kit.advanceBy(Duration.ofSeconds(5));
-    assertThat(other.timer.get("ns", "a").orElseThrow().lastTrace().orElseThrow().lines())
+    assertThat(
+            other.scheduler.timer("ns", "a").get().orElseThrow().lastTrace().orElseThrow().lines())
         .hasSizeBetween(3, 20)
         .startsWith("java.lang.NumberFormatException: For input string: \"none\"")
         .anyMatch(line -> line.contains("at " + ObservabilityTest.class.getName() + ".parse("));
@@ -300,7 +301,7 @@ class ObservabilityTest {
                     firing -> {
                       throw new RuntimeException("bare", null, false, false) {};
                     }));
-    other.timer.schedule(
+    other.scheduler.schedule(
         TimerSpec.of("ns", "a").handler("p").after(Duration.ZERO).retry(Scene.ONCE));
     other.kit.settle();
     assertThat(log.lines()).singleElement().asString().contains("bare; it was the last one");
@@ -314,14 +315,14 @@ class ObservabilityTest {
                 builder
                     .codec(new RefusingCodec())
                     .handler("typed", String.class, (firing, text) -> {}));
-    other.timer.schedule(
+    other.scheduler.schedule(
         TimerSpec.of("ns", "a")
             .handler("typed")
             .payload("secret".getBytes(UTF_8))
             .after(Duration.ZERO)
             .retry(Scene.ONCE));
     other.kit.settle();
-    assertThat(other.timer.get("ns", "a").orElseThrow().lastError().orElseThrow())
+    assertThat(other.scheduler.timer("ns", "a").get().orElseThrow().lastError().orElseThrow())
         .endsWith("payload: cannot be read as java.lang.String: no text: secret");
     assertThat(log.lines())
         .containsExactly(
@@ -346,11 +347,11 @@ class ObservabilityTest {
   @Test
   void timesAreReadable() {
     schedule("a", "fails");
-    assertThat(scene.timer.get("ns", "a").orElseThrow())
+    assertThat(scene.scheduler.timer("ns", "a").get().orElseThrow())
         .asString()
         .contains("2026-01-01T00:00:01Z");
     scene.kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(scene.timer.get("ns", "a").orElseThrow().attempts().get(0))
+    assertThat(scene.scheduler.timer("ns", "a").get().orElseThrow().attempts().get(0))
         .asString()
         .startsWith("Attempt(1, FAILED, scheduled 2026-01-01T00:00:01Z, began 2026-")
         .endsWith("no luck)");

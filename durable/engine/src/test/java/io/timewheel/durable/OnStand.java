@@ -14,10 +14,10 @@ abstract class OnStand {
   Stand stand = new Stand();
   InMemoryTimerStore store = InMemoryTimerStore.create();
   Handler handler = firing -> {};
-  DurableTimer timer;
+  DurableTimer scheduler;
 
   final void start() {
-    timer = stand.start(store, this::settings);
+    scheduler = stand.start(store, this::settings);
   }
 
   final void settings(DurableTimerBuilder builder) {
@@ -35,7 +35,7 @@ abstract class OnStand {
   }
 
   final TimerInfo timer(String id) {
-    return timer.get("shop", id).orElseThrow();
+    return scheduler.timer("shop", id).get().orElseThrow();
   }
 
   final void advance(long millis) {

@@ -85,25 +85,25 @@ class QueueConsumersTest {
   }
 
   private static CompletableFuture<List<QueueFiring>> claim(
-      DurableTimer timer, String queue, Duration wait) {
-    return timer.claim("shop", queue, 1, LEASE, wait).toCompletableFuture();
+      DurableTimer scheduler, String queue, Duration wait) {
+    return scheduler.async().queue("shop", queue).claim(1, LEASE, wait).toCompletableFuture();
   }
 
   private static List<CompletableFuture<List<QueueFiring>>> claims(
-      DurableTimer timer, String queue, int count, Duration wait) {
+      DurableTimer scheduler, String queue, int count, Duration wait) {
     List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
     for (int i = 0; i < count; i++) {
-      claims.add(claim(timer, queue, wait));
+      claims.add(claim(scheduler, queue, wait));
     }
     return claims;
   }
 
-  private void makeReady(DurableTimer timer, String queue, int count) {
+  private void makeReady(DurableTimer scheduler, String queue, int count) {
     List<TimerSpec> specs = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       specs.add(TimerSpec.of("shop", queue + "-" + i).queue(queue).after(Duration.ZERO));
     }
-    timer.scheduleAll(specs);
+    scheduler.scheduleAll(specs);
     stand.settle();
   }
 
@@ -118,54 +118,60 @@ class QueueConsumersTest {
 
   @Test
   void handsOverNoTimerOfAQueueOrNamespaceThatWasPausedAfterItsClaim() {
-    DurableTimer timer = stand.start(store, builder -> {});
+    DurableTimer scheduler = stand.start(store, builder -> {});
     for (String scope : List.of(Scopes.queue("shop", "a"), "shop", "")) {
-      makeReady(timer, "a", 1);
+      makeReady(scheduler, "a", 1);
       store.afterLease = () -> store.pause(scope);
-      CompletableFuture<List<QueueFiring>> claim = claim(timer, "a", LONG);
+      CompletableFuture<List<QueueFiring>> claim = claim(scheduler, "a", LONG);
       stand.settle();
       assertThat(claim).as(scope).isCompletedWithValue(List.of());
-      assertThat(timer.get("shop", "a-0").orElseThrow().state()).isEqualTo(TimerState.READY);
-      assertThat(timer.get("shop", "a-0").orElseThrow().attempt()).as("uncounted").isZero();
+      assertThat(scheduler.timer("shop", "a-0").get().orElseThrow().state())
+          .isEqualTo(TimerState.READY);
+      assertThat(scheduler.timer("shop", "a-0").get().orElseThrow().attempt())
+          .as("uncounted")
+          .isZero();
       store.afterLease = () -> {};
-      CompletableFuture<List<QueueFiring>> waiting = claim(timer, "a", LONG);
+      CompletableFuture<List<QueueFiring>> waiting = claim(scheduler, "a", LONG);
       stand.settle();
       assertThat(waiting).isNotDone();
       store.resume(scope);
-      timer.resumeQueue("shop", "other"); // makes the claims check again
+      scheduler.queue("shop", "other").resume(); // makes the claims check again
       stand.settle();
       QueueFiring firing = waiting.getNow(List.of()).get(0);
-      var unused = timer.ack(firing.firing().fireId(), firing.leaseToken());
+      var unused =
+          scheduler
+              .async()
+              .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken()));
       stand.settle();
     }
   }
 
   @Test
   void aPausedQueueIsListedAndItsClaimsWait() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "a", 3);
-    CompletableFuture<List<QueueFiring>> first = claim(timer, "a", LONG);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "a", 3);
+    CompletableFuture<List<QueueFiring>> first = claim(scheduler, "a", LONG);
     stand.settle();
     assertThat(first).isDone();
-    assertThat(timer.pauseQueue("shop", "a")).as("claimed").isOne();
-    assertThat(timer.pauseQueue("shop", "idle")).isZero();
-    var unused = claim(timer, "a", LONG);
-    var unusedToo = claim(timer, "waited", LONG);
+    assertThat(scheduler.queue("shop", "a").pause()).as("claimed").isOne();
+    assertThat(scheduler.queue("shop", "idle").pause()).isZero();
+    var unused = claim(scheduler, "a", LONG);
+    var unusedToo = claim(scheduler, "waited", LONG);
     stand.settle();
-    assertThat(timer.paused()).as("namespaces").isEmpty();
-    Instant readySince = timer.now();
-    assertThat(timer.queues("shop", null, 10))
+    assertThat(scheduler.paused()).as("namespaces").isEmpty();
+    Instant readySince = scheduler.now();
+    assertThat(scheduler.queues("shop", null, 10))
         .containsExactly(
             new QueueInfo("shop", "a", 2, Optional.of(readySince), 1, 1, true),
             new QueueInfo("shop", "idle", 0, Optional.empty(), 0, 0, true),
             new QueueInfo("shop", "waited", 0, Optional.empty(), 0, 1, false));
-    assertThat(timer.queues(null, new TimerKey("shop", "a"), 1))
+    assertThat(scheduler.queues(null, new TimerKey("shop", "a"), 1))
         .extracting(QueueInfo::name)
         .containsExactly("idle");
-    assertThat(timer.queues("elsewhere", null, 10)).isEmpty();
-    timer.resumeQueue("shop", "a");
+    assertThat(scheduler.queues("elsewhere", null, 10)).isEmpty();
+    scheduler.queue("shop", "a").resume();
     stand.settle();
-    assertThat(timer.queues("shop", null, 1))
+    assertThat(scheduler.queues("shop", null, 1))
         .containsExactly(new QueueInfo("shop", "a", 1, Optional.of(readySince), 2, 0, false));
   }
 
@@ -174,7 +180,7 @@ class QueueConsumersTest {
   @Test
   void asksForTheLimitOfAQueueOnceForEachLease() {
     List<String> asked = new ArrayList<>();
-    DurableTimer timer =
+    DurableTimer scheduler =
         stand.start(
             store,
             builder ->
@@ -186,9 +192,9 @@ class QueueConsumersTest {
                       asked.add(queue.id());
                       return null;
                     }));
-    makeReady(timer, "b", 1);
-    CompletableFuture<List<QueueFiring>> empty = claim(timer, "a", LONG);
-    CompletableFuture<List<QueueFiring>> claim = claim(timer, "b", LONG);
+    makeReady(scheduler, "b", 1);
+    CompletableFuture<List<QueueFiring>> empty = claim(scheduler, "a", LONG);
+    CompletableFuture<List<QueueFiring>> claim = claim(scheduler, "b", LONG);
     stand.settle();
     assertThat(ids(List.of(empty, claim))).as("the leased timer").containsExactly("", "b-0");
     assertThat(asked).containsExactly("a", "b");
@@ -199,9 +205,9 @@ class QueueConsumersTest {
   @Test
   void claimsForAllWaitingQueuesInOneCall() {
     Watched shared = new Watched(InMemoryTimerStore.create(SHARED));
-    DurableTimer timer = stand.start(shared, builder -> {});
+    DurableTimer scheduler = stand.start(shared, builder -> {});
     for (int i = 0; i < 1_000; i++) {
-      var unused = claim(timer, "q" + i, LONG);
+      var unused = claim(scheduler, "q" + i, LONG);
     }
     stand.settle();
     assertThat(shared.leases).hasSize(1);
@@ -235,11 +241,11 @@ class QueueConsumersTest {
             return any;
           }
         };
-    DurableTimer timer = stand.start(store, builder -> builder.storeExecutor(counting));
+    DurableTimer scheduler = stand.start(store, builder -> builder.storeExecutor(counting));
     while (counting.runOne()) {
       // Until no work is left.
     }
-    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 100, LONG);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(scheduler, "q", 100, LONG);
     assertThat(tasks).hasSize(1);
     for (int i = 0; i < 10_000; i++) {
       store.engine.ready("shop", "q");
@@ -255,9 +261,9 @@ class QueueConsumersTest {
 
   @Test
   void makesNoCallForQueuesWithoutClaims() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    claim(timer, "q", LONG).cancel(false);
-    makeReady(timer, "q", 1);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    claim(scheduler, "q", LONG).cancel(false);
+    makeReady(scheduler, "q", 1);
     assertThat(store.leases).isEmpty();
   }
 
@@ -265,8 +271,8 @@ class QueueConsumersTest {
 
   @Test
   void loadsDueTimersBetweenTwoStepsOfABusyQueue() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "q", 2_000);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "q", 2_000);
     store.calls.clear();
     store.beforeLease =
         requests -> {
@@ -274,7 +280,7 @@ class QueueConsumersTest {
             store.engine.added(0, stand.now().toEpochMilli());
           }
         };
-    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2_000, LONG);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(scheduler, "q", 2_000, LONG);
     stand.settle();
     assertThat(claims).allMatch(CompletableFuture::isDone);
     assertThat(store.leases).hasSizeGreaterThan(4);
@@ -283,12 +289,13 @@ class QueueConsumersTest {
 
   @Test
   void endsAnExpiredLeaseWhileConsumersAreBusy() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "expired", 1);
-    var held = timer.claim("shop", "expired", 1, Duration.ofSeconds(1), Duration.ZERO);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "expired", 1);
+    var held =
+        scheduler.async().queue("shop", "expired").claim(1, Duration.ofSeconds(1), Duration.ZERO);
     stand.settle();
     assertThat(held.toCompletableFuture().join()).hasSize(1);
-    makeReady(timer, "q", 2_000);
+    makeReady(scheduler, "q", 2_000);
     store.calls.clear();
     int before = store.leases.size();
     store.beforeLease =
@@ -297,11 +304,11 @@ class QueueConsumersTest {
             stand.manual.advanceBy(Duration.ofSeconds(2));
           }
         };
-    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2_000, LONG);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(scheduler, "q", 2_000, LONG);
     stand.settle();
     assertThat(claims).allMatch(CompletableFuture::isDone);
     assertThat(store.calls).startsWith("lease", "get", "lease", "lease");
-    assertThat(timer.get("shop", "expired-0").orElseThrow().attempts())
+    assertThat(scheduler.timer("shop", "expired-0").get().orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.LOST);
   }
@@ -320,13 +327,13 @@ class QueueConsumersTest {
           await(answered);
         };
     CompletableFuture<String> fired = new CompletableFuture<>();
-    try (DurableTimer timer =
+    try (DurableTimer scheduler =
             DurableTimer.builder(owner)
                 .handler("h", firing -> fired.complete(firing.id()))
                 .start();
         DurableTimer other = DurableTimer.builder(data.join()).build()) {
       try {
-        var unused = claim(timer, "q", LONG);
+        var unused = claim(scheduler, "q", LONG);
         await(asked);
         other.schedule(TimerSpec.of("shop", "a").handler("h").after(Duration.ZERO));
         assertThat(fired).succeedsWithin(Duration.ofMinutes(1)).isEqualTo("a");
@@ -348,11 +355,11 @@ class QueueConsumersTest {
 
   @Test
   void queuesTakeTurns() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "large", 2_000);
-    makeReady(timer, "small", 1);
-    List<CompletableFuture<List<QueueFiring>>> large = claims(timer, "large", 2_000, LONG);
-    var small = claim(timer, "small", LONG);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "large", 2_000);
+    makeReady(scheduler, "small", 1);
+    List<CompletableFuture<List<QueueFiring>>> large = claims(scheduler, "large", 2_000, LONG);
+    var small = claim(scheduler, "small", LONG);
     stand.settle();
     assertThat(queues(0)).containsExactly("large", "small");
     assertThat(queues(1)).containsExactly("small", "large");
@@ -368,9 +375,10 @@ class QueueConsumersTest {
 
   @Test
   void claimsWithoutAWaitGetAllThatIsReady() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "q", 1_000);
-    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 1_001, Duration.ZERO);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "q", 1_000);
+    List<CompletableFuture<List<QueueFiring>>> claims =
+        claims(scheduler, "q", 1_001, Duration.ZERO);
     stand.settle();
     assertThat(ids(claims.subList(0, 1_000))).doesNotContain("").doesNotHaveDuplicates();
     assertThat(claims.get(1_000)).isCompletedWithValue(List.of());
@@ -378,9 +386,9 @@ class QueueConsumersTest {
 
   @Test
   void anEmptyQueueEndsTheClaimsWithoutAWaitAndNoOthers() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    var waits = claim(timer, "q", LONG);
-    var without = claim(timer, "q", Duration.ZERO);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    var waits = claim(scheduler, "q", LONG);
+    var without = claim(scheduler, "q", Duration.ZERO);
     stand.settle();
     assertThat(without).isCompletedWithValue(List.of());
     assertThat(waits).isNotDone();
@@ -390,7 +398,7 @@ class QueueConsumersTest {
 
   @Test
   void anUnreadableRecordDelaysOnlyItsQueue() {
-    DurableTimer timer = stand.start(store, builder -> {});
+    DurableTimer scheduler = stand.start(store, builder -> {});
     store.beforeLease =
         requests -> {
           if (requests.stream().anyMatch(request -> request.queue().equals("damaged"))) {
@@ -398,11 +406,11 @@ class QueueConsumersTest {
           }
         };
     for (String queue : List.of("a", "b", "damaged", "c", "d")) {
-      makeReady(timer, queue, 1);
+      makeReady(scheduler, queue, 1);
     }
     List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
     for (String queue : List.of("a", "b", "damaged", "c", "d")) {
-      claims.add(claim(timer, queue, LONG));
+      claims.add(claim(scheduler, queue, LONG));
     }
     stand.settle();
     assertThat(claims.remove(2))
@@ -417,14 +425,14 @@ class QueueConsumersTest {
 
   @Test
   void waitingClaimsAreServedOnceTheStoreAnswersAgain() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "q", 2);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "q", 2);
     store.beforeLease =
         requests -> {
           throw new StoreException(StoreException.Kind.TRANSIENT, "no connection", null);
         };
-    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
-    var withoutWait = claim(timer, "q", Duration.ZERO);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(scheduler, "q", 2, LONG);
+    var withoutWait = claim(scheduler, "q", Duration.ZERO);
     stand.settle();
     assertThat(claims).noneMatch(CompletableFuture::isDone);
     assertThat(withoutWait).isCompletedExceptionally();
@@ -436,12 +444,12 @@ class QueueConsumersTest {
 
   @Test
   void anUnavailableStoreFailsTheFirstClaimOfAQueue() {
-    DurableTimer timer = stand.start(store, builder -> {});
+    DurableTimer scheduler = stand.start(store, builder -> {});
     store.beforeLease =
         requests -> {
           throw new StoreException(StoreException.Kind.UNAVAILABLE, "the disk is full", null);
         };
-    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(scheduler, "q", 2, LONG);
     stand.settle();
     assertThat(claims.get(0)).isCompletedExceptionally();
     assertThat(claims.get(1)).isNotDone();
@@ -449,10 +457,10 @@ class QueueConsumersTest {
 
   @Test
   void aClaimThatGivesUpLeavesItsTimerToTheNextClaim() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "q", 1);
-    var givesUp = claim(timer, "q", LONG);
-    var next = claim(timer, "q", Duration.ZERO);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "q", 1);
+    var givesUp = claim(scheduler, "q", LONG);
+    var next = claim(scheduler, "q", Duration.ZERO);
     store.beforeLease = requests -> givesUp.cancel(false);
     stand.settle();
     assertThat(ids(List.of(next))).containsExactly("q-0");
@@ -460,26 +468,26 @@ class QueueConsumersTest {
 
   @Test
   void timersOfClaimsThatGiveUpAreGivenBack() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "q", 2);
-    List<CompletableFuture<List<QueueFiring>>> claims = claims(timer, "q", 2, LONG);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "q", 2);
+    List<CompletableFuture<List<QueueFiring>>> claims = claims(scheduler, "q", 2, LONG);
     store.beforeLease = requests -> claims.forEach(claim -> claim.cancel(false));
     stand.settle();
     store.beforeLease = requests -> {};
-    List<CompletableFuture<List<QueueFiring>>> later = claims(timer, "q", 2, LONG);
+    List<CompletableFuture<List<QueueFiring>>> later = claims(scheduler, "q", 2, LONG);
     stand.settle();
     assertThat(ids(later)).containsExactlyInAnyOrder("q-0", "q-1");
   }
 
   @Test
   void waitingClaimsAreServedAfterAPause() {
-    DurableTimer timer = stand.start(store, builder -> {});
-    makeReady(timer, "q", 1);
-    timer.pause("shop");
-    var claim = claim(timer, "q", LONG);
+    DurableTimer scheduler = stand.start(store, builder -> {});
+    makeReady(scheduler, "q", 1);
+    scheduler.namespace("shop").pause();
+    var claim = claim(scheduler, "q", LONG);
     stand.settle();
     assertThat(claim).isNotDone();
-    timer.resume("shop");
+    scheduler.namespace("shop").resume();
     stand.settle();
     assertThat(ids(List.of(claim))).containsExactly("q-0");
   }

@@ -43,17 +43,17 @@ class QueueTest {
   }
 
   private void makeReady(String id) {
-    scene.timer.schedule(spec(id).after(Duration.ZERO));
+    scene.scheduler.schedule(spec(id).after(Duration.ZERO));
     scene.kit.settle();
   }
 
   private CompletableFuture<List<QueueFiring>> begin(int max, Duration wait) {
-    return begin(scene.timer, max, wait);
+    return begin(scene.scheduler, max, wait);
   }
 
   private static CompletableFuture<List<QueueFiring>> begin(
-      DurableTimer timer, int max, Duration wait) {
-    return timer.claim("shop", "q", max, LEASE, wait).toCompletableFuture();
+      DurableTimer scheduler, int max, Duration wait) {
+    return scheduler.async().queue("shop", "q").claim(max, LEASE, wait).toCompletableFuture();
   }
 
   private List<QueueFiring> claim(Duration wait) {
@@ -63,19 +63,22 @@ class QueueTest {
     return claim.join();
   }
 
-  private CompletableFuture<LeaseResult> ack(DurableTimer timer, QueueFiring firing) {
-    return timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture();
+  private CompletableFuture<LeaseResult> ack(DurableTimer scheduler, QueueFiring firing) {
+    return scheduler
+        .async()
+        .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken()))
+        .toCompletableFuture();
   }
 
   private LeaseResult ack(QueueFiring firing) {
-    var ack = ack(scene.timer, firing);
+    var ack = ack(scene.scheduler, firing);
     scene.kit.settle();
     return ack.join();
   }
 
   @Test
   void handsDueTimersToConsumers() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
     assertThat(claim(Duration.ofSeconds(4))).isEmpty();
     List<QueueFiring> claimed = claim(Duration.ofSeconds(4));
     assertThat(claimed).hasSize(1);
@@ -106,7 +109,12 @@ class QueueTest {
     makeReady("a");
     QueueFiring held = claim(Duration.ZERO).get(0);
     var extended =
-        scene.timer.extend(held.firing().fireId(), held.leaseToken(), Duration.ofSeconds(1));
+        scene
+            .scheduler
+            .async()
+            .changeLease(
+                LeaseChange.extend(
+                    held.firing().fireId(), held.leaseToken(), Duration.ofSeconds(1)));
     scene.kit.settle();
     assertThat(extended.toCompletableFuture().join()).isEqualTo(LeaseResult.DONE);
     scene.advance(29_000);
@@ -116,12 +124,13 @@ class QueueTest {
   @Test
   void aRepeatedAckIsDoneEvenIfACancelCameTooLate() {
     TimerSpec once = spec("a").at(DurableTestkit.START);
-    scene.timer.schedule(once);
+    scene.scheduler.schedule(once);
     scene.kit.settle();
     QueueFiring held = claim(Duration.ZERO).get(0);
-    assertThat(scene.timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
+    assertThat(scene.scheduler.timer("shop", "a").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.RUNNING);
     assertThat(ack(held)).isEqualTo(LeaseResult.DONE);
-    assertThat(scene.timer.schedule(once.evenIfFinished()).outcome())
+    assertThat(scene.scheduler.schedule(once.evenIfFinished()).outcome())
         .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
   }
 
@@ -144,17 +153,17 @@ class QueueTest {
             return outcomes;
           }
         };
-    try (DurableTimer timer = DurableTimer.builder(store).start()) {
-      acting = timer;
-      timer.schedule(spec("a").after(Duration.ZERO));
+    try (DurableTimer scheduler = DurableTimer.builder(store).start()) {
+      acting = scheduler;
+      scheduler.schedule(spec("a").after(Duration.ZERO));
 
       assertThat(first.join().firing().attempt()).isEqualTo(1);
-      assertThat(leaseOne(timer, LONG).firing().attempt()).isEqualTo(2);
+      assertThat(leaseOne(scheduler, LONG).firing().attempt()).isEqualTo(2);
     }
   }
 
-  private static QueueFiring leaseOne(DurableTimer timer, Duration wait) {
-    var claim = timer.claim("shop", "q", 1, Duration.ofSeconds(1), wait);
+  private static QueueFiring leaseOne(DurableTimer scheduler, Duration wait) {
+    var claim = scheduler.async().queue("shop", "q").claim(1, Duration.ofSeconds(1), wait);
     return claim.toCompletableFuture().join().get(0);
   }
 
@@ -164,7 +173,7 @@ class QueueTest {
    */
   private DurableTimer endLease(Consumer<TimerRecord> meanwhile) {
     boolean[] over = new boolean[1];
-    DurableTimer timer =
+    DurableTimer scheduler =
         scene.kit.start(
             new ForwardingTimerStore(below) {
               @Override
@@ -178,22 +187,22 @@ class QueueTest {
               }
             },
             builder -> {});
-    timer.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
     scene.kit.settle();
-    var claim = begin(timer, 1, Duration.ZERO);
+    var claim = begin(scheduler, 1, Duration.ZERO);
     scene.kit.settle();
     leased = claim.join().get(0);
-    acting = timer;
+    acting = scheduler;
     over[0] = true;
     scene.advance(31_000);
     assertThat(over[0]).isFalse();
-    return timer;
+    return scheduler;
   }
 
   @Test
   void anAckThatIsRecordedBeforeItsLeaseExpiresIsDone() {
     List<Answer> answers = new ArrayList<>();
-    DurableTimer timer =
+    DurableTimer scheduler =
         endLease(
             record -> {
               long nowMillis = scene.kit.now().toEpochMilli();
@@ -209,8 +218,9 @@ class QueueTest {
               below.commit(List.of(ack)).forEach(outcome -> answers.add(outcome.answer()));
             });
     assertThat(answers).containsExactly(Answer.APPLIED);
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
-    assertThat(timer.get("shop", "a").orElseThrow().attempts())
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.COMPLETED);
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.SUCCEEDED);
   }
@@ -218,13 +228,14 @@ class QueueTest {
   @Test
   void anAckDuringTheEndOfItsExpiredLeaseIsLost() {
     List<CompletableFuture<LeaseResult>> acks = new ArrayList<>();
-    DurableTimer timer = endLease(record -> acks.add(ack(acting, leased)));
+    DurableTimer scheduler = endLease(record -> acks.add(ack(acting, leased)));
     assertThat(acks.get(0).getNow(null)).isEqualTo(LeaseResult.LOST);
-    assertThat(timer.get("shop", "a").orElseThrow().attempts())
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.LOST);
     scene.advance(1_000);
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.READY);
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.READY);
   }
 
   // Missed runs
@@ -253,9 +264,9 @@ class QueueTest {
   @Test
   void appliesTheRuleForMissedRuns() {
     Duration period = Duration.ofMinutes(10);
-    scene.timer.schedule(every("once", period, MissedRuns.FIRE_ONCE));
-    scene.timer.schedule(every("all", period, MissedRuns.FIRE_ALL));
-    scene.timer.schedule(every("skip", period, MissedRuns.SKIP));
+    scene.scheduler.schedule(every("once", period, MissedRuns.FIRE_ONCE));
+    scene.scheduler.schedule(every("all", period, MissedRuns.FIRE_ALL));
+    scene.scheduler.schedule(every("skip", period, MissedRuns.SKIP));
     scene.kill();
     scene.advance(35 * 60_000);
     scene.reopen();
@@ -266,14 +277,14 @@ class QueueTest {
             "all@600000 made up",
             "all@1200000 made up",
             "all@1800000 made up");
-    assertThat(scene.timer.stats().skipped()).isEqualTo(2 + 3);
+    assertThat(scene.scheduler.stats().skipped()).isEqualTo(2 + 3);
     scene.advance(5 * 60_000);
     assertThat(consume()).containsExactlyInAnyOrder("once@2400000", "all@2400000", "skip@2400000");
   }
 
   @Test
   void aCatchUpRunIsTheSameAfterItsLeaseExpired() {
-    scene.timer.schedule(every("a", Duration.ofHours(1), MissedRuns.FIRE_ONCE));
+    scene.scheduler.schedule(every("a", Duration.ofHours(1), MissedRuns.FIRE_ONCE));
     scene.kill();
     scene.advance(215 * 60_000);
     scene.reopen();
@@ -299,14 +310,14 @@ class QueueTest {
     makeReady("a");
     assertThat(other.join()).hasSize(1);
     assertThat(other.join().get(0).firing().attempt()).isEqualTo(1);
-    assertThat(scene.timer.stats().fired()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().fired()).isEqualTo(1);
   }
 
   @Test
   void timersLeasedForACancelledClaimAreGivenBackUncounted() {
     List<CompletableFuture<?>> claims = new ArrayList<>();
     InMemoryTimerStore data = InMemoryTimerStore.create();
-    DurableTimer timer =
+    DurableTimer scheduler =
         scene.kit.start(
             new ForwardingTimerStore(data) {
               @Override
@@ -323,18 +334,19 @@ class QueueTest {
               }
             },
             builder -> {});
-    claims.add(begin(timer, 10, LONG));
+    claims.add(begin(scheduler, 10, LONG));
     scene.kit.settle();
-    timer.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
     scene.kit.settle();
-    assertThat(timer.get("shop", "a").orElseThrow().state()).isEqualTo(TimerState.READY);
-    assertThat(timer.stats().fired()).isZero();
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().state())
+        .isEqualTo(TimerState.READY);
+    assertThat(scheduler.stats().fired()).isZero();
 
-    var next = begin(timer, 10, Duration.ZERO);
+    var next = begin(scheduler, 10, Duration.ZERO);
     scene.kit.settle();
     assertThat(next.join()).hasSize(1);
     assertThat(next.join().get(0).firing().attempt()).isEqualTo(1);
-    assertThat(timer.get("shop", "a").orElseThrow().attempts())
+    assertThat(scheduler.timer("shop", "a").get().orElseThrow().attempts())
         .extracting(Attempt::end)
         .containsExactly(Attempt.End.GIVEN_BACK);
   }
@@ -345,12 +357,12 @@ class QueueTest {
     var claim = begin(10, LONG);
     for (int steps = 0; scene.state("a") != TimerState.RUNNING; steps++) {
       assertThat(steps).isLessThan(10);
-      scene.kit.step(scene.timer);
+      scene.kit.step(scene.scheduler);
     }
     claim.cancel(false); // leased, and not answered yet
     scene.kit.settle();
     assertThat(scene.state("a")).isEqualTo(TimerState.READY);
-    assertThat(scene.timer.stats().fired()).isZero();
+    assertThat(scene.scheduler.stats().fired()).isZero();
   }
 
   @Test
@@ -367,7 +379,7 @@ class QueueTest {
     for (int i = 0; i < many / 2; i++) {
       specs.add(spec("t" + i).after(Duration.ofSeconds(1)));
     }
-    scene.timer.scheduleAll(specs);
+    scene.scheduler.scheduleAll(specs);
     scene.advance(2_000);
     for (int i = 0; i < many / 2; i++) {
       assertThat(claims.get(i)).isDone();
@@ -383,7 +395,7 @@ class QueueTest {
   @Test
   void waitingConsumersShareACallOfTheStore() {
     AtomicInteger calls = new AtomicInteger();
-    DurableTimer timer =
+    DurableTimer scheduler =
         scene.kit.start(
             new ForwardingTimerStore(below) {
               @Override
@@ -400,14 +412,14 @@ class QueueTest {
             builder -> {});
     List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
     for (int i = 0; i < 1_000; i++) {
-      claims.add(begin(timer, 1, LONG));
+      claims.add(begin(scheduler, 1, LONG));
     }
     scene.kit.settle();
     List<TimerSpec> specs = new ArrayList<>();
     for (int i = 0; i < 1_000; i++) {
       specs.add(spec("t" + i).after(Duration.ofSeconds(1)));
     }
-    timer.scheduleAll(specs);
+    scheduler.scheduleAll(specs);
     scene.advance(2_000);
     assertThat(claims).allSatisfy(claim -> assertThat(claim.getNow(List.of())).hasSize(1));
     assertThat(calls.get()).isLessThan(100);
@@ -418,14 +430,15 @@ class QueueTest {
     List<Duration> leases = List.of(LEASE, LEASE, LONG, LEASE, LEASE);
     List<CompletableFuture<List<QueueFiring>>> claims = new ArrayList<>();
     for (Duration lease : leases) {
-      claims.add(scene.timer.claim("shop", "q", 3, lease, LONG).toCompletableFuture());
+      claims.add(
+          scene.scheduler.async().queue("shop", "q").claim(3, lease, LONG).toCompletableFuture());
     }
     scene.kit.settle();
     List<TimerSpec> specs = new ArrayList<>();
     for (int i = 0; i < 11; i++) {
       specs.add(spec("t" + i).after(Duration.ofSeconds(1)));
     }
-    scene.timer.scheduleAll(specs);
+    scene.scheduler.scheduleAll(specs);
     scene.advance(2_000);
     assertThat(claims.subList(0, 4)).allMatch(CompletableFuture::isDone);
     Set<String> ids = new HashSet<>();
@@ -447,7 +460,7 @@ class QueueTest {
     for (int i = 0; i < 10_000; i++) {
       claims.add(begin(1, LONG));
     }
-    scene.timer.close();
+    scene.scheduler.close();
     scene.kit.settle();
     assertThat(claims).allSatisfy(claim -> assertThat(claim.getNow(null)).isEmpty());
   }

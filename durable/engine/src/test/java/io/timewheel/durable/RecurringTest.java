@@ -34,20 +34,20 @@ class RecurringTest {
 
   @Test
   void recursAtAFixedRate() {
-    scene.timer.schedule(spec("a").every(Duration.ofSeconds(10)));
+    scene.scheduler.schedule(spec("a").every(Duration.ofSeconds(10)));
     scene.advance(35_000);
     assertThat(scene.fired).containsExactly("a@10000", "a@20000", "a@30000");
-    assertThat(scene.timer.schedule(spec("a").every(Duration.ofSeconds(10))).outcome())
+    assertThat(scene.scheduler.schedule(spec("a").every(Duration.ofSeconds(10))).outcome())
         .isEqualTo(ScheduleResult.Outcome.UNCHANGED);
-    assertThat(scene.timer.get("shop", "a").orElseThrow().next(2))
+    assertThat(scene.scheduler.timer("shop", "a").get().orElseThrow().next(2))
         .containsExactly(START.plusSeconds(40), START.plusSeconds(50));
   }
 
   @Test
   void appliesTheRuleForMissedRuns() {
-    scene.timer.schedule(spec("once").every(Duration.ofMinutes(10)));
-    scene.timer.schedule(spec("all").every(Duration.ofMinutes(10)).missed(MissedRuns.FIRE_ALL));
-    scene.timer.schedule(spec("skip").every(Duration.ofMinutes(10)).missed(MissedRuns.SKIP));
+    scene.scheduler.schedule(spec("once").every(Duration.ofMinutes(10)));
+    scene.scheduler.schedule(spec("all").every(Duration.ofMinutes(10)).missed(MissedRuns.FIRE_ALL));
+    scene.scheduler.schedule(spec("skip").every(Duration.ofMinutes(10)).missed(MissedRuns.SKIP));
     scene.kill();
     scene.advance(35 * 60_000);
     scene.reopen();
@@ -63,9 +63,9 @@ class RecurringTest {
 
   @Test
   void aRunByHandDoesNotChangeTheSchedule() {
-    scene.timer.schedule(spec("a").every(Duration.ofSeconds(10)));
+    scene.scheduler.schedule(spec("a").every(Duration.ofSeconds(10)));
     scene.advance(4_000);
-    assertThat(scene.timer.runNow("shop", "a")).isEqualTo(VerbResult.DONE);
+    assertThat(scene.scheduler.timer("shop", "a").runNow()).isEqualTo(VerbResult.DONE);
     scene.advance(7_000);
     assertThat(scene.fired).containsExactly("a@4000", "a@10000");
   }
@@ -73,7 +73,7 @@ class RecurringTest {
   @Test
   void continuesWithTheScheduleWhenARunIsExhausted() {
     scene.handler = FAILS;
-    scene.timer.schedule(
+    scene.scheduler.schedule(
         spec("a")
             .every(Duration.ofSeconds(10))
             .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
@@ -92,7 +92,7 @@ class RecurringTest {
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     int runs = scene.fired.size();
     scene.restart();
-    assertThat(scene.timer.schedule(spec).outcome()).isEqualTo(Outcome.UNCHANGED);
+    assertThat(scene.scheduler.schedule(spec).outcome()).isEqualTo(Outcome.UNCHANGED);
     scene.advance(60_000);
     assertThat(scene.fired).hasSize(runs);
     assertThat(scene.info("a").next(5)).isEmpty();
@@ -107,25 +107,25 @@ class RecurringTest {
           }
         };
     TimerSpec spec = everyTenSeconds().times(3).retry(Scene.ONCE);
-    assertThat(scene.timer.preview(spec, 5)).hasSize(3);
-    scene.timer.schedule(spec);
+    assertThat(scene.scheduler.preview(spec, 5)).hasSize(3);
+    scene.scheduler.schedule(spec);
     scene.advance(4_000);
-    scene.timer.runNow("shop", "a");
+    scene.scheduler.timer("shop", "a").runNow();
     scene.advance(21_000);
     assertThat(scene.info("a").next(5)).containsExactly(START.plusSeconds(30));
-    scene.timer.move("shop", "a", START.plusSeconds(33));
+    scene.scheduler.timer("shop", "a").move(START.plusSeconds(33));
     scene.restart();
     scene.advance(60_000);
     assertThat(scene.fired).containsExactly("a@4000", "a@10000", "a@20000", "a@33000");
     assertThat(scene.info("a").times()).contains(3L);
     assertEnded(spec);
-    assertThat(scene.timer.schedule(everyTenSeconds().times(4)).outcome())
+    assertThat(scene.scheduler.schedule(everyTenSeconds().times(4)).outcome())
         .isEqualTo(Outcome.CREATED);
   }
 
   @Test
   void anyNumberOfRunsIsReturned() {
-    scene.timer.schedule(everyTenSeconds().times(Long.MAX_VALUE - 1));
+    scene.scheduler.schedule(everyTenSeconds().times(Long.MAX_VALUE - 1));
     assertThat(scene.info("a").times()).contains(Long.MAX_VALUE - 1);
     assertThat(scene.info("a").recurrence()).isEqualTo("every PT10S");
   }
@@ -134,7 +134,7 @@ class RecurringTest {
   void completesAfterALastRunThatIsExhausted() {
     scene.handler = FAILS;
     TimerSpec spec = everyTenSeconds().times(1).retry(Scene.ONCE);
-    scene.timer.schedule(spec);
+    scene.scheduler.schedule(spec);
     scene.advance(15_000);
     assertThat(scene.info("a").lastError()).contains("java.lang.IllegalStateException: no luck");
     assertEnded(spec);
@@ -143,7 +143,7 @@ class RecurringTest {
   @Test
   void skippedRunsDoNotCount() {
     TimerSpec spec = spec("a").every(Duration.ofMinutes(10)).missed(MissedRuns.SKIP).times(2);
-    scene.timer.schedule(spec);
+    scene.scheduler.schedule(spec);
     scene.kill();
     scene.advance(35 * 60_000);
     scene.reopen();
@@ -161,7 +161,7 @@ class RecurringTest {
           }
         };
     TimerSpec spec = everyTenSeconds().times(1);
-    scene.timer.schedule(spec);
+    scene.scheduler.schedule(spec);
     scene.advance(60_000);
     assertThat(scene.fired).containsExactly("a@10000", "a@15000");
     assertEnded(spec);
@@ -170,9 +170,9 @@ class RecurringTest {
   @Test
   void endsBeforeATime() {
     TimerSpec spec = everyTenSeconds().until(START.plusSeconds(30));
-    assertThat(scene.timer.preview(spec, 5))
+    assertThat(scene.scheduler.preview(spec, 5))
         .containsExactly(START.plusSeconds(10), START.plusSeconds(20));
-    scene.timer.schedule(spec);
+    scene.scheduler.schedule(spec);
     scene.advance(25_000);
     assertThat(scene.fired).containsExactly("a@10000", "a@20000");
     assertThat(scene.info("a").until()).contains(START.plusSeconds(30));
@@ -184,8 +184,8 @@ class RecurringTest {
   void runsOfAnEndedScheduleFireLateOrAreSkipped() {
     TimerSpec late = spec("late").every(Duration.ofMinutes(10)).until(START.plusSeconds(1_500));
     TimerSpec skip = spec("skip").every(Duration.ofMinutes(10)).until(START.plusSeconds(1_500));
-    scene.timer.schedule(late);
-    scene.timer.schedule(skip.missed(MissedRuns.SKIP));
+    scene.scheduler.schedule(late);
+    scene.scheduler.schedule(skip.missed(MissedRuns.SKIP));
     scene.kill();
     scene.advance(35 * 60_000);
     scene.reopen();
@@ -199,13 +199,13 @@ class RecurringTest {
   @Test
   void aTimerWithoutAnyRunLeftIsCompletedAtOnce() {
     TimerSpec spec = everyTenSeconds().until(START.plusSeconds(10));
-    ScheduleResult result = scene.timer.schedule(spec);
+    ScheduleResult result = scene.scheduler.schedule(spec);
     assertThat(result.outcome()).isEqualTo(Outcome.CREATED);
     assertThat(result.timer().state()).isEqualTo(TimerState.COMPLETED);
-    assertThat(scene.timer.preview(spec, 5)).isEmpty();
+    assertThat(scene.scheduler.preview(spec, 5)).isEmpty();
     assertEnded(spec);
     TimerSpec cron = spec("a").cron("* * * * *", ZoneOffset.UTC).until(START);
-    assertThat(scene.timer.schedule(cron).outcome()).isEqualTo(Outcome.CREATED);
+    assertThat(scene.scheduler.schedule(cron).outcome()).isEqualTo(Outcome.CREATED);
     assertEnded(cron);
   }
 
@@ -213,7 +213,7 @@ class RecurringTest {
   void refusesAnEndOfATimerThatFiresOnce() {
     for (TimerSpec once :
         List.of(spec("a").at(START).until(START), spec("a").after(Duration.ZERO).times(1))) {
-      assertThatThrownBy(() -> scene.timer.schedule(once))
+      assertThatThrownBy(() -> scene.scheduler.schedule(once))
           .isInstanceOf(InvalidArgumentException.class)
           .hasMessageContaining("(expected: only with a fixed rate, a fixed delay or a cron)");
     }

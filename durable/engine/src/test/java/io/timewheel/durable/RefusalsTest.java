@@ -47,8 +47,8 @@ class RefusalsTest extends OnStand {
           };
         };
     start();
-    timer.schedule(spec("a").after(Duration.ZERO).retry(ONCE));
-    timer.schedule(spec("b").after(Duration.ZERO).retry(ONCE));
+    scheduler.schedule(spec("a").after(Duration.ZERO).retry(ONCE));
+    scheduler.schedule(spec("b").after(Duration.ZERO).retry(ONCE));
     stand.settle();
     assertThat(fired).containsExactly("a", "b");
     assertThat(timer("b").state()).isEqualTo(TimerState.FAILED);
@@ -59,7 +59,7 @@ class RefusalsTest extends OnStand {
   void truncatesTheReasonOfAHandlerThatGivesUp() {
     handler = firing -> firing.giveUp("no".repeat(100_000));
     start();
-    timer.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
     stand.settle();
     assertThat(timer("a").attempts().get(0).error()).hasSize(4_000);
   }
@@ -68,7 +68,7 @@ class RefusalsTest extends OnStand {
   void refusesATimeThatNeverComes() {
     handler = firing -> firing.reschedule(Instant.MAX);
     start();
-    timer.schedule(spec("a").after(Duration.ZERO).retry(ONCE));
+    scheduler.schedule(spec("a").after(Duration.ZERO).retry(ONCE));
     stand.settle();
     assertThat(timer("a").state()).isEqualTo(TimerState.FAILED);
     assertThat(timer("a").attempts().get(0).error()).contains("at: " + Instant.MAX);
@@ -105,7 +105,7 @@ class RefusalsTest extends OnStand {
   void failsATimerWithAnUnreadableRecurrenceWithoutFiringIt() {
     scheduleUnreadable("bad", START.plusSeconds(2));
     start();
-    timer.schedule(spec("good").after(Duration.ofSeconds(3)));
+    scheduler.schedule(spec("good").after(Duration.ofSeconds(3)));
     advance(10_000);
     assertThat(fired).containsExactly("good");
     assertThat(timer("bad").state()).isEqualTo(TimerState.FAILED);
@@ -129,8 +129,10 @@ class RefusalsTest extends OnStand {
     start();
     stand.wheel.whenTaken = () -> stand.manual.advanceBy(Duration.ofMillis(10));
     var claim =
-        timer
-            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ofMillis(1))
+        scheduler
+            .async()
+            .queue("shop", "q")
+            .claim(1, Duration.ofSeconds(30), Duration.ofMillis(1))
             .toCompletableFuture();
     stand.wheel.whenTaken = () -> {};
     advance(2_000);
@@ -142,8 +144,10 @@ class RefusalsTest extends OnStand {
     start();
     stand.wheel.refusal = new RejectedExecutionException("full");
     var claim =
-        timer
-            .claim("shop", "q", 1, Duration.ofSeconds(30), Duration.ofSeconds(2))
+        scheduler
+            .async()
+            .queue("shop", "q")
+            .claim(1, Duration.ofSeconds(30), Duration.ofSeconds(2))
             .toCompletableFuture();
     advance(3_100);
     assertThat(claim.getNow(null)).isEmpty();
@@ -151,7 +155,7 @@ class RefusalsTest extends OnStand {
 
   @Test
   void aClaimFailsWithTheExceptionOfTheStore() {
-    timer =
+    scheduler =
         stand.start(
             new ForwardingTimerStore(store) {
               @Override
@@ -165,7 +169,12 @@ class RefusalsTest extends OnStand {
             },
             this::settings);
     for (Duration wait : List.of(Duration.ZERO, Duration.ofSeconds(2))) {
-      var claim = timer.claim("shop", "q", 1, Duration.ofSeconds(30), wait).toCompletableFuture();
+      var claim =
+          scheduler
+              .async()
+              .queue("shop", "q")
+              .claim(1, Duration.ofSeconds(30), wait)
+              .toCompletableFuture();
       stand.settle();
       assertThat(claim).isCompletedExceptionally();
     }
@@ -176,7 +185,7 @@ class RefusalsTest extends OnStand {
   @Test
   void aFailingClockStops() {
     boolean[] fails = new boolean[1];
-    timer =
+    scheduler =
         stand.start(
             store,
             builder -> {
@@ -189,9 +198,9 @@ class RefusalsTest extends OnStand {
                     return stand.now();
                   });
             });
-    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
     handler = firing -> fails[0] = true;
-    timer.schedule(spec("b").after(Duration.ZERO));
+    scheduler.schedule(spec("b").after(Duration.ZERO));
     stand.settle();
     assertThat(timer("b").state()).isEqualTo(TimerState.COMPLETED);
     advance(10_000);
@@ -207,10 +216,10 @@ class RefusalsTest extends OnStand {
   @Test
   void readsAgainAfterAnErrorInTheMiddle() {
     start();
-    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
     int[] reads = new int[1];
     stand = new Stand();
-    timer =
+    scheduler =
         stand.start(
             new ForwardingTimerStore(store.reopen()) {
               @Override

@@ -22,7 +22,7 @@ class RefusingExecutorTest extends OnStand {
     start();
     refuse.run();
     for (int i = 0; i < 10; i++) {
-      timer.schedule(spec("t" + i).after(Duration.ZERO));
+      scheduler.schedule(spec("t" + i).after(Duration.ZERO));
     }
     advance(5_000);
     assertThat(fired).isEmpty();
@@ -92,7 +92,7 @@ class RefusingExecutorTest extends OnStand {
     stand.handlers.refusal = new RejectedExecutionException("full");
     start();
     stand.handlers.refusal = null;
-    timer.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
     advance(2_000);
     assertThat(fired).containsExactly("a");
   }
@@ -101,8 +101,8 @@ class RefusingExecutorTest extends OnStand {
   void runsOnceATaskThatAnExecutorAcceptsAndThenRejects() {
     start();
     stand.handlers.lateRefusal = new RejectedExecutionException("too late");
-    timer.schedule(spec("a").after(Duration.ZERO));
-    timer.schedule(spec("b").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("b").after(Duration.ZERO));
     advance(100);
     stand.handlers.lateRefusal = null;
     advance(2_000);
@@ -113,7 +113,7 @@ class RefusingExecutorTest extends OnStand {
   void reportsThatTheExecutorOfTheStoreDropsTasks() {
     start();
     stand.storeWork.drops = true;
-    var call = timer.scheduleAsync(spec("asked").after(Duration.ZERO)).toCompletableFuture();
+    var call = scheduler.async().schedule(spec("asked").after(Duration.ZERO)).toCompletableFuture();
     advance(5_000);
     stand.storeWork.drops = false;
     advance(125_000);
@@ -135,7 +135,7 @@ class RefusingExecutorTest extends OnStand {
   void doesNoStoreWorkOnTheCallingThread() {
     ManualExecutor pool = new ManualExecutor();
     AtomicBoolean full = new AtomicBoolean();
-    timer =
+    scheduler =
         stand.start(
             store,
             builder -> {
@@ -150,10 +150,12 @@ class RefusingExecutorTest extends OnStand {
                   });
             });
     full.set(true);
-    var refused = timer.scheduleAsync(spec("refused").after(Duration.ZERO)).toCompletableFuture();
+    var refused =
+        scheduler.async().schedule(spec("refused").after(Duration.ZERO)).toCompletableFuture();
     assertThatThrownBy(refused::join).hasRootCauseInstanceOf(RejectedExecutionException.class);
     full.set(false);
-    var taken = timer.scheduleAsync(spec("taken").after(Duration.ZERO)).toCompletableFuture();
+    var taken =
+        scheduler.async().schedule(spec("taken").after(Duration.ZERO)).toCompletableFuture();
     for (int i = 0; i < 30; i++) {
       while (pool.runOne()) {
         // Until no work is left at this time.
@@ -168,13 +170,13 @@ class RefusingExecutorTest extends OnStand {
   void reportsThatAnExecutorDropsAttempts() {
     start();
     stand.handlers.drops = true;
-    timer.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
     advance(125_000);
     assertThat(log.lines()).anySatisfy(text -> assertThat(text).contains("does it drop tasks?"));
     assertThat(timer("a").state()).isEqualTo(TimerState.RUNNING);
-    timer.close();
+    scheduler.close();
     stand = new Stand();
-    timer = stand.start(store.reopen(), this::settings);
+    scheduler = stand.start(store.reopen(), this::settings);
     advance(2_000);
     assertThat(fired).containsExactly("a");
   }

@@ -16,7 +16,7 @@ class RefusingWheelTest extends OnStand {
     stand = new Stand(4);
     start();
     for (int i = 0; i < 200; i++) {
-      timer.schedule(spec("t" + i).after(Duration.ofMillis(i * 53L)));
+      scheduler.schedule(spec("t" + i).after(Duration.ofMillis(i * 53L)));
     }
     advance(15_000);
     assertThat(fired).hasSize(200).doesNotHaveDuplicates();
@@ -29,7 +29,7 @@ class RefusingWheelTest extends OnStand {
   void readsTimersAgainThatTheWheelRefusedForLackOfMemory() {
     start();
     stand.wheel.refusal = new OutOfMemoryError("no room for another timeout");
-    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
     stand.wheel.refusal = null;
     advance(5_000);
     assertThat(fired).containsExactly("a");
@@ -38,7 +38,7 @@ class RefusingWheelTest extends OnStand {
   @Test
   void waitsForTheWallClockIfTheWheelRefusesTheTimer() {
     start();
-    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
     stand.skew = Duration.ofSeconds(-3);
     stand.wheel.refusal = new RejectedExecutionException("full");
     advance(5_500);
@@ -54,8 +54,8 @@ class RefusingWheelTest extends OnStand {
             new StoreTraits(
                 1, 1, 100, Duration.ofMinutes(1), Duration.ofSeconds(2), Duration.ZERO));
     start();
-    timer.schedule(spec("a").after(Duration.ofSeconds(5)));
-    timer.schedule(spec("b").after(Duration.ofSeconds(6)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scheduler.schedule(spec("b").after(Duration.ofSeconds(6)));
     stand.wheel.refusal = new RejectedExecutionException("full");
     advance(4_990);
     assertThat(fired).isEmpty();
@@ -68,8 +68,8 @@ class RefusingWheelTest extends OnStand {
   void runsWithoutATimeoutWhileTheWheelRefusesIt() {
     start();
     stand.wheel.refusal = new RejectedExecutionException("full");
-    timer.schedule(spec("a").after(Duration.ZERO));
-    timer.schedule(spec("b").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("b").after(Duration.ZERO));
     stand.settle();
     assertThat(fired).containsExactly("a", "b");
     assertThat(timer("b").state()).isEqualTo(TimerState.COMPLETED);

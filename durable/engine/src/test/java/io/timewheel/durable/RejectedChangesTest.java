@@ -56,12 +56,12 @@ class RejectedChangesTest {
         IntStream.range(0, 4_000)
             .mapToObj(i -> Scene.spec("t" + i).after(Duration.ofHours(1)))
             .toList();
-    var results = scene.timer.scheduleAll(specs);
+    var results = scene.scheduler.scheduleAll(specs);
     assertThat(commits).isLessThan(2 * 12 + 2);
     for (int i = 0; i < specs.size(); i++) {
       assertThat(results.get(i).error() == null).as("t" + i).isEqualTo(i != 2_500);
     }
-    assertThat(scene.timer.counts().get("shop")).containsEntry(TimerState.SCHEDULED, 3_999L);
+    assertThat(scene.scheduler.counts().get("shop")).containsEntry(TimerState.SCHEDULED, 3_999L);
   }
 
   @Test
@@ -71,19 +71,22 @@ class RejectedChangesTest {
     List<Object> expected = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       if (i == 13) {
-        scene.timer.scheduleAsync(Scene.spec("bad").after(Duration.ofHours(1)));
+        scene.scheduler.async().schedule(Scene.spec("bad").after(Duration.ofHours(1)));
       }
       answers.add(
           scene
-              .timer
-              .scheduleAsync(Scene.spec("a").after(Duration.ofHours(1)))
+              .scheduler
+              .async()
+              .schedule(Scene.spec("a").after(Duration.ofHours(1)))
               .thenApply(ScheduleResult::outcome)
               .toCompletableFuture());
       expected.add(ScheduleResult.Outcome.CREATED);
       answers.add(
           scene
-              .timer
-              .cancelAsync("shop", "a")
+              .scheduler
+              .async()
+              .timer("shop", "a")
+              .cancel()
               .thenApply(CancelResult::outcome)
               .toCompletableFuture());
       expected.add(CancelResult.Outcome.CANCELLED);
@@ -100,11 +103,11 @@ class RejectedChangesTest {
     reject(change -> change instanceof Change.Begin && change.key().id().equals("bad"));
     scene.advance(5_000);
     assertThat(scene.fired).containsExactly("good@1000");
-    assertThat(scene.timer.stats().rejected()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().rejected()).isEqualTo(1);
     assertThat(log.lines())
         .containsExactly("timer shop/bad: rejected by the store: Begin: injected by the test");
     scene.advance(MAINTENANCE_MILLIS);
-    assertThat(scene.timer.stats().rejected()).isEqualTo(2);
+    assertThat(scene.scheduler.stats().rejected()).isEqualTo(2);
     rejectNothing();
     scene.advance(MAINTENANCE_MILLIS);
     assertThat(scene.fired).hasSize(2);
@@ -114,12 +117,12 @@ class RejectedChangesTest {
   @Test
   void rejectedClaimsUseNoSlots() {
     for (int i = 0; i < 20; i++) {
-      scene.timer.schedule(
+      scene.scheduler.schedule(
           TimerSpec.of("shop", "bad" + i).handler("one").after(Duration.ofSeconds(1)));
     }
     reject(change -> change.key().id().startsWith("bad"));
     scene.advance(2_000);
-    scene.timer.schedule(TimerSpec.of("shop", "good").handler("one").after(Duration.ZERO));
+    scene.scheduler.schedule(TimerSpec.of("shop", "good").handler("one").after(Duration.ZERO));
     scene.kit.settle();
     assertThat(scene.state("good")).isEqualTo(TimerState.COMPLETED);
   }
@@ -135,14 +138,14 @@ class RejectedChangesTest {
             change instanceof Change.Finish end
                 && end.error() != null
                 && end.error().contains("no database"));
-    scene.timer.schedule(Scene.spec("a").after(Duration.ZERO).retry(Scene.ONCE));
+    scene.scheduler.schedule(Scene.spec("a").after(Duration.ZERO).retry(Scene.ONCE));
     scene.kit.settle();
     assertThat(scene.state("a")).isEqualTo(TimerState.FAILED);
     assertThat(scene.info("a").attempts())
         .extracting(Attempt::error)
         .containsExactly("failed; the store rejected the text of the error");
-    assertThat(scene.timer.stats().rejected()).isEqualTo(1);
-    assertThat(scene.timer.stats().ownQueued()).isZero();
+    assertThat(scene.scheduler.stats().rejected()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().ownQueued()).isZero();
   }
 
   @Test
@@ -151,23 +154,23 @@ class RejectedChangesTest {
     scene.schedule("a", 1_000);
     scene.advance(1_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.RUNNING);
-    assertThat(scene.timer.stats().ownQueued()).isEqualTo(1);
+    assertThat(scene.scheduler.stats().ownQueued()).isEqualTo(1);
     int before = commits;
     scene.advance(10 * MAINTENANCE_MILLIS);
     assertThat(commits - before).isEqualTo(10); // no busy loop
-    assertThat(scene.timer.stats().rejected()).isEqualTo(11);
+    assertThat(scene.scheduler.stats().rejected()).isEqualTo(11);
     rejectNothing();
     scene.advance(MAINTENANCE_MILLIS);
     assertThat(scene.state("a")).isEqualTo(TimerState.COMPLETED);
     assertThat(scene.fired).containsExactly("a@1000");
-    assertThat(scene.timer.stats().ownQueued()).isZero();
+    assertThat(scene.scheduler.stats().ownQueued()).isZero();
     assertThat(log.lines().get(0)).contains("rejected by the store: Finish");
   }
 
   @Test
   void aRecurringTimerContinuesOnceItsEndIsAccepted() {
     reject(RejectedChangesTest::isEnd);
-    scene.timer.schedule(Scene.spec("a").every(Duration.ofHours(1)));
+    scene.scheduler.schedule(Scene.spec("a").every(Duration.ofHours(1)));
     scene.advance(3_600_000);
     rejectNothing();
     scene.advance(3_600_000);
@@ -182,18 +185,18 @@ class RejectedChangesTest {
     }
     scene.advance(2_000);
     assertThat(scene.fired).hasSize(1_200);
-    assertThat(scene.timer.stats().ownQueued()).isEqualTo(1_000);
+    assertThat(scene.scheduler.stats().ownQueued()).isEqualTo(1_000);
     commits = 0;
     scene.advance(MAINTENANCE_MILLIS);
     assertThat(commits).isLessThan(2_100); // halved repeatedly, down to single changes
     rejectNothing();
     scene.advance(MAINTENANCE_MILLIS);
-    assertThat(scene.timer.counts().get("shop"))
+    assertThat(scene.scheduler.counts().get("shop"))
         .containsEntry(TimerState.COMPLETED, 1_000L)
         .containsEntry(TimerState.RUNNING, 200L);
     scene.restart();
     scene.advance(1_000);
-    assertThat(scene.timer.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
+    assertThat(scene.scheduler.counts().get("shop")).containsOnlyKeys(TimerState.COMPLETED);
   }
 
   @Test
@@ -208,21 +211,21 @@ class RejectedChangesTest {
             super.start(listener);
           }
         };
-    DurableTimer timer = scene.kit.start(store, builder -> builder.handler("h", firing -> {}));
+    DurableTimer scheduler = scene.kit.start(store, builder -> builder.handler("h", firing -> {}));
     rejecting.faults(
         changes ->
             changes.stream().anyMatch(RejectedChangesTest::isEnd) ? Fault.REJECTED : Fault.NONE);
-    timer.schedule(Scene.spec("a").after(Duration.ZERO));
+    scheduler.schedule(Scene.spec("a").after(Duration.ZERO));
     scene.kit.settle();
     var released = engine[0].releasing(0).toCompletableFuture();
     assertThat(released).isDone();
-    assertThat(timer.stats().ownQueued()).isZero();
+    assertThat(scheduler.stats().ownQueued()).isZero();
   }
 
   @Test
   void rejectedChangesOfQueuesAreRetriedToo() {
     reject(change -> change instanceof Change.MakeReady);
-    scene.timer.schedule(TimerSpec.of("shop", "a").queue("q").after(Duration.ZERO));
+    scene.scheduler.schedule(TimerSpec.of("shop", "a").queue("q").after(Duration.ZERO));
     scene.kit.settle();
     assertThat(scene.state("a")).isEqualTo(TimerState.SCHEDULED);
     rejectNothing();
@@ -235,7 +238,7 @@ class RejectedChangesTest {
     reject(RejectedChangesTest::isEnd);
     scene.schedule("a", 0);
     scene.kit.settle();
-    scene.kit.close(scene.timer);
+    scene.kit.close(scene.scheduler);
     scene.reopen();
     assertThat(scene.fired).hasSize(2);
     assertThat(scene.info("a").attempts())

@@ -15,7 +15,6 @@ import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.ManualExecutor;
 import io.timewheel.testkit.ManualTimer;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -70,7 +69,7 @@ class ReleaseTest {
             builder.handler(handler, firing -> fired.add(firing.id())).queueCapacity(TIMERS, true));
   }
 
-  private void schedule(DurableTimer timer, String namespace, int count) {
+  private void schedule(DurableTimer scheduler, String namespace, int count) {
     List<TimerSpec> specs =
         IntStream.range(0, count)
             .mapToObj(
@@ -79,23 +78,23 @@ class ReleaseTest {
                         .handler("h")
                         .after(Duration.ofSeconds(1)))
             .toList();
-    timer.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
+    scheduler.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
   }
 
-  private long count(DurableTimer timer, String namespace, TimerState state) {
-    return timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L);
+  private long count(DurableTimer scheduler, String namespace, TimerState state) {
+    return scheduler.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L);
   }
 
   @Test
   void releasesHeldTimersAPageAtATime() {
-    DurableTimer timer = start("h");
-    timer.pause("shop");
-    schedule(timer, "shop", TIMERS);
+    DurableTimer scheduler = start("h");
+    scheduler.namespace("shop").pause();
+    schedule(scheduler, "shop", TIMERS);
     kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(count(timer, "shop", TimerState.PAUSED)).isEqualTo(TIMERS);
+    assertThat(count(scheduler, "shop", TimerState.PAUSED)).isEqualTo(TIMERS);
     assertThat(fired).isEmpty();
 
-    timer.resume("shop");
+    scheduler.namespace("shop").resume();
     kit.settle();
     assertThat(fired).hasSize(TIMERS);
     assertThat(releases).isEqualTo(TIMERS);
@@ -104,11 +103,11 @@ class ReleaseTest {
 
   @Test
   void releasesBlockedTimersAPageAtATime() {
-    DurableTimer timer = start("another");
-    schedule(timer, "shop", TIMERS);
+    DurableTimer scheduler = start("another");
+    schedule(scheduler, "shop", TIMERS);
     kit.advanceBy(Duration.ofSeconds(10));
-    assertThat(count(timer, "shop", TimerState.BLOCKED)).isEqualTo(TIMERS);
-    kit.kill(timer);
+    assertThat(count(scheduler, "shop", TimerState.BLOCKED)).isEqualTo(TIMERS);
+    kit.kill(scheduler);
 
     start("h");
     kit.settle();
@@ -118,32 +117,31 @@ class ReleaseTest {
 
   @Test
   void timersResumedDuringAPassAreReleasedToo() {
-    DurableTimer timer = start("h");
-    timer.pause("a");
-    timer.pause("z");
-    schedule(timer, "a", 10);
-    schedule(timer, "z", 2 * PAGE + 10);
+    DurableTimer scheduler = start("h");
+    scheduler.namespace("a").pause();
+    scheduler.namespace("z").pause();
+    schedule(scheduler, "a", 10);
+    schedule(scheduler, "z", 2 * PAGE + 10);
     kit.advanceBy(Duration.ofSeconds(10));
     boolean[] resumed = {false};
-    List<Object> stages = new ArrayList<>();
     atRelease =
         () -> {
           if (releases > PAGE && !resumed[0]) {
             resumed[0] = true;
-            stages.add(timer.resumeAsync("a")); // which the present pass has already read
+            scheduler.namespace("a").resume(); // which the present pass has already read
           }
         };
-    timer.resume("z");
+    scheduler.namespace("z").resume();
     kit.settle();
-    assertThat(stages).hasSize(1);
+    assertThat(resumed[0]).isTrue();
     assertThat(fired).hasSize(2 * PAGE + 20);
   }
 
   @Test
   void continuesWithTheNextMaintenanceIfAPageCannotBeRead() {
-    DurableTimer timer = start("h");
-    timer.pause("shop");
-    schedule(timer, "shop", 2 * PAGE);
+    DurableTimer scheduler = start("h");
+    scheduler.namespace("shop").pause();
+    schedule(scheduler, "shop", 2 * PAGE);
     kit.advanceBy(Duration.ofSeconds(10));
     int[] reads = new int[1];
     atPage =
@@ -152,7 +150,7 @@ class ReleaseTest {
             throw new StoreException(StoreException.Kind.TRANSIENT, "in a moment", null);
           }
         };
-    timer.resume("shop");
+    scheduler.namespace("shop").resume();
     kit.settle();
     assertThat(fired).hasSize(PAGE);
     kit.advanceBy(Duration.ofMinutes(1));
@@ -164,7 +162,7 @@ class ReleaseTest {
     DurableTimer before = start("h");
     before.schedule(TimerSpec.of("shop", "blocked").handler("unknown").after(Duration.ZERO));
     kit.settle();
-    before.pause("shop");
+    before.namespace("shop").pause();
     schedule(before, "shop", 1);
     kit.advanceBy(Duration.ofSeconds(5));
     assertThat(count(before, "shop", TimerState.BLOCKED)).isEqualTo(1);
@@ -178,7 +176,7 @@ class ReleaseTest {
             .storeExecutor(steps)
             .handlerExecutor(steps)
             .build();
-    unstarted.resume("shop");
+    unstarted.namespace("shop").resume();
     while (steps.runOne()) {
       // Until no work is left.
     }

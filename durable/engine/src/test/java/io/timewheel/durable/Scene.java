@@ -34,7 +34,7 @@ final class Scene {
 
   InMemoryTimerStore data;
   FaultyStore store;
-  DurableTimer timer;
+  DurableTimer scheduler;
   private final Consumer<DurableTimerBuilder> settings;
 
   Scene() {
@@ -56,7 +56,7 @@ final class Scene {
 
   private void start() {
     store = new FaultyStore(data);
-    timer =
+    scheduler =
         kit.start(
             store,
             builder -> {
@@ -72,7 +72,7 @@ final class Scene {
   }
 
   void kill() {
-    kit.kill(timer);
+    kit.kill(scheduler);
   }
 
   /** Starts a timer again after a kill or a close, on the same data. */
@@ -91,7 +91,7 @@ final class Scene {
   }
 
   void schedule(String id, long afterMillis) {
-    timer.schedule(spec(id).after(Duration.ofMillis(afterMillis)));
+    scheduler.schedule(spec(id).after(Duration.ofMillis(afterMillis)));
   }
 
   void advance(long millis) {
@@ -99,7 +99,7 @@ final class Scene {
   }
 
   TimerInfo info(String id) {
-    return timer.get("shop", id).orElseThrow();
+    return scheduler.timer("shop", id).get().orElseThrow();
   }
 
   TimerState state(String id) {

@@ -30,7 +30,7 @@ class ScheduleTest {
   private final List<Long> firedMinutes = new ArrayList<>();
   private final List<Firing> firings = new ArrayList<>();
   private Consumer<Firing> handler = firing -> {};
-  private DurableTimer timer = start();
+  private DurableTimer scheduler = start();
 
   private DurableTimer start() {
     return kit.start(store, builder -> builder.handler("h", this::handle));
@@ -43,10 +43,10 @@ class ScheduleTest {
   }
 
   private void sleep(long minutes) {
-    kit.kill(timer);
+    kit.kill(scheduler);
     advance(minutes);
     store = store.reopen();
-    timer = start();
+    scheduler = start();
   }
 
   private static TimerSpec spec() {
@@ -61,26 +61,29 @@ class ScheduleTest {
 
   @Test
   void aRateBeginsAtTheGivenTime() {
-    timer.schedule(spec().at(START.plusSeconds(90 * 60)).every(HOUR));
+    scheduler.schedule(spec().at(START.plusSeconds(90 * 60)).every(HOUR));
     advance(240);
     assertThat(firedMinutes).containsExactly(90L, 150L, 210L);
   }
 
   @Test
   void anotherFirstRunIsAnotherTimer() {
-    timer.schedule(spec().at(START.plusSeconds(86_400)).every(HOUR));
+    scheduler.schedule(spec().at(START.plusSeconds(86_400)).every(HOUR));
     Instant soon = START.plusSeconds(60);
-    assertThat(timer.schedule(spec().at(soon).every(HOUR)).outcome()).isEqualTo(Outcome.REPLACED);
-    assertThat(timer.schedule(spec().at(soon).every(HOUR)).outcome()).isEqualTo(Outcome.UNCHANGED);
+    assertThat(scheduler.schedule(spec().at(soon).every(HOUR)).outcome())
+        .isEqualTo(Outcome.REPLACED);
+    assertThat(scheduler.schedule(spec().at(soon).every(HOUR)).outcome())
+        .isEqualTo(Outcome.UNCHANGED);
     advance(2);
     assertThat(firedMinutes).containsExactly(1L);
-    assertThat(timer.schedule(spec().at(soon).every(HOUR)).outcome()).isEqualTo(Outcome.UNCHANGED);
-    assertThat(timer.schedule(spec().every(HOUR)).outcome()).isEqualTo(Outcome.REPLACED);
+    assertThat(scheduler.schedule(spec().at(soon).every(HOUR)).outcome())
+        .isEqualTo(Outcome.UNCHANGED);
+    assertThat(scheduler.schedule(spec().every(HOUR)).outcome()).isEqualTo(Outcome.REPLACED);
   }
 
   @Test
   void aCronRunsAtItsOwnTimesOnlyAndNotBeforeTheFirst() {
-    timer.schedule(spec().at(START.plusSeconds(90 * 60)).cron("0 * * * *", ZoneOffset.UTC));
+    scheduler.schedule(spec().at(START.plusSeconds(90 * 60)).cron("0 * * * *", ZoneOffset.UTC));
     advance(241);
     assertThat(firedMinutes).containsExactly(120L, 180L, 240L);
   }
@@ -88,9 +91,9 @@ class ScheduleTest {
   @Test
   void aCronBeginsAtATimeThatIsItsOwn() {
     TimerSpec spec = spec().at(START.plus(HOUR)).cron("0 * * * *", ZoneOffset.UTC);
-    assertThat(timer.preview(spec, 2))
+    assertThat(scheduler.preview(spec, 2))
         .containsExactly(START.plus(HOUR), START.plus(HOUR).plus(HOUR));
-    timer.schedule(spec);
+    scheduler.schedule(spec);
     advance(61);
     assertThat(firedMinutes).containsExactly(60L);
   }
@@ -98,8 +101,9 @@ class ScheduleTest {
   @Test
   void firstRunsThatArePastWereMissed() {
     advance(150);
-    timer.schedule(spec().at(START).cron("0 * * * *", ZoneOffset.UTC));
-    timer.schedule(TimerSpec.of("ns", "rate").handler("h").at(START.plusSeconds(1)).every(HOUR));
+    scheduler.schedule(spec().at(START).cron("0 * * * *", ZoneOffset.UTC));
+    scheduler.schedule(
+        TimerSpec.of("ns", "rate").handler("h").at(START.plusSeconds(1)).every(HOUR));
     kit.settle();
     assertThat(firedMinutes).containsExactly(150L, 150L); // one catch-up run for all
     advance(31);
@@ -117,7 +121,7 @@ class ScheduleTest {
   @Test
   void aPostponedRunDoesNotChangeTheSchedule() {
     handler = firing -> postpone(firing, 10);
-    timer.schedule(spec().every(HOUR));
+    scheduler.schedule(spec().every(HOUR));
     advance(240);
     assertThat(firedMinutes).containsExactly(60L, 70L, 120L, 180L, 240L);
     assertThat(firings).noneMatch(Firing::isCatchUp).noneMatch(Firing::isLate);
@@ -126,7 +130,7 @@ class ScheduleTest {
   @Test
   void aPostponedRunDoesNotChangeTheScheduleOfACron() {
     handler = firing -> postpone(firing, 10);
-    timer.schedule(spec().cron("30 * * * *", ZoneOffset.UTC));
+    scheduler.schedule(spec().cron("30 * * * *", ZoneOffset.UTC));
     advance(180);
     assertThat(firedMinutes).containsExactly(30L, 40L, 90L, 150L);
   }
@@ -134,7 +138,7 @@ class ScheduleTest {
   @Test
   void aPostponedRunIsNeverMissedAndTheRunsThatItPassesAre() {
     handler = firing -> postpone(firing, 200);
-    timer.schedule(spec().every(HOUR));
+    scheduler.schedule(spec().every(HOUR));
     advance(70);
     sleep(300); // until 370; it has been due for 110
     kit.settle();
@@ -148,10 +152,10 @@ class ScheduleTest {
   @Test
   void aPauseKeepsAPostponedRunFromBeingEarly() {
     handler = firing -> postpone(firing, 10);
-    timer.schedule(spec().every(HOUR));
+    scheduler.schedule(spec().every(HOUR));
     advance(61);
-    timer.pause("ns", "a");
-    timer.resume("ns", "a");
+    scheduler.timer("ns", "a").pause();
+    scheduler.timer("ns", "a").resume();
     advance(60);
     assertThat(firedMinutes).containsExactly(60L, 70L, 120L);
   }
@@ -159,9 +163,9 @@ class ScheduleTest {
   @Test
   void aRunByHandMakesAPostponedRunDueAtThatTime() {
     handler = firing -> postpone(firing, 10);
-    timer.schedule(spec().every(HOUR));
+    scheduler.schedule(spec().every(HOUR));
     advance(65);
-    timer.runNow("ns", "a");
+    scheduler.timer("ns", "a").runNow();
     kit.settle();
     assertThat(firedMinutes).containsExactly(60L, 65L);
     assertThat(firings.get(1).scheduledAt()).isEqualTo(kit.now());
@@ -179,7 +183,7 @@ class ScheduleTest {
           }
         };
     RetryPolicy twice = new RetryPolicy(2, Duration.ofMinutes(1), Duration.ofMinutes(1));
-    timer.schedule(spec().every(HOUR).retry(twice));
+    scheduler.schedule(spec().every(HOUR).retry(twice));
     advance(120);
     assertThat(firedMinutes).containsExactly(60L, 70L, 71L, 120L);
     assertThat(firings).extracting(Firing::attempt).containsExactly(1, 1, 2, 1);
@@ -193,55 +197,56 @@ class ScheduleTest {
             firing.reschedule(kit.now().plus(Duration.ofMinutes(155)));
           }
         };
-    timer.schedule(spec().every(HOUR));
+    scheduler.schedule(spec().every(HOUR));
     advance(375);
     assertThat(firedMinutes).containsExactly(60L, 215L, 370L, 370L);
-    assertThat(timer.stats().skipped()).isEqualTo(4); // at 120, 180, 240 and 300
+    assertThat(scheduler.stats().skipped()).isEqualTo(4); // at 120, 180, 240 and 300
   }
 
   @ParameterizedTest
   @EnumSource
   void aRunThatIsMovedToAPastTimeIsNow(MissedRuns missed) {
-    timer.schedule(spec().every(HOUR).missed(missed));
+    scheduler.schedule(spec().every(HOUR).missed(missed));
     advance(150);
     Instant past = START.plus(Duration.ofMinutes(100));
-    assertThat(timer.move("ns", "a", past)).isEqualTo(VerbResult.DONE);
+    assertThat(scheduler.timer("ns", "a").move(past)).isEqualTo(VerbResult.DONE);
     kit.settle();
     assertThat(firedMinutes).containsExactly(60L, 120L, 150L);
     assertThat(firings.get(2).scheduledAt()).isEqualTo(past);
     advance(15);
     assertThat(firedMinutes).containsExactly(60L, 120L, 150L, 160L);
-    assertThat(timer.stats().skipped()).isZero();
+    assertThat(scheduler.stats().skipped()).isZero();
   }
 
   @Test
   void aRunThatIsMovedToAPastTimeIsNotMissedAfterASuspension() {
-    timer.schedule(spec().every(HOUR).missed(MissedRuns.SKIP));
+    scheduler.schedule(spec().every(HOUR).missed(MissedRuns.SKIP));
     advance(150);
-    timer.move("ns", "a", START.plus(Duration.ofMinutes(100)));
+    scheduler.timer("ns", "a").move(START.plus(Duration.ofMinutes(100)));
     sleep(5);
     assertThat(firedMinutes).containsExactly(60L, 120L, 155L);
   }
 
   @Test
   void aRunThatIsMovedToAPastTimeDuringAPauseWasMissed() {
-    timer.schedule(spec().every(HOUR).missed(MissedRuns.SKIP));
+    scheduler.schedule(spec().every(HOUR).missed(MissedRuns.SKIP));
     advance(150);
-    timer.pause("ns", "a");
-    timer.move("ns", "a", START.plus(Duration.ofMinutes(100)));
+    scheduler.timer("ns", "a").pause();
+    scheduler.timer("ns", "a").move(START.plus(Duration.ofMinutes(100)));
     advance(5);
-    timer.resume("ns", "a");
+    scheduler.timer("ns", "a").resume();
     advance(10);
     assertThat(firedMinutes).containsExactly(60L, 120L, 160L);
   }
 
   @Test
   void aRunMovedBeforeTheStartOfItsScheduleIsFollowedByTheFirstScheduledRun() {
-    timer.schedule(spec().cron("0 * * * *", ZoneOffset.UTC).at(START.plus(Duration.ofHours(5))));
-    timer.move("ns", "a", START.plus(Duration.ofMinutes(30)));
+    scheduler.schedule(
+        spec().cron("0 * * * *", ZoneOffset.UTC).at(START.plus(Duration.ofHours(5))));
+    scheduler.timer("ns", "a").move(START.plus(Duration.ofMinutes(30)));
     advance(7 * 60);
     assertThat(firedMinutes).containsExactly(30L, 300L, 360L, 420L);
-    assertThat(timer.stats().skipped()).isZero();
+    assertThat(scheduler.stats().skipped()).isZero();
   }
 
   // Retries
@@ -260,14 +265,14 @@ class ScheduleTest {
   @Test
   void aRetryBelongsToTheCatchUpRun() {
     handler = this::failOnce;
-    timer.schedule(spec().every(HOUR).retry(twice(5)));
+    scheduler.schedule(spec().every(HOUR).retry(twice(5)));
     sleep(215);
     advance(10);
     assertThat(firedMinutes).containsExactly(215L, 220L);
     assertThat(firings.get(0).scheduledAt()).isEqualTo(START.plus(Duration.ofHours(3)));
     assertThat(firings.get(1).fireId()).isEqualTo(firings.get(0).fireId());
     assertThat(firings).allMatch(Firing::isCatchUp);
-    assertThat(timer.stats().skipped()).isEqualTo(2);
+    assertThat(scheduler.stats().skipped()).isEqualTo(2);
     advance(30);
     assertThat(firedMinutes).containsExactly(215L, 220L, 240L);
     assertThat(firings.get(2).isCatchUp()).isFalse();
@@ -276,7 +281,7 @@ class ScheduleTest {
   @Test
   void aRetryAfterAnotherSuspensionBelongsToTheSameRun() {
     handler = this::failOnce;
-    timer.schedule(spec().every(HOUR).retry(twice(5)));
+    scheduler.schedule(spec().every(HOUR).retry(twice(5)));
     sleep(215);
     kit.settle();
     sleep(70); // until 285, when 240 was missed too
@@ -290,7 +295,7 @@ class ScheduleTest {
   @Test
   void aLateRetryOfARunThatWasNotMissedIsNoCatchUpRun() {
     handler = this::failOnce;
-    timer.schedule(spec().every(HOUR).retry(twice(5)));
+    scheduler.schedule(spec().every(HOUR).retry(twice(5)));
     advance(70);
     assertThat(firedMinutes).containsExactly(60L, 65L);
     assertThat(firings).noneMatch(Firing::isCatchUp);
@@ -301,13 +306,15 @@ class ScheduleTest {
 
   @Test
   void droppedRunsAreCounted() {
-    timer.schedule(spec().every(Duration.ofSeconds(1)));
-    timer.schedule(TimerSpec.of("ns", "skips").handler("h").every(HOUR).missed(MissedRuns.SKIP));
-    timer.schedule(TimerSpec.of("ns", "all").handler("h").every(HOUR).missed(MissedRuns.FIRE_ALL));
+    scheduler.schedule(spec().every(Duration.ofSeconds(1)));
+    scheduler.schedule(
+        TimerSpec.of("ns", "skips").handler("h").every(HOUR).missed(MissedRuns.SKIP));
+    scheduler.schedule(
+        TimerSpec.of("ns", "all").handler("h").every(HOUR).missed(MissedRuns.FIRE_ALL));
     sleep(125);
     kit.settle();
     // All except one of the runs before the last minute, and those at 60 and 120.
-    assertThat(timer.stats().skipped()).isEqualTo(125 * 60 - 60 - 2 + 2);
+    assertThat(scheduler.stats().skipped()).isEqualTo(125 * 60 - 60 - 2 + 2);
   }
 
   @Test
@@ -315,11 +322,11 @@ class ScheduleTest {
     handler =
         firing -> {
           if (firings.size() == 1) {
-            kit.skew(timer, Duration.ofMinutes(10));
+            kit.skew(scheduler, Duration.ofMinutes(10));
           }
         };
-    timer.schedule(spec().every(Duration.ofSeconds(1)));
+    scheduler.schedule(spec().every(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
-    assertThat(timer.stats().skipped()).isBetween(500L, 600L);
+    assertThat(scheduler.stats().skipped()).isBetween(500L, 600L);
   }
 }

@@ -70,7 +70,7 @@ class SharedStoreTest {
     kit.advanceBy(Duration.ofSeconds(1));
     assertThat(fired).containsExactly("first a 1 @1000");
     kit.advanceBy(AHEAD);
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.COMPLETED);
   }
 
   @Test
@@ -78,13 +78,13 @@ class SharedStoreTest {
     firstSession.takeShard(0);
     second.schedule(spec("a"));
     kit.advanceBy(Duration.ofMillis(950));
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
-    assertThat(second.pause("ns")).isZero();
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(second.namespace("ns").pause()).isZero();
     kit.advanceBy(Duration.ofSeconds(5));
     assertThat(fired).isEmpty();
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PAUSED);
-    assertThat(second.get("ns", "a").orElseThrow().attempt()).isZero();
-    second.resume("ns");
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.PAUSED);
+    assertThat(second.timer("ns", "a").get().orElseThrow().attempt()).isZero();
+    second.namespace("ns").resume();
     kit.settle();
     assertThat(fired).containsExactly("first a 1 @5950");
   }
@@ -94,12 +94,12 @@ class SharedStoreTest {
     firstSession.takeShard(0);
     second.schedule(spec("a"));
     kit.advanceBy(Duration.ofMillis(950));
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
-    assertThat(first.pause("ns", "a")).isEqualTo(VerbResult.DONE);
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(first.timer("ns", "a").pause()).isEqualTo(VerbResult.DONE);
     kit.advanceBy(Duration.ofSeconds(5));
     assertThat(fired).isEmpty();
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PAUSED);
-    assertThat(second.get("ns", "a").orElseThrow().attempt()).isZero();
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.PAUSED);
+    assertThat(second.timer("ns", "a").get().orElseThrow().attempt()).isZero();
   }
 
   @Test
@@ -117,13 +117,13 @@ class SharedStoreTest {
     owner.takeShard(0);
     second.schedule(spec("a"));
     kit.advanceBy(Duration.ofMillis(950));
-    assertThat(second.pause("ns", "a")).isEqualTo(VerbResult.DONE);
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(second.timer("ns", "a").pause()).isEqualTo(VerbResult.DONE);
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     kit.advanceBy(Duration.ofMinutes(10));
     assertThat(fired).as("no second attempt").containsExactly("owner a 1 @1000");
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PAUSED);
-    assertThat(second.pause("ns", "a")).isEqualTo(VerbResult.UNCHANGED);
-    second.resume("ns", "a");
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.PAUSED);
+    assertThat(second.timer("ns", "a").pause()).isEqualTo(VerbResult.UNCHANGED);
+    second.timer("ns", "a").resume();
     kit.settle();
     assertThat(fired).hasSize(2).last().isEqualTo("owner a 2 @600950");
   }
@@ -146,11 +146,12 @@ class SharedStoreTest {
     kit.advanceBy(Duration.ofSeconds(2));
     Duration retryAfter =
         Duration.between(
-            DurableTestkit.START, second.get("ns", "a").orElseThrow().fireAt().orElseThrow());
+            DurableTestkit.START,
+            second.timer("ns", "a").get().orElseThrow().fireAt().orElseThrow());
     kit.advanceBy(retryAfter.minus(Duration.ofSeconds(2)).minusMillis(50));
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
-    second.pauseAll();
-    second.resumeAll();
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    second.allNamespaces().pause();
+    second.allNamespaces().resume();
     kit.advanceBy(Duration.ofSeconds(5));
     assertThat(fired).containsExactly("owner a 1 @1000", "owner a 2 @" + retryAfter.toMillis());
   }
@@ -164,7 +165,7 @@ class SharedStoreTest {
           public List<Outcome> commit(List<Change> changes) {
             List<Outcome> outcomes = super.commit(changes);
             if (changes.stream().anyMatch(Change.Begin.class::isInstance)) {
-              second.pause("ns");
+              second.namespace("ns").pause();
             }
             return outcomes;
           }
@@ -174,14 +175,16 @@ class SharedStoreTest {
     second.schedule(spec("a"));
     kit.advanceBy(Duration.ofSeconds(5));
     assertThat(fired).isEmpty();
-    assertThat(second.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.PAUSED);
+    assertThat(second.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.PAUSED);
   }
 
   @Test
   void aPauseCountsRunningAttemptsOnAllNodes() {
     List<Integer> running = new ArrayList<>();
     InMemoryTimerStore owner = data.join();
-    kit.start(owner, builder -> builder.handler("h", firing -> running.add(second.pause("ns"))));
+    kit.start(
+        owner,
+        builder -> builder.handler("h", firing -> running.add(second.namespace("ns").pause())));
     owner.takeShard(0);
     second.schedule(spec("a"));
     second.schedule(spec("b"));
@@ -423,7 +426,7 @@ class SharedStoreTest {
     firstSession.takeShard(0);
     first.schedule(spec("a"));
     kit.advanceBy(Duration.ofMillis(950)); // claimed, but not begun
-    assertThat(first.get("ns", "a").orElseThrow().state()).isEqualTo(TimerState.RUNNING);
+    assertThat(first.timer("ns", "a").get().orElseThrow().state()).isEqualTo(TimerState.RUNNING);
     kit.kill(first);
     secondSession.takeShard(0);
     kit.settle();
@@ -464,19 +467,19 @@ class SharedStoreTest {
             return super.releasable(shard, handlers, namespaces, after, limit);
           }
         };
-    DurableTimer timer =
+    DurableTimer scheduler =
         kit.start(session, builder -> builder.handler("h", firing -> fired.add(firing.id())));
     DurableTimer neighbour = start("neighbour", other);
     owner.takeShard(0);
     owner.takeShard(1);
     other.takeShard(2);
     other.takeShard(3);
-    neighbour.pause("ns");
+    neighbour.namespace("ns").pause();
     for (int i = 0; i < 20; i++) {
-      timer.schedule(spec("id-" + i));
+      scheduler.schedule(spec("id-" + i));
     }
     kit.advanceBy(Duration.ofSeconds(2));
-    assertThat(timer.counts().get("ns")).isEqualTo(Map.of(TimerState.PAUSED, 20L));
+    assertThat(scheduler.counts().get("ns")).isEqualTo(Map.of(TimerState.PAUSED, 20L));
     asked.clear();
     kit.advanceBy(Duration.ofMinutes(2));
     assertThat(asked).as("while all of them are paused").isEmpty();

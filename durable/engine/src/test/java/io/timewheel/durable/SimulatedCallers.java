@@ -171,13 +171,15 @@ final class SimulatedCallers {
 
   private void schedule(TimerKey key) {
     Made<TimerSpec> made = schedules(key);
-    note(made, any.get().scheduleAsync(made.asked), this::scheduled);
+    note(made, any.get().async().schedule(made.asked), this::scheduled);
   }
 
   private void scheduleAll() {
     List<Made<TimerSpec>> made = keys().stream().map(this::schedules).toList();
     noteAll(
-        made, any.get().scheduleAllAsync(made.stream().map(Made::asked).toList()), this::scheduled);
+        made,
+        any.get().async().scheduleAll(made.stream().map(Made::asked).toList()),
+        this::scheduled);
   }
 
   private Answered scheduled(Made<?> made, ScheduleResult result) {
@@ -189,12 +191,15 @@ final class SimulatedCallers {
   private void cancel(TimerKey key) {
     long version = perhapsVersion(key);
     Made<TimerKey> made = asks(Call.CANCEL, key, 0, version);
-    note(made, any.get().cancelAsync(key, version), this::cancelled);
+    note(made, any.get().async().timer(key).ifVersion(version).cancel(), this::cancelled);
   }
 
   private void cancelAll() {
     List<Made<TimerKey>> made = keys().stream().map(key -> asks(Call.CANCEL, key, 0)).toList();
-    noteAll(made, any.get().cancelAllAsync(made.stream().map(Made::key).toList()), this::cancelled);
+    noteAll(
+        made,
+        any.get().async().timers(made.stream().map(Made::key).toList()).cancel(),
+        this::cancelled);
   }
 
   private Answered cancelled(Made<?> made, CancelResult result) {
@@ -207,7 +212,10 @@ final class SimulatedCallers {
   private void move(TimerKey key, long version) {
     long dueAtMillis = nowMillis() + random.nextInt(8_000);
     Made<TimerKey> made = asks(Call.MOVE, key, dueAtMillis, version);
-    note(made, any.get().moveAsync(key, Instant.ofEpochMilli(dueAtMillis), version), this::done);
+    note(
+        made,
+        any.get().async().timer(key).ifVersion(version).move(Instant.ofEpochMilli(dueAtMillis)),
+        this::done);
   }
 
   private void moveAll() {
@@ -217,7 +225,9 @@ final class SimulatedCallers {
     noteAll(
         made,
         any.get()
-            .moveAllAsync(made.stream().map(Made::key).toList(), Instant.ofEpochMilli(dueAtMillis)),
+            .async()
+            .timers(made.stream().map(Made::key).toList())
+            .move(Instant.ofEpochMilli(dueAtMillis)),
         this::done);
   }
 
@@ -227,15 +237,25 @@ final class SimulatedCallers {
 
   private void verb(Call kind, TimerKey key, long version) {
     Made<TimerKey> made = asks(kind, key, nowMillis(), version);
-    note(made, any.get().verbAsync(key, Verb.valueOf(kind.name()), version), this::done);
+    note(made, command(kind, any.get().async().timer(key).ifVersion(version)), this::done);
   }
 
   private void verbAll(Call kind) {
     List<Made<TimerKey>> made = keys().stream().map(key -> asks(kind, key, nowMillis())).toList();
     noteAll(
         made,
-        any.get().verbAllAsync(made.stream().map(Made::key).toList(), Verb.valueOf(kind.name())),
+        command(kind, any.get().async().timers(made.stream().map(Made::key).toList())),
         this::done);
+  }
+
+  private static <V> V command(Call kind, TimerCommands<?, V> timers) {
+    return switch (kind) {
+      case PAUSE -> timers.pause();
+      case RESUME -> timers.resume();
+      case RUN -> timers.runNow();
+      case RETRY -> timers.retry();
+      default -> throw new AssertionError(kind);
+    };
   }
 
   private Answered done(Made<?> made, VerbResult result) {
@@ -254,27 +274,18 @@ final class SimulatedCallers {
   private void pauseScope(String scope) {
     int call = ++calls;
     boolean all = scope.equals(TimerStore.EVERYTHING);
-    DurableTimer timer = any.get();
+    DurableTimer scheduler = any.get();
     history.add(new History.ScopeInvoked(call, scope, true));
-    if (random.nextBoolean()) {
-      (all ? timer.pauseAllAsync() : timer.pauseAsync(scope))
-          .thenRun(() -> history.add(new History.ScopeAnswered(call, scope, true)));
-    } else {
-      if (all) {
-        timer.pauseAll();
-      } else {
-        timer.pause(scope);
-      }
-      history.add(new History.ScopeAnswered(call, scope, true));
-    }
+    (all ? scheduler.allNamespaces() : scheduler.namespace(scope)).pause();
+    history.add(new History.ScopeAnswered(call, scope, true));
   }
 
   private void resumeScope(String scope) {
     int call = ++calls;
     boolean all = scope.equals(TimerStore.EVERYTHING);
     history.add(new History.ScopeInvoked(call, scope, false));
-    (all ? any.get().resumeAllAsync() : any.get().resumeAsync(scope))
-        .thenRun(() -> history.add(new History.ScopeAnswered(call, scope, false)));
+    (all ? any.get().allNamespaces() : any.get().namespace(scope)).resume();
+    history.add(new History.ScopeAnswered(call, scope, false));
   }
 
   /** Ends all pauses and retries failed timers. Blocked timers continue by themselves. */
@@ -293,7 +304,8 @@ final class SimulatedCallers {
 
   private boolean isFailed(TimerKey key) {
     return any.get()
-        .get(key.namespace(), key.id())
+        .timer(key.namespace(), key.id())
+        .get()
         .filter(info -> info.state() == TimerState.FAILED)
         .isPresent();
   }

@@ -30,19 +30,32 @@ final class SimulatedConsumers {
       return;
     }
     QueueFiring item = held.remove(random.nextInt(held.size()));
-    DurableTimer timer = any.get();
+    DurableTimer scheduler = any.get();
     switch (random.nextInt(8)) {
-      case 0 -> timer.nack(item.firing().fireId(), item.leaseToken(), "not now", null);
+      case 0 ->
+          scheduler
+              .async()
+              .changeLease(
+                  LeaseChange.nack(item.firing().fireId(), item.leaseToken(), "not now", null));
       case 1 ->
-          timer.nack(item.firing().fireId(), item.leaseToken(), "later", Duration.ofSeconds(2));
+          scheduler
+              .async()
+              .changeLease(
+                  LeaseChange.nack(
+                      item.firing().fireId(), item.leaseToken(), "later", Duration.ofSeconds(2)));
       case 2 -> {
-        timer.extend(item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2));
+        scheduler
+            .async()
+            .changeLease(
+                LeaseChange.extend(
+                    item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2)));
         held.add(item);
       }
       case 3 -> {
         // Not ended: the lease expires.
       }
-      default -> timer.ack(item.firing().fireId(), item.leaseToken());
+      default ->
+          scheduler.async().changeLease(LeaseChange.ack(item.firing().fireId(), item.leaseToken()));
     }
   }
 
@@ -51,24 +64,29 @@ final class SimulatedConsumers {
     SimulatedCallers.NAMESPACES.forEach(namespace -> goOn(any.get(), namespace));
   }
 
-  private void goOn(DurableTimer timer, String namespace) {
+  private void goOn(DurableTimer scheduler, String namespace) {
     claim(
-            timer,
+            scheduler,
             namespace,
             Duration.ofSeconds(10),
             Duration.ofSeconds(30),
-            item -> timer.ack(item.firing().fireId(), item.leaseToken()))
-        .thenRun(() -> goOn(timer, namespace));
+            item ->
+                scheduler
+                    .async()
+                    .changeLease(LeaseChange.ack(item.firing().fireId(), item.leaseToken())))
+        .thenRun(() -> goOn(scheduler, namespace));
   }
 
   private CompletionStage<Void> claim(
-      DurableTimer timer,
+      DurableTimer scheduler,
       String namespace,
       Duration lease,
       Duration wait,
       Consumer<QueueFiring> taken) {
-    return timer
-        .claim(namespace, SimulatedCallers.QUEUE, 1 + random.nextInt(3), lease, wait)
+    return scheduler
+        .async()
+        .queue(namespace, SimulatedCallers.QUEUE)
+        .claim(1 + random.nextInt(3), lease, wait)
         .thenAccept(claimed -> claimed.forEach(taken));
   }
 }

@@ -63,11 +63,11 @@ final class Simulation {
     final InMemoryTimerStore session = data.join();
     final FaultyStore faulty =
         new FaultyStore(new Slow(new RecordingStore(wrap.apply(session), history::add)));
-    final DurableTimer timer;
+    final DurableTimer scheduler;
 
     Node(boolean knowsAll) {
       faulty.faults(changes -> fault());
-      timer = kit.start(faulty, builder -> handlers(builder, knowsAll).maxWindow(48));
+      scheduler = kit.start(faulty, builder -> handlers(builder, knowsAll).maxWindow(48));
     }
 
     private DurableTimerBuilder handlers(DurableTimerBuilder builder, boolean all) {
@@ -97,8 +97,8 @@ final class Simulation {
                 Duration.ofMillis(random.nextBoolean() ? 0 : 100),
                 Duration.ofMillis(500)));
     data.notifications(random.nextBoolean());
-    callers = new SimulatedCallers(random, kit, history, () -> any().timer);
-    consumers = new SimulatedConsumers(random, () -> any().timer);
+    callers = new SimulatedCallers(random, kit, history, () -> any().scheduler);
+    consumers = new SimulatedConsumers(random, () -> any().scheduler);
   }
 
   /** Runs the simulation, and returns the violations. */
@@ -112,7 +112,7 @@ final class Simulation {
       step();
     }
     faults = false;
-    nodes.forEach(node -> kit.kill(node.timer));
+    nodes.forEach(node -> kit.kill(node.scheduler));
     nodes.clear();
     nodes.add(new Node(true));
     nodes.add(new Node(true));
@@ -145,13 +145,13 @@ final class Simulation {
       }
       case 10 ->
           kit.skew(
-              any().timer,
+              any().scheduler,
               Duration.ofMillis(random.nextInt(2 * MAX_SKEW_MILLIS) - MAX_SKEW_MILLIS));
       case 11, 12 -> consumers.step();
       case 13 -> look();
       default -> {
         for (int i = random.nextInt(10); i > 0; i--) {
-          kit.step(any().timer);
+          kit.step(any().scheduler);
         }
       }
     }
@@ -163,7 +163,7 @@ final class Simulation {
 
   private void kill() {
     Node dead = any();
-    kit.kill(dead.timer);
+    kit.kill(dead.scheduler);
     if (random.nextBoolean()) {
       dead.session.close(); // otherwise the others assume that it still has its handlers
     }
@@ -189,12 +189,12 @@ final class Simulation {
 
   /** Verifies that all queries agree, while nothing changes. */
   private void look() {
-    DurableTimer timer = any().timer;
-    preview(timer);
+    DurableTimer scheduler = any().scheduler;
+    preview(scheduler);
     List<TimerInfo> listed = new ArrayList<>();
     String page = null;
     do {
-      TimerList list = timer.list(TimerFilter.all(), 3, page);
+      TimerList list = scheduler.timers(TimerFilter.all()).list(3, page);
       listed.addAll(list.timers());
       page = list.nextPage().orElse(null);
     } while (page != null);
@@ -209,7 +209,8 @@ final class Simulation {
           .merge(info.state(), 1L, Long::sum);
     }
     for (TimerKey key : SimulatedCallers.KEYS) {
-      String found = timer.get(key.namespace(), key.id()).map(TimerInfo::toString).orElse("");
+      String found =
+          scheduler.timer(key.namespace(), key.id()).get().map(TimerInfo::toString).orElse("");
       String inList =
           listed.stream()
               .filter(info -> info.key().equals(key))
@@ -220,8 +221,8 @@ final class Simulation {
         violations.add("found as " + found + ", and listed as " + inList);
       }
     }
-    if (!timer.counts().equals(counts)) {
-      violations.add("counted as " + timer.counts() + ", and listed as " + counts);
+    if (!scheduler.counts().equals(counts)) {
+      violations.add("counted as " + scheduler.counts() + ", and listed as " + counts);
     }
     long waiting =
         listed.stream()
@@ -229,19 +230,20 @@ final class Simulation {
                 info -> info.state() == TimerState.SCHEDULED || info.state() == TimerState.RETRYING)
             .count();
     Instant end = kit.now().plus(Duration.ofDays(1));
-    long inHistogram = Arrays.stream(timer.histogram(null, DurableTestkit.START, end, 100)).sum();
+    long inHistogram =
+        Arrays.stream(scheduler.allNamespaces().histogram(DurableTestkit.START, end, 100)).sum();
     if (waiting != inHistogram) {
       violations.add(inHistogram + " in the histogram, and " + waiting + " listed that wait");
     }
   }
 
   /** Verifies that a preview returns the times of a timer. */
-  private void preview(DurableTimer timer) {
+  private void preview(DurableTimer scheduler) {
     Instant first = kit.now().plusMillis(random.nextInt(5_000));
     Duration period = Duration.ofMillis(1_000 + random.nextInt(3_000));
     TimerSpec spec = TimerSpec.of("sim", "t1").handler("h").at(first);
-    List<Instant> once = timer.preview(spec, 3);
-    List<Instant> often = timer.preview(spec.every(period), 3);
+    List<Instant> once = scheduler.preview(spec, 3);
+    List<Instant> often = scheduler.preview(spec.every(period), 3);
     if (!once.equals(List.of(first))
         || !often.equals(List.of(first, first.plus(period), first.plus(period.multipliedBy(2))))) {
       violations.add("previewed as " + once + ", and every " + period + " as " + often);
@@ -274,8 +276,9 @@ final class Simulation {
   private Map<TimerKey, TimerInfo> left() {
     Map<TimerKey, TimerInfo> left = new HashMap<>();
     any()
-        .timer
-        .list(TimerFilter.all(), 10_000, null)
+        .scheduler
+        .timers(TimerFilter.all())
+        .list(10_000, null)
         .timers()
         .forEach(timer -> left.put(timer.key(), timer));
     return left;
@@ -316,7 +319,7 @@ final class Simulation {
       if (!delaying && faults && random.nextInt(8) == 0) {
         delaying = true;
         for (int i = random.nextInt(6); i > 0; i--) {
-          kit.step(any().timer);
+          kit.step(any().scheduler);
         }
         delaying = false;
       }

@@ -40,9 +40,9 @@ final class Stand {
   }
 
   DurableTimer start(TimerStore store, Consumer<DurableTimerBuilder> settings) {
-    DurableTimer timer = builder(store, settings).start();
+    DurableTimer scheduler = builder(store, settings).start();
     settle();
-    return timer;
+    return scheduler;
   }
 
   DurableTimerBuilder builder(TimerStore store, Consumer<DurableTimerBuilder> settings) {

@@ -33,7 +33,7 @@ class ThreadsTest {
     Set<String> fired = ConcurrentHashMap.newKeySet();
     CountDownLatch all = new CountDownLatch(threads * each);
     InMemoryTimerStore store = InMemoryTimerStore.create();
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler(
                 "h",
@@ -51,8 +51,12 @@ class ThreadsTest {
           new Thread(
               () -> {
                 for (int n = 0; n < each; n++) {
-                  timer.scheduleAsync(
-                      TimerSpec.of("ns", prefix + n).handler("h").after(Duration.ofMillis(n % 50)));
+                  scheduler
+                      .async()
+                      .schedule(
+                          TimerSpec.of("ns", prefix + n)
+                              .handler("h")
+                              .after(Duration.ofMillis(n % 50)));
                 }
               });
       caller.start();
@@ -62,8 +66,8 @@ class ThreadsTest {
       caller.join();
     }
     all.await();
-    timer.close();
-    assertThat(timer.stats().fired()).isEqualTo(threads * (long) each);
+    scheduler.close();
+    assertThat(scheduler.stats().fired()).isEqualTo(threads * (long) each);
     assertThat(store.reopen().counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
   }
 
@@ -71,7 +75,7 @@ class ThreadsTest {
   void interruptsAHandlerAtItsTimeout() throws InterruptedException {
     CountDownLatch interrupted = new CountDownLatch(1);
     InMemoryTimerStore store = InMemoryTimerStore.create();
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler(
                 "stuck",
@@ -85,13 +89,13 @@ class ThreadsTest {
                 1,
                 Duration.ofMillis(20))
             .start();
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("ns", "a")
             .handler("stuck")
             .after(Duration.ZERO)
             .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1))));
     interrupted.await();
-    timer.close(); // waits until its end is recorded
+    scheduler.close(); // waits until its end is recorded
     assertThat(store.reopen().get(new TimerKey("ns", "a")).attempts().get(0).error())
         .contains("exceeded its time limit of PT0.02S");
   }
@@ -101,7 +105,7 @@ class ThreadsTest {
     ExecutorService one = Executors.newSingleThreadExecutor();
     AtomicReference<DurableTimer> itself = new AtomicReference<>();
     CountDownLatch answered = new CountDownLatch(1);
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(InMemoryTimerStore.create())
             .handlerExecutor(one)
             .handler(
@@ -109,17 +113,18 @@ class ThreadsTest {
                 firing -> {
                   itself
                       .get()
-                      .scheduleAsync(TimerSpec.of("ns", "b").handler("h").after(Duration.ofDays(1)))
+                      .async()
+                      .schedule(TimerSpec.of("ns", "b").handler("h").after(Duration.ofDays(1)))
                       .toCompletableFuture()
                       .join();
                   answered.countDown();
                 })
             .build();
-    itself.set(timer);
-    timer.start();
-    timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ZERO));
+    itself.set(scheduler);
+    scheduler.start();
+    scheduler.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ZERO));
     assertThat(answered.await(30, TimeUnit.SECONDS)).isTrue();
-    timer.close();
+    scheduler.close();
     one.shutdown();
   }
 
@@ -132,7 +137,7 @@ class ThreadsTest {
     CountDownLatch ending = new CountDownLatch(1);
     CountDownLatch released = new CountDownLatch(1);
     InMemoryTimerStore store = InMemoryTimerStore.create();
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler(
                 "fails",
@@ -146,13 +151,13 @@ class ThreadsTest {
                   return 0;
                 })
             .start();
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("ns", "a")
             .handler("fails")
             .after(Duration.ZERO)
             .retry(new RetryPolicy(3, Duration.ofHours(1), Duration.ofHours(1))));
     ending.await();
-    Thread closer = new Thread(() -> timer.close(Duration.ofDays(1)));
+    Thread closer = new Thread(() -> scheduler.close(Duration.ofDays(1)));
     closer.start();
     Await.until(
         () -> closer.getState() != Thread.State.NEW && closer.getState() != Thread.State.RUNNABLE);
@@ -174,7 +179,7 @@ class ThreadsTest {
     final CountDownLatch told = new CountDownLatch(1);
     final Set<String> fired = ConcurrentHashMap.newKeySet();
     volatile boolean holds;
-    final DurableTimer timer =
+    final DurableTimer scheduler =
         DurableTimer.builder(
                 new ForwardingTimerStore(store) {
                   @Override
@@ -214,7 +219,7 @@ class ThreadsTest {
     }
 
     private void schedule(String id, String handler) {
-      timer.schedule(TimerSpec.of("ns", id).handler(handler).after(Duration.ZERO));
+      scheduler.schedule(TimerSpec.of("ns", id).handler(handler).after(Duration.ZERO));
     }
 
     TimerState state(String id) {
@@ -233,7 +238,7 @@ class ThreadsTest {
 
     void end() {
       ended.countDown();
-      timer.close(Duration.ofDays(1));
+      scheduler.close(Duration.ofDays(1));
       threads.shutdown();
     }
   }
@@ -250,7 +255,8 @@ class ThreadsTest {
   @Test
   void runsNoClaimThatWasCancelledBeforeTheEngineProcessedIt() throws InterruptedException {
     HeldUp held = new HeldUp();
-    assertThat(held.timer.cancel("ns", "second").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
+    assertThat(held.scheduler.timer("ns", "second").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.RUNNING);
     held.told.countDown();
     held.awaitState("second", TimerState.CANCELLED);
     held.end();
@@ -260,7 +266,7 @@ class ThreadsTest {
   @Test
   void givesBackAClaimThatTheEngineProcessesDuringAClose() throws InterruptedException {
     HeldUp held = new HeldUp();
-    Thread closer = new Thread(() -> held.timer.close(Duration.ofDays(1)));
+    Thread closer = new Thread(() -> held.scheduler.close(Duration.ofDays(1)));
     closer.start();
     Await.until(() -> closer.getState() == Thread.State.TIMED_WAITING);
     held.told.countDown();

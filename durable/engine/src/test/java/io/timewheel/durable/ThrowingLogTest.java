@@ -56,7 +56,7 @@ class ThrowingLogTest extends OnStand {
         InMemoryTimerStore.create(
             new StoreTraits(
                 1, 1, 100, Duration.ofMinutes(1), Duration.ofMillis(100), Duration.ZERO));
-    timer =
+    scheduler =
         stand.start(
             new ForwardingTimerStore(store) {
               @Override
@@ -71,7 +71,7 @@ class ThrowingLogTest extends OnStand {
               }
             },
             this::settings);
-    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(1)));
     advance(950);
     assertThat(installed).isNotNull();
     stand.wheel.refusal = null;
@@ -88,7 +88,7 @@ class ThrowingLogTest extends OnStand {
     start();
     stand.handlers.refusal = new RejectedExecutionException("full");
     logThrows();
-    timer.schedule(spec("a").after(Duration.ZERO));
+    scheduler.schedule(spec("a").after(Duration.ZERO));
     advance(100);
     stand.handlers.refusal = null;
     advance(2_000);
@@ -99,7 +99,7 @@ class ThrowingLogTest extends OnStand {
   void blocksTimersWithoutAHandler() {
     start();
     logThrows();
-    timer.schedule(TimerSpec.of("shop", "a").handler("unknown").after(Duration.ZERO));
+    scheduler.schedule(TimerSpec.of("shop", "a").handler("unknown").after(Duration.ZERO));
     advance(100);
     assertThat(timer("a").state()).isEqualTo(TimerState.BLOCKED);
   }
@@ -110,11 +110,11 @@ class ThrowingLogTest extends OnStand {
     logThrows();
     Duration hour = Duration.ofHours(1);
     for (String id : List.of("a", "b", "c")) {
-      timer.schedule(spec(id).every(hour).missed(MissedRuns.SKIP));
+      scheduler.schedule(spec(id).every(hour).missed(MissedRuns.SKIP));
     }
     stand.skew = Duration.ofMinutes(190);
     advance(2_000);
-    assertThat(timer.stats().skipped()).isEqualTo(9);
+    assertThat(scheduler.stats().skipped()).isEqualTo(9);
     stand.skew = Duration.ofHours(4);
     advance(2_000);
     assertThat(fired).containsExactlyInAnyOrder("a", "b", "c");

@@ -37,7 +37,7 @@ class UnknownHandlersTest {
     before.schedule(spec("c").handler("mail/x"));
     before.schedule(spec("d").queue("consumers"));
     before.schedule(spec("e").handler("other"));
-    before.cancel("ns", "e");
+    before.timer("ns", "e").cancel();
     kit.close(before);
     kit.start(
         data.reopen(),

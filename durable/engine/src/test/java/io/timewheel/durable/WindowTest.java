@@ -20,32 +20,32 @@ class WindowTest {
   @Tag("promise-47")
   void holdsNoMoreThanItsCap() {
     for (int i = 0; i < 1_000; i++) {
-      scene.timer.schedule(spec("t" + i).after(Duration.ofMillis(10 + i % 7)));
-      assertThat(scene.timer.stats().window()).isLessThanOrEqualTo(64);
+      scene.scheduler.schedule(spec("t" + i).after(Duration.ofMillis(10 + i % 7)));
+      assertThat(scene.scheduler.stats().window()).isLessThanOrEqualTo(64);
     }
     scene.advance(100);
     assertThat(scene.fired).hasSize(1_000).doesNotHaveDuplicates();
-    assertThat(scene.timer.stats().window()).isZero();
+    assertThat(scene.scheduler.stats().window()).isZero();
   }
 
   @Test
   void keepsTheFarFutureInTheStore() {
     for (int i = 0; i < 100; i++) {
-      scene.timer.schedule(spec("t" + i).after(Duration.ofDays(365)));
+      scene.scheduler.schedule(spec("t" + i).after(Duration.ofDays(365)));
     }
     scene.advance(10_000);
-    assertThat(scene.timer.stats().window()).isZero();
+    assertThat(scene.scheduler.stats().window()).isZero();
   }
 
   @Test
   void readsTheWallClockAfterAJump() {
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(50)));
-    scene.kit.skew(scene.timer, Duration.ofSeconds(40));
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(50)));
+    scene.kit.skew(scene.scheduler, Duration.ofSeconds(40));
     scene.advance(11_000);
     assertThat(scene.fired).hasSize(1);
-    scene.kit.skew(scene.timer, Duration.ofHours(-1));
+    scene.kit.skew(scene.scheduler, Duration.ofHours(-1));
     scene.advance(2_000);
-    scene.timer.schedule(spec("b").after(Duration.ofSeconds(5)));
+    scene.scheduler.schedule(spec("b").after(Duration.ofSeconds(5)));
     scene.advance(6_000);
     assertThat(scene.fired).hasSize(2);
   }
@@ -56,7 +56,7 @@ class WindowTest {
         new Scene(
             new StoreTraits(1, 1, 100, Duration.ofMinutes(1), Duration.ofSeconds(2), Duration.ZERO),
             builder -> {});
-    scene.timer.schedule(spec("a").after(Duration.ofSeconds(5)));
+    scene.scheduler.schedule(spec("a").after(Duration.ofSeconds(5)));
     scene.advance(4_000);
     assertThat(scene.state("a")).isEqualTo(TimerState.RUNNING);
     scene.restart();

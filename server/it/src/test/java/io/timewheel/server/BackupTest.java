@@ -4,6 +4,7 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
@@ -48,7 +49,7 @@ class BackupTest {
   private final StringWriter err = new StringWriter();
   private Path data;
   private TimewheelServer server;
-  private DurableTimer timer;
+  private DurableTimer scheduler;
   private RocksTimerStore timerStore;
 
   @BeforeEach
@@ -58,14 +59,14 @@ class BackupTest {
     RocksTimerStore store = RocksTimerStore.open(data);
     timerStore = store;
     server.backups(data, store);
-    timer = DurableTimer.builder(server.watch("rocksdb", store)).start();
-    server.serve(timer);
+    scheduler = DurableTimer.builder(server.watch("rocksdb", store)).start();
+    server.serve(scheduler);
   }
 
   @AfterEach
   void stop() {
     server.close();
-    timer.close();
+    scheduler.close();
   }
 
   private String address() {
@@ -111,10 +112,10 @@ class BackupTest {
     assertThat(isTidy()).isTrue();
     try (DurableTimer copy =
         DurableTimer.builder(RocksTimerStore.open(directory.resolve("copy"))).start()) {
-      assertThat(copy.get("shop", "a")).isPresent();
-      assertThat(copy.get("shop", "b")).isEmpty();
+      assertThat(copy.timer("shop", "a").get()).isPresent();
+      assertThat(copy.timer("shop", "b").get()).isEmpty();
     }
-    assertThat(timer.get("shop", "b")).isPresent();
+    assertThat(scheduler.timer("shop", "b").get()).isPresent();
   }
 
   @Test
@@ -222,12 +223,16 @@ class BackupTest {
   @Test
   void aRestoredBackupRepeatsLaterFiringsAndLosesNothing() throws Exception {
     put("later");
-    timer.schedule(TimerSpec.of("shop", "due").after(Duration.ZERO).queue("q"));
+    scheduler.schedule(TimerSpec.of("shop", "due").after(Duration.ZERO).queue("q"));
     assertThat(backup("one").join()).isEqualTo(201);
-    QueueFiring before = claim(timer);
-    timer.ack(before.firing().fireId(), before.leaseToken()).toCompletableFuture().join();
+    QueueFiring before = claim(scheduler);
+    scheduler
+        .async()
+        .changeLease(LeaseChange.ack(before.firing().fireId(), before.leaseToken()))
+        .toCompletableFuture()
+        .join();
     server.close();
-    timer.close();
+    scheduler.close();
 
     Path restored = directory.resolve("restored");
     try (var files = Files.walk(data.resolve("backups").resolve("one"))) {
@@ -241,13 +246,15 @@ class BackupTest {
       assertThat(checked.verify().problems()).isZero();
     }
     try (DurableTimer again = DurableTimer.builder(RocksTimerStore.open(restored)).start()) {
-      assertThat(again.get("shop", "later")).isPresent();
+      assertThat(again.timer("shop", "later").get()).isPresent();
       assertThat(claim(again).firing().fireId()).isEqualTo(before.firing().fireId());
     }
   }
 
   private static QueueFiring claim(DurableTimer from) {
-    return from.claim("shop", "q", 1, Duration.ofMinutes(1), Duration.ofMinutes(1))
+    return from.async()
+        .queue("shop", "q")
+        .claim(1, Duration.ofMinutes(1), Duration.ofMinutes(1))
         .toCompletableFuture()
         .join()
         .get(0);

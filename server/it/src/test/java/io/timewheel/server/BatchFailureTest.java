@@ -39,7 +39,7 @@ class BatchFailureTest {
   private final ListAppender<ILoggingEvent> log = new ListAppender<>();
   private final Logger logger = (Logger) LoggerFactory.getLogger(Exchange.class);
   private TimewheelServer server;
-  private DurableTimer timer;
+  private DurableTimer scheduler;
 
   private static final class BrokenStore extends ForwardingTimerStore {
     BrokenStore(TimerStore store) {
@@ -66,10 +66,10 @@ class BatchFailureTest {
   @BeforeEach
   void start() throws IOException {
     server = TimewheelServer.start(ServerConfig.loopback(0));
-    timer =
+    scheduler =
         DurableTimer.builder(server.watch("broken", new BrokenStore(InMemoryTimerStore.create())))
             .start();
-    server.serve(timer);
+    server.serve(scheduler);
     log.start();
     logger.addAppender(log);
   }
@@ -78,7 +78,7 @@ class BatchFailureTest {
   void stop() {
     logger.detachAppender(log);
     server.close();
-    timer.close();
+    scheduler.close();
   }
 
   private String post(String path, String body) throws IOException, InterruptedException {

@@ -93,7 +93,7 @@ class BoundedAnswersTest {
   private static void scheduleLarge(Running running, Duration after) {
     byte[] payload = "x".repeat(64 * 1024).getBytes(UTF_8);
     for (int i = 0; i < LARGE_TIMERS; i++) {
-      running.timer.schedule(
+      running.scheduler.schedule(
           TimerSpec.of("shop", "large" + i).after(after).queue("q").payload(payload));
     }
   }
@@ -199,7 +199,7 @@ class BoundedAnswersTest {
   void aPageOfQueuesEndsAt4Mb() {
     try (Running running = new Running()) {
       for (int i = 0; i < 2_010; i++) {
-        running.timer.schedule(
+        running.scheduler.schedule(
             TimerSpec.of("shop", "t" + i)
                 .after(Duration.ofHours(1))
                 .queue("\"".repeat(250) + "%06d".formatted(i)));
@@ -312,15 +312,15 @@ class BoundedAnswersTest {
   void aListContinuesWhenAFilterMatchesNothing() throws Exception {
     InMemoryTimerStore store = InMemoryTimerStore.create();
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
-        DurableTimer timer =
+        DurableTimer scheduler =
             DurableTimer.builder(server.watch("slow", new OneByOneStore(store))).start()) {
       for (int i = 0; i < 50; i++) {
-        timer.schedule(
+        scheduler.schedule(
             TimerSpec.of("shop", "t%02d".formatted(i))
                 .after(Duration.ofHours(1))
                 .queue(i == 40 ? "rare" : "q"));
       }
-      server.serve(timer);
+      server.serve(scheduler);
       URI list = URI.create("http://127.0.0.1:" + server.port() + LIST + "?handler=rare");
       String body =
           HttpClient.newHttpClient()
@@ -392,7 +392,7 @@ class BoundedAnswersTest {
     try (Running running = new Running(limits(1 << 20, 10 << 20, Duration.ofSeconds(2)))) {
       byte[] payload = ('"' + "x".repeat(40 * 1024) + '"').getBytes(UTF_8);
       for (int i = 0; i < 50; i++) {
-        running.timer.schedule(
+        running.scheduler.schedule(
             TimerSpec.of("shop", "t" + i).after(Duration.ZERO).queue("q").payload(payload));
       }
       for (int i = 0; i < 5; i++) {
@@ -426,7 +426,7 @@ class BoundedAnswersTest {
             unread(running, "GET /v1/events?types=timer HTTP/1.1\r\nHost: localhost\r\n\r\n")) {
       Await.until(() -> running.server.openStreams() == 1);
       for (int i = 0; i < 1_000; i++) {
-        running.timer.schedule(
+        running.scheduler.schedule(
             TimerSpec.of("shop", "i".repeat(250) + i).after(Duration.ofHours(1)).queue("q"));
       }
       Await.until(() -> running.server.openStreams() == 0);

@@ -71,8 +71,9 @@ class BulkLimitsTest {
   @Test
   void furtherOnesAre429() throws Exception {
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
-        DurableTimer timer = DurableTimer.builder(server.watch("held", new HeldStore())).start()) {
-      server.serve(timer);
+        DurableTimer scheduler =
+            DurableTimer.builder(server.watch("held", new HeldStore())).start()) {
+      server.serve(scheduler);
       List<CompletableFuture<Answer>> running =
           List.of(send(server, "pause"), send(server, "resume")); // as many as one client may
       reading.acquire(2);
@@ -96,7 +97,7 @@ class BulkLimitsTest {
       for (int i = 0; i < 41_000; i++) {
         specs.add(TimerSpec.of("shop", "t" + i).after(Duration.ofHours(1)).queue("q"));
       }
-      running.timer.scheduleAll(specs).forEach(BatchResult::orThrow);
+      running.scheduler.scheduleAll(specs).forEach(BatchResult::orThrow);
 
       long beganNanos = System.nanoTime();
       Answer retried = running.post("/v1/namespaces/shop/timers:retry", ALL);

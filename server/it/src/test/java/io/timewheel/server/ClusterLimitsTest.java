@@ -97,7 +97,7 @@ class ClusterLimitsTest {
   private final class Member implements AutoCloseable {
     private final HikariDataSource pool = database.pool(8);
     private final TimewheelServer server;
-    private final DurableTimer timer;
+    private final DurableTimer scheduler;
 
     Member(String name, Tokens tokens, Limits limits) throws IOException {
       server =
@@ -109,11 +109,11 @@ class ClusterLimitsTest {
               InstantSource.system(),
               new AuditLog(System::nanoTime));
       JdbcTimerStore store = JdbcTimerStore.postgresqlBuilder(pool).shards(8).node(name).open();
-      timer =
+      scheduler =
           DurableTimer.builder(server.watch("postgresql", store))
               .queueLimits(queue -> limits.queue(queue.namespace(), queue.id()))
               .start();
-      server.serve(timer);
+      server.serve(scheduler);
     }
 
     private HttpRequest.Builder request(String path, String token) {
@@ -161,7 +161,7 @@ class ClusterLimitsTest {
     public void close() {
       server.close();
       try {
-        timer.close(Duration.ofSeconds(5));
+        scheduler.close(Duration.ofSeconds(5));
       } catch (DurableTimerException e) {
         assertThat(pool.isClosed()).isTrue(); // its node has crashed
       }

@@ -42,8 +42,8 @@ class DistributionTest {
     TreeSet<String> measured = new TreeSet<>();
     try (Running running = new Running()) {
       // The meters of states and queues begin with the first ready timer.
-      running.timer.schedule(TimerSpec.of("shop", "a").after(Duration.ZERO).queue("q"));
-      Await.until(() -> running.timer.counts().get("shop").get(TimerState.READY) != null);
+      running.scheduler.schedule(TimerSpec.of("shop", "a").after(Duration.ZERO).queue("q"));
+      Await.until(() -> running.scheduler.counts().get("shop").get(TimerState.READY) != null);
       running
           .get("/metrics")
           .response()

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
@@ -70,20 +71,26 @@ class DumpRestoreTest {
         };
   }
 
-  private static FireId claimAndAck(DurableTimer timer, Set<String> ids) {
+  private static FireId claimAndAck(DurableTimer scheduler, Set<String> ids) {
     QueueFiring firing =
-        timer
-            .claim("shop", "q", 1, Duration.ofMinutes(1), Duration.ofMinutes(1))
+        scheduler
+            .async()
+            .queue("shop", "q")
+            .claim(1, Duration.ofMinutes(1), Duration.ofMinutes(1))
             .toCompletableFuture()
             .join()
             .get(0);
     ids.add(firing.firing().id());
-    timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
+    scheduler
+        .async()
+        .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken()))
+        .toCompletableFuture()
+        .join();
     return firing.firing().fireId();
   }
 
-  private static void schedule(DurableTimer timer, String id, Duration after) {
-    timer.schedule(TimerSpec.of("shop", id).after(after).queue("q"));
+  private static void schedule(DurableTimer scheduler, String id, Duration after) {
+    scheduler.schedule(TimerSpec.of("shop", id).after(after).queue("q"));
   }
 
   @ParameterizedTest
@@ -94,17 +101,17 @@ class DumpRestoreTest {
     FireId afterDump;
     Set<String> ids = new TreeSet<>();
     try (HikariDataSource pool = first.pool(8);
-        DurableTimer timer = open(pool, postgresql)) {
-      schedule(timer, "acked-before", Duration.ZERO);
-      claimAndAck(timer, ids);
-      schedule(timer, "acked-after", Duration.ZERO);
-      schedule(timer, "pending", Duration.ofDays(1));
+        DurableTimer scheduler = open(pool, postgresql)) {
+      schedule(scheduler, "acked-before", Duration.ZERO);
+      claimAndAck(scheduler, ids);
+      schedule(scheduler, "acked-after", Duration.ZERO);
+      schedule(scheduler, "pending", Duration.ofDays(1));
       String[] tool =
           postgresql
               ? new String[] {"pg_dump", "--no-owner"}
               : new String[] {"mariadb-dump", "--single-transaction"};
       run(null, dump, first, command(postgresql, first, tool));
-      afterDump = claimAndAck(timer, ids);
+      afterDump = claimAndAck(scheduler, ids);
       assertThat(ids).containsExactly("acked-after", "acked-before");
     }
     Database second = database(postgresql);
@@ -114,14 +121,16 @@ class DumpRestoreTest {
             : new String[] {"mariadb", "--batch"};
     run(dump, directory.resolve("log"), second, command(postgresql, second, tool));
     try (HikariDataSource pool = second.pool(8);
-        DurableTimer timer = open(pool, postgresql)) {
+        DurableTimer scheduler = open(pool, postgresql)) {
       ids.clear();
-      assertThat(claimAndAck(timer, ids)).isEqualTo(afterDump);
+      assertThat(claimAndAck(scheduler, ids)).isEqualTo(afterDump);
       assertThat(ids).containsExactly("acked-after");
-      assertThat(timer.get("shop", "pending")).isPresent();
+      assertThat(scheduler.timer("shop", "pending").get()).isPresent();
       assertThat(
-              timer
-                  .claim("shop", "q", 9, Duration.ofMinutes(1), Duration.ZERO)
+              scheduler
+                  .async()
+                  .queue("shop", "q")
+                  .claim(9, Duration.ofMinutes(1), Duration.ZERO)
                   .toCompletableFuture()
                   .join())
           .isEmpty();

@@ -42,7 +42,7 @@ class ErrorTextTest {
   void anErrorOfAHandlerNamesNoClass(String message, String shown) throws Exception {
     String thrown = message.equals("null") ? null : message;
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
-        DurableTimer timer =
+        DurableTimer scheduler =
             DurableTimer.builder(server.watch("memory", InMemoryTimerStore.create()))
                 .handler(
                     "h",
@@ -50,13 +50,14 @@ class ErrorTextTest {
                       throw new OwnException(thrown);
                     })
                 .start()) {
-      server.serve(timer);
-      timer.schedule(
+      server.serve(scheduler);
+      scheduler.schedule(
           TimerSpec.of("ns", "a")
               .handler("h")
               .retry(new RetryPolicy(1, Duration.ofSeconds(1), Duration.ofSeconds(1)))
               .after(Duration.ZERO));
-      Await.until(() -> timer.get("ns", "a").orElseThrow().state() == TimerState.FAILED);
+      Await.until(
+          () -> scheduler.timer("ns", "a").get().orElseThrow().state() == TimerState.FAILED);
       URI uri = URI.create("http://127.0.0.1:" + server.port() + "/v1/namespaces/ns/timers/a");
       JsonNode answer =
           Running.MAPPER.readTree(

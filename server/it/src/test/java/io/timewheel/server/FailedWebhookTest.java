@@ -79,7 +79,7 @@ class FailedWebhookTest {
   /** A server's timer, with or without events. */
   private final class Program implements AutoCloseable {
     final FailureEvents events;
-    final DurableTimer timer;
+    final DurableTimer scheduler;
 
     Program(boolean withEvents) {
       this(withEvents, store);
@@ -91,7 +91,7 @@ class FailedWebhookTest {
               new WebhookTarget(
                   URI.create(receiver.url("/failed")), "ops", Map.of(), Duration.ofSeconds(10)),
               InstantSource.system());
-      timer =
+      scheduler =
           DurableTimer.builder(withEvents ? events.watch(store) : store)
               .handler(
                   "h",
@@ -100,17 +100,19 @@ class FailedWebhookTest {
                   })
               .start();
       if (withEvents) {
-        events.start(timer, client, false);
+        events.start(scheduler, client, false);
       }
     }
 
     void fail(String id) {
-      timer.schedule(TimerSpec.of("ns", id).handler("h").retry(ONCE).after(Duration.ZERO));
+      scheduler.schedule(TimerSpec.of("ns", id).handler("h").retry(ONCE).after(Duration.ZERO));
     }
 
     void await(String namespace, TimerState state, int timers) {
       Await.until(
-          () -> timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) >= timers);
+          () ->
+              scheduler.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L)
+                  >= timers);
     }
 
     void awaitPosted(int timers) {
@@ -120,7 +122,7 @@ class FailedWebhookTest {
     @Override
     public void close() {
       events.close();
-      timer.close();
+      scheduler.close();
     }
   }
 
@@ -292,7 +294,7 @@ class FailedWebhookTest {
       Await.until(() -> close.getState() == Thread.State.TIMED_WAITING);
       goOn.countDown();
       close.join();
-      assertThat(program.timer.counts().get(FailureEvents.NAMESPACE))
+      assertThat(program.scheduler.counts().get(FailureEvents.NAMESPACE))
           .containsEntry(TimerState.COMPLETED, 1L);
     }
   }
@@ -302,7 +304,7 @@ class FailedWebhookTest {
     try (Program program = new Program(true)) {
       program.fail("a");
       program.awaitPosted(1);
-      program.timer.retry("ns", "a");
+      program.scheduler.timer("ns", "a").retry();
       program.awaitPosted(2);
       assertThat(receiver.calls).hasSize(2).allMatch(call -> ids(call).equals(List.of("a")));
     }

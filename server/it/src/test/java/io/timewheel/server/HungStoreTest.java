@@ -251,7 +251,7 @@ class HungStoreTest {
       assertThat(answer.header("Retry-After")).isEqualTo("1");
     }
     goOn.countDown(); // the change is made after the answer
-    Await.until(() -> timer.get("shop", "a").isPresent());
+    Await.until(() -> timer.timer("shop", "a").get().isPresent());
   }
 
   @Test

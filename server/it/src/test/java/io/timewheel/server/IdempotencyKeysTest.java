@@ -3,6 +3,7 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerRecord;
@@ -49,7 +50,7 @@ class IdempotencyKeysTest {
   }
 
   private static TimerState state(String id) {
-    return running.timer.get("shop", id).orElseThrow().state();
+    return running.scheduler.timer("shop", id).get().orElseThrow().state();
   }
 
   @Test
@@ -80,13 +81,18 @@ class IdempotencyKeysTest {
     running.put(path("run"), "{\"every\":\"PT1H\",\"target\":{\"queue\":\"run\"}}");
     assertThat(verb("run", "run", "k").status()).isEqualTo(200);
     QueueFiring firing = claim("run");
-    running.timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
+    running
+        .scheduler
+        .async()
+        .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken()))
+        .toCompletableFuture()
+        .join();
 
     assertThat(verb("run", "run", "k").status()).isEqualTo(200);
 
     assertThat(state("run")).isEqualTo(TimerState.SCHEDULED);
-    assertThat(running.timer.get("shop", "run").orElseThrow().dueAt())
-        .isAfter(running.timer.now().plusSeconds(60));
+    assertThat(running.scheduler.timer("shop", "run").get().orElseThrow().dueAt())
+        .isAfter(running.scheduler.now().plusSeconds(60));
   }
 
   @ParameterizedTest
@@ -131,7 +137,12 @@ class IdempotencyKeysTest {
     String body = "{\"at\":\"2020-01-01T00:00:00Z\",\"target\":{\"queue\":\"purged\"}}";
     Answer first = running.put(path("purged"), body, "Idempotency-Key", "k");
     QueueFiring firing = claim("purged");
-    running.timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
+    running
+        .scheduler
+        .async()
+        .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken()))
+        .toCompletableFuture()
+        .join();
     running.store.purge(TimerRecord.NEVER, 0, 1_000);
     assertThat(running.get(path("purged")).status()).isEqualTo(404);
 
@@ -152,7 +163,12 @@ class IdempotencyKeysTest {
     Answer first = running.put(path("overwritten"), body, headers);
     assertThat(first.status()).isEqualTo(200);
     QueueFiring firing = claim("overwritten");
-    running.timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
+    running
+        .scheduler
+        .async()
+        .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken()))
+        .toCompletableFuture()
+        .join();
     running.store.purge(TimerRecord.NEVER, 0, 1_000);
 
     Answer retry = running.put(path("overwritten"), body, headers);
@@ -217,7 +233,7 @@ class IdempotencyKeysTest {
 
   private static QueueFiring claim(String queue) {
     Duration half = Duration.ofSeconds(30);
-    var claim = running.timer.claim("shop", queue, 1, half, half.multipliedBy(2));
+    var claim = running.scheduler.async().queue("shop", queue).claim(1, half, half.multipliedBy(2));
     return claim.toCompletableFuture().join().get(0);
   }
 
@@ -342,7 +358,7 @@ class IdempotencyKeysTest {
     assertThat(running.post(at + ":cancel", body, "Idempotency-Key", "k").json())
         .isEqualTo(first.json());
 
-    assertThat(running.timer.get("bulk", "b").orElseThrow().state())
+    assertThat(running.scheduler.timer("bulk", "b").get().orElseThrow().state())
         .isEqualTo(TimerState.SCHEDULED);
   }
 
@@ -404,7 +420,7 @@ class IdempotencyKeysTest {
             both.replace("\"q\"", "7"))) {
       assertReused(running.post(batch, other, "Idempotency-Key", "k"));
     }
-    assertThat(running.timer.get("batch", "b")).isEmpty();
+    assertThat(running.scheduler.timer("batch", "b").get()).isEmpty();
     assertThat(running.post(batch, both.replace(",", ", "), "Idempotency-Key", "k").json())
         .as("the same in another form")
         .isEqualTo(first.json());

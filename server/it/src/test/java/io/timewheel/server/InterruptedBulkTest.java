@@ -62,17 +62,17 @@ class InterruptedBulkTest {
   @Test
   void aRepeatedRequestContinuesAndAnswersForAll() throws Exception {
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
-        DurableTimer timer =
+        DurableTimer scheduler =
             DurableTimer.builder(server.watch("failing", new FailingStore())).start()) {
-      server.serve(timer);
+      server.serve(scheduler);
       List<TimerSpec> specs = new ArrayList<>();
       for (int i = 0; i < TIMERS; i++) {
         specs.add(
             TimerSpec.of("shop", i == 0 ? LAST : "t" + i).after(Duration.ofHours(1)).queue("q"));
       }
-      timer.scheduleAll(specs);
+      scheduler.scheduleAll(specs);
       assertThat(cancel(server).status()).isEqualTo(503);
-      assertThat(timer.counts().get("shop").get(TimerState.CANCELLED)).isEqualTo(1_000);
+      assertThat(scheduler.counts().get("shop").get(TimerState.CANCELLED)).isEqualTo(1_000);
 
       failing = false;
       Answer retry = cancel(server);
@@ -80,10 +80,10 @@ class InterruptedBulkTest {
       assertThat(retry.status()).as(retry.response().body()).isEqualTo(200);
       assertThat(retry.json().get("count").asInt()).isEqualTo(TIMERS);
       assertThat(retry.json().get("changed").asInt()).isEqualTo(TIMERS);
-      assertThat(timer.counts().get("shop")).doesNotContainKey(TimerState.SCHEDULED);
-      timer.schedule(TimerSpec.of("shop", "later").after(Duration.ofHours(1)).queue("q"));
+      assertThat(scheduler.counts().get("shop")).doesNotContainKey(TimerState.SCHEDULED);
+      scheduler.schedule(TimerSpec.of("shop", "later").after(Duration.ofHours(1)).queue("q"));
       assertThat(cancel(server).json()).isEqualTo(retry.json());
-      assertThat(timer.counts().get("shop").get(TimerState.SCHEDULED)).isEqualTo(1);
+      assertThat(scheduler.counts().get("shop").get(TimerState.SCHEDULED)).isEqualTo(1);
     }
   }
 
@@ -103,27 +103,29 @@ class InterruptedBulkTest {
           }
         };
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
-        DurableTimer timer = DurableTimer.builder(server.watch("memory", store)).start()) {
-      server.serve(timer);
-      schedule(timer, "a", 1);
-      schedule(timer, "b", 1);
-      schedule(timer, "c", 1);
+        DurableTimer scheduler = DurableTimer.builder(server.watch("memory", store)).start()) {
+      server.serve(scheduler);
+      schedule(scheduler, "a", 1);
+      schedule(scheduler, "b", 1);
+      schedule(scheduler, "c", 1);
       afterCount.set(
           () -> {
-            schedule(timer, "b", 2);
-            schedule(timer, "d", 1);
+            schedule(scheduler, "b", 2);
+            schedule(scheduler, "d", 1);
           });
 
       Answer answer = cancel(server, "{\"filter\":{},\"expect\":3}");
 
       assertThat(answer.response().body()).isEqualTo("{\"count\":3,\"changed\":2}");
-      assertThat(timer.get("shop", "b").orElseThrow().state()).isEqualTo(TimerState.SCHEDULED);
-      assertThat(timer.get("shop", "d").orElseThrow().state()).isEqualTo(TimerState.SCHEDULED);
+      assertThat(scheduler.timer("shop", "b").get().orElseThrow().state())
+          .isEqualTo(TimerState.SCHEDULED);
+      assertThat(scheduler.timer("shop", "d").get().orElseThrow().state())
+          .isEqualTo(TimerState.SCHEDULED);
     }
   }
 
-  private static void schedule(DurableTimer timer, String id, int hours) {
-    timer.schedule(TimerSpec.of("shop", id).after(Duration.ofHours(hours)).queue("q"));
+  private static void schedule(DurableTimer scheduler, String id, int hours) {
+    scheduler.schedule(TimerSpec.of("shop", id).after(Duration.ofHours(hours)).queue("q"));
   }
 
   private static Answer cancel(TimewheelServer server) throws Exception {

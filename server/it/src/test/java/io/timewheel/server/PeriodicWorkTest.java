@@ -80,8 +80,8 @@ class PeriodicWorkTest {
           }
         };
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
-        DurableTimer timer = DurableTimer.builder(server.watch("failing", store)).start()) {
-      server.serve(timer);
+        DurableTimer scheduler = DurableTimer.builder(server.watch("failing", store)).start()) {
+      server.serve(scheduler);
       Await.until(() -> probes.get() > 3);
     }
   }
@@ -111,8 +111,8 @@ class PeriodicWorkTest {
             SecretSource.NONE,
             InstantSource.system());
     try (server;
-        DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
-      server.serve(timer);
+        DurableTimer scheduler = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
+      server.serve(scheduler);
       // The server checks the token of an open stream each second.
       var stream =
           HttpClient.newHttpClient()

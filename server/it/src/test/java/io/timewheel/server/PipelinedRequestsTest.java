@@ -108,7 +108,7 @@ class PipelinedRequestsTest {
   }
 
   private static void schedule(Running running) {
-    running.timer.schedule(TimerSpec.of("shop", "now").queue("q").after(Duration.ZERO));
+    running.scheduler.schedule(TimerSpec.of("shop", "now").queue("q").after(Duration.ZERO));
   }
 
   @ParameterizedTest

@@ -99,7 +99,8 @@ class PrometheusTest {
               bearer);
       assertThat(ended.status()).isEqualTo(200);
     }
-    Await.until(() -> running.timer.counts().get("shop").getOrDefault(TimerState.READY, 0L) == 1);
+    Await.until(
+        () -> running.scheduler.counts().get("shop").getOrDefault(TimerState.READY, 0L) == 1);
     return running;
   }
 
@@ -268,10 +269,12 @@ class PrometheusTest {
     try (Running running = traffic()) {
       int queues = 250;
       for (int i = 0; i < queues; i++) {
-        running.timer.schedule(TimerSpec.of("many", "t" + i).after(Duration.ZERO).queue("q" + i));
+        running.scheduler.schedule(
+            TimerSpec.of("many", "t" + i).after(Duration.ZERO).queue("q" + i));
       }
       Await.until(
-          () -> running.timer.counts().get("many").getOrDefault(TimerState.READY, 0L) >= queues);
+          () ->
+              running.scheduler.counts().get("many").getOrDefault(TimerState.READY, 0L) >= queues);
       String text = metrics(running);
       assertThat(text.lines().filter(line -> line.startsWith("timewheel_queue_ready{")))
           .hasSize(200);

@@ -39,7 +39,8 @@ class QueueListResourceTest {
   }
 
   private void awaitReady(String id) {
-    Await.until(() -> running.timer.get("shop", id).orElseThrow().state() == TimerState.READY);
+    Await.until(
+        () -> running.scheduler.timer("shop", id).get().orElseThrow().state() == TimerState.READY);
   }
 
   private JsonNode claim(String queue, String wait) {
@@ -64,7 +65,7 @@ class QueueListResourceTest {
     awaitReady("b");
     put("c", "PT1H", "later");
     assertThat(claim("orders", "PT1M")).hasSize(1);
-    String oldest = running.timer.get("shop", "b").orElseThrow().changedAt().toString();
+    String oldest = running.scheduler.timer("shop", "b").get().orElseThrow().changedAt().toString();
     assertThat(change(QUEUES + "/idle:pause").get("running").asLong()).isZero();
     JsonNode queues = running.get(QUEUES).json().get("queues");
     assertThat(queues)
@@ -187,7 +188,8 @@ class QueueListResourceTest {
     String nack =
         "{\"firings\":[{" + items.get(1) + ",\"error\":\"no stock\"},{" + items.get(0) + "}]}";
     assertThat(results("nack", nack)).containsExactly("200", "409");
-    assertThat(running.timer.get("shop", "b").orElseThrow().lastError()).hasValue("no stock");
+    assertThat(running.scheduler.timer("shop", "b").get().orElseThrow().lastError())
+        .hasValue("no stock");
     String one = "{" + items.get(2) + "}";
     String many = "{\"firings\":[" + one + ("," + one).repeat(1_000) + "]}";
     assertThat(running.post(SHOP + "/firings:ack", many).status()).isEqualTo(422);

@@ -75,7 +75,7 @@ class QueueResourceTest {
   }
 
   private TimerState state(String id) {
-    return running.timer.get("shop", id).orElseThrow().state();
+    return running.scheduler.timer("shop", id).get().orElseThrow().state();
   }
 
   private void awaitReady(String id) {

@@ -488,8 +488,8 @@ class QuotasTest {
     TimewheelServer server =
         TimewheelServer.start(eight, Tokens.open(file), SecretSource.NONE, InstantSource.system());
     try (server;
-        DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
-      server.serve(timer);
+        DurableTimer scheduler = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
+      server.serve(scheduler);
       HttpRequest events =
           HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + server.port() + "/v1/events"))
               .header(BEARER, reader)

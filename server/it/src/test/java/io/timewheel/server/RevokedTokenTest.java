@@ -117,7 +117,7 @@ class RevokedTokenTest {
     Await.until(() -> running.server.waitingClaims() == 1);
     revoke();
 
-    running.timer.schedule(TimerSpec.of("shop", "a").at(running.timer.now()).queue("q"));
+    running.scheduler.schedule(TimerSpec.of("shop", "a").at(running.scheduler.now()).queue("q"));
 
     assertThat(waiting.join().statusCode()).isEqualTo(401);
     assertThat(waiting.join().headers().firstValue("WWW-Authenticate")).isPresent();

@@ -41,7 +41,7 @@ final class Running implements AutoCloseable {
   static final JsonMapper MAPPER = JsonMapper.builder().build();
 
   final InMemoryTimerStore store = InMemoryTimerStore.create();
-  final DurableTimer timer;
+  final DurableTimer scheduler;
   final TimewheelServer server;
   final HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
 
@@ -148,9 +148,9 @@ final class Running implements AutoCloseable {
       new WebhookHandler(webhooks, clock, server.meters(), hosts).addTo(builder);
     }
     builder.queueLimits(queue -> limits.queue(queue.namespace(), queue.id()));
-    timer = builder.start();
-    hosts.serve(timer);
-    server.serve(timer);
+    scheduler = builder.start();
+    hosts.serve(scheduler);
+    server.serve(scheduler);
   }
 
   /** Makes a file with a secret, and opens it. */
@@ -235,6 +235,6 @@ final class Running implements AutoCloseable {
     if (webhooks != null) {
       webhooks.close(); // requests in progress fail, and need no wait
     }
-    timer.close();
+    scheduler.close();
   }
 }

@@ -319,12 +319,12 @@ class ServeTest {
     };
   }
 
-  private static void scheduleForHandler(DurableTimer timer, String prefix) {
+  private static void scheduleForHandler(DurableTimer scheduler, String prefix) {
     List<TimerSpec> specs = new ArrayList<>();
     for (int i = 0; i < 100; i++) {
       specs.add(TimerSpec.of("shop", prefix + i).handler("a").after(Duration.ofSeconds(1)));
     }
-    timer.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
+    scheduler.scheduleAll(specs).forEach(result -> assertThat(result.error()).isNull());
   }
 
   private void nodesJoinOn(Database database) throws Exception {

@@ -33,13 +33,13 @@ class SharedClusterTest {
   private final class Member implements AutoCloseable {
     private final HikariDataSource pool = database.pool(8);
     private final TimewheelServer server;
-    private final DurableTimer timer;
+    private final DurableTimer scheduler;
 
     Member(String name) throws Exception {
       server = TimewheelServer.start(ServerConfig.loopback(0));
       JdbcTimerStore store = JdbcTimerStore.postgresqlBuilder(pool).shards(8).node(name).open();
-      timer = DurableTimer.builder(server.watch("postgresql", store)).start();
-      server.serve(timer);
+      scheduler = DurableTimer.builder(server.watch("postgresql", store)).start();
+      server.serve(scheduler);
     }
 
     String text(String path) throws Exception {
@@ -65,7 +65,7 @@ class SharedClusterTest {
     @Override
     public void close() {
       server.close();
-      timer.close();
+      scheduler.close();
       pool.close();
     }
   }

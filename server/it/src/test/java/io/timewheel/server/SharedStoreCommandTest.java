@@ -214,12 +214,12 @@ class SharedStoreCommandTest {
       JdbcTimerStore.Builder builder =
           mariaDb ? JdbcTimerStore.mariadbBuilder(pool) : JdbcTimerStore.postgresqlBuilder(pool);
       JdbcTimerStore node = builder.node("host-1").open();
-      try (DurableTimer timer = DurableTimer.builder(node).start()) {
+      try (DurableTimer scheduler = DurableTimer.builder(node).start()) {
         assertThat(store(database, "import", file.toString())).isEqualTo(1);
         assertThat(err)
             .contains(
                 "nodes use the database: host-1#", "stop them, wait until their node leases end");
-        assertThat(timer.get("shop", "later")).isEmpty();
+        assertThat(scheduler.timer("shop", "later").get()).isEmpty();
       }
     }
     assertThat(store(database, "import", file.toString())).as(err).isZero();

@@ -53,7 +53,7 @@ class StoreReadsTest {
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final HttpClient client = HttpClient.newHttpClient();
   private TimewheelServer server;
-  private DurableTimer timer;
+  private DurableTimer scheduler;
 
   private final class SlowStore extends ForwardingTimerStore {
     SlowStore(TimerStore store) {
@@ -87,15 +87,15 @@ class StoreReadsTest {
               .missed(MissedRuns.FIRE_ONCE)
               .queue("missed"));
     }
-    timer = DurableTimer.builder(server.watch("slow", new SlowStore(store.reopen()))).build();
-    server.serve(timer, AT_A_TIME);
+    scheduler = DurableTimer.builder(server.watch("slow", new SlowStore(store.reopen()))).build();
+    server.serve(scheduler, AT_A_TIME);
   }
 
   @AfterEach
   void stop() {
     goOn.countDown();
     server.close();
-    timer.close();
+    scheduler.close();
   }
 
   private CompletableFuture<Integer> send(String method, String path, @Nullable String body) {
@@ -125,8 +125,8 @@ class StoreReadsTest {
 
   @Test
   void aLimitedNumberOfRequestsReadsAndOthersWait() {
-    timer.start();
-    timer.schedule(TimerSpec.of("shop", "a").after(Duration.ofHours(1)).queue("q"));
+    scheduler.start();
+    scheduler.schedule(TimerSpec.of("shop", "a").after(Duration.ofHours(1)).queue("q"));
     List<CompletableFuture<Integer>> slow = new ArrayList<>();
     for (int i = 0; i < AT_A_TIME; i++) {
       slow.add(get(TIMERS + "/slow"));
@@ -160,7 +160,7 @@ class StoreReadsTest {
 
   @Test
   void aPutOfANewTimerReadsNothing() {
-    timer.start();
+    scheduler.start();
 
     assertThat(send(request("PUT", TIMERS + "/slow", SPEC)).join()).isEqualTo(201);
 
@@ -174,9 +174,9 @@ class StoreReadsTest {
     }
     awaitReads(AT_A_TIME, 1);
 
-    timer.start(); // the record contains its rule for missed runs
+    scheduler.start(); // the record contains its rule for missed runs
 
-    var claim = timer.claim("shop", "missed", 1, LEASE, Duration.ofMinutes(1));
+    var claim = scheduler.async().queue("shop", "missed").claim(1, LEASE, Duration.ofMinutes(1));
     assertThat(claim.toCompletableFuture().join()).hasSize(1);
     assertThat(server.waitingReads()).isEqualTo(1);
   }

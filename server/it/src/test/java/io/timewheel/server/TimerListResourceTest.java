@@ -76,8 +76,8 @@ class TimerListResourceTest {
           }
         };
     try (TimewheelServer server = TimewheelServer.start(ServerConfig.loopback(0));
-        DurableTimer timer = DurableTimer.builder(server.watch("read", store)).start()) {
-      server.serve(timer);
+        DurableTimer scheduler = DurableTimer.builder(server.watch("read", store)).start()) {
+      server.serve(scheduler);
       String list = "http://127.0.0.1:" + server.port() + TIMERS + "?state=ready";
       for (String more : List.of("&queue=q", "&target=queue", "")) {
         HttpRequest request = HttpRequest.newBuilder(URI.create(list + more)).build();
@@ -121,7 +121,7 @@ class TimerListResourceTest {
     put("b", "2099-01-02", "\"queue\":\"mails\"");
     put("c", "2099-01-03", "\"url\":\"https://shop.example/h\",\"secret\":\"s\"");
     var unused =
-        running.timer.schedule(
+        running.scheduler.schedule(
             TimerSpec.of("shop", "d").handler("orders").after(Duration.ofDays(1)));
     assertThat(ids("&queue=orders")).containsExactly("a");
     assertThat(ids("&target=queue")).containsExactly("a", "b");
@@ -138,7 +138,7 @@ class TimerListResourceTest {
     for (int i = 0; i < 150; i++) {
       specs.add(TimerSpec.of("shop", "h" + i).handler("orders").after(Duration.ofDays(1)));
     }
-    running.timer.scheduleAll(specs);
+    running.scheduler.scheduleAll(specs);
     put("v", "2099-01-01", "\"url\":\"https://shop.example/h\",\"secret\":\"s\"");
     put("w", "2099-01-01", "\"url\":\"https://shop.example/h\",\"secret\":\"s\"");
     JsonNode page = running.get(TIMERS + "?pageSize=1&target=url").json();

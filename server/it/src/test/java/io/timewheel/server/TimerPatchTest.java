@@ -255,16 +255,17 @@ class TimerPatchTest {
   void keepsAPayloadThatIsNotJson() {
     String id = path.substring(path.lastIndexOf('/') + 1);
     byte[] payload = "\u0001not json".getBytes(StandardCharsets.UTF_8);
-    running.timer.schedule(
+    running.scheduler.schedule(
         TimerSpec.of("shop", id).queue("q").payload(payload).after(Duration.ofDays(1)));
     patched("{\"target\":{\"queue\":\"r\"}}");
-    assertThat(running.timer.get("shop", id).orElseThrow().payload()).isEqualTo(payload);
+    assertThat(running.scheduler.timer("shop", id).get().orElseThrow().payload())
+        .isEqualTo(payload);
   }
 
   @Test
   void leavesATimerOfAnApplicationToTheApplication() {
     String id = path.substring(path.lastIndexOf('/') + 1);
-    running.timer.schedule(TimerSpec.of("shop", id).handler("mail").after(Duration.ofDays(1)));
+    running.scheduler.schedule(TimerSpec.of("shop", id).handler("mail").after(Duration.ofDays(1)));
     Answer answer = patch("{\"payload\":1}");
     assertThat(answer.status()).isEqualTo(422);
     assertThat(answer.text("field")).isEqualTo("target");

@@ -160,7 +160,11 @@ class TimerResourceTest {
     assertThat(past.status()).isEqualTo(201);
     assertThat(past.text("dueAt")).isEqualTo("1999-01-01T00:00:00Z");
     var claim =
-        running.timer.claim("shop", "past", 1, Duration.ofSeconds(30), Duration.ofSeconds(60));
+        running
+            .scheduler
+            .async()
+            .queue("shop", "past")
+            .claim(1, Duration.ofSeconds(30), Duration.ofSeconds(60));
     assertThat(claim.toCompletableFuture().join()).hasSize(1);
   }
 
@@ -267,9 +271,9 @@ class TimerResourceTest {
   @CsvSource({"a%2Fb, a/b", "a%3Ab, a:b", "a:b, a:b", "x%3Arun, x:run", "%C3%BC%20+, ü +"})
   void encodedSlashAndColonBelongToTheId(String encoded, String id) {
     assertThat(running.put(path(encoded), AFTER).status()).isEqualTo(201);
-    assertThat(running.timer.get("shop", id)).isPresent();
+    assertThat(running.scheduler.timer("shop", id).get()).isPresent();
     assertThat(running.get(path(encoded)).text("id")).isEqualTo(id);
-    running.timer.cancel("shop", id);
+    running.scheduler.timer("shop", id).cancel();
   }
 
   @ParameterizedTest

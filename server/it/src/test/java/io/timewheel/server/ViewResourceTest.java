@@ -190,7 +190,7 @@ class ViewResourceTest {
   void statsOfANamespaceCountItsTimersOnly() {
     put("shop", "a", LATER);
     put("other", "b", LATER);
-    running.timer.pause("other");
+    running.scheduler.namespace("other").pause();
     assertThat(stats("?namespace=shop").at("/states/scheduled").asInt()).isEqualTo(1);
     assertThat(stats("?namespace=shop").get("paused")).isEmpty();
     assertThat(stats("").get("paused")).hasSize(1);
@@ -246,9 +246,9 @@ class ViewResourceTest {
     assertThat(running.get(path + "?namespace=..").status()).isEqualTo(400);
   }
 
-  private JsonNode stats(DurableTimer timer, Scope scope, boolean minutes) {
+  private JsonNode stats(DurableTimer scheduler, Scope scope, boolean minutes) {
     StoreReads reads = new StoreReads();
-    reads.serve(timer, 1);
+    reads.serve(scheduler, 1);
     StatsView view = new StatsView(new Node(clock, () -> "here"));
     return Running.MAPPER.readTree(Json.bytes(view.answer(reads, scope, minutes)));
   }
@@ -267,7 +267,7 @@ class ViewResourceTest {
     assertThat(Scope.of(Caller.LOCAL, null)).isEqualTo(Scope.ALL);
     put("shop", "a", LATER);
     put("other", "b", LATER);
-    JsonNode stats = stats(running.timer, own, false);
+    JsonNode stats = stats(running.scheduler, own, false);
     assertThat(stats.at("/states/scheduled").asInt()).isEqualTo(1);
     assertThat(stats.has("minutes")).isFalse();
   }
@@ -281,8 +281,8 @@ class ViewResourceTest {
             throw new StoreException(StoreException.Kind.UNAVAILABLE, "unplugged", null);
           }
         };
-    try (DurableTimer timer = DurableTimer.builder(unplugged).build()) {
-      JsonNode stats = stats(timer, Scope.ALL, true);
+    try (DurableTimer scheduler = DurableTimer.builder(unplugged).build()) {
+      JsonNode stats = stats(scheduler, Scope.ALL, true);
       assertThat(stats.get("storeAvailable").asBoolean()).isFalse();
       assertThat(stats.has("states")).isFalse();
       assertThat(stats.at("/totals/fired").asInt()).isZero();

@@ -50,11 +50,11 @@ class WebhookFairnessTest {
         String address = "127.1." + host / 250 + "." + (1 + host % 250);
         slow.add(spec("slow", "t" + i, address, silent.getLocalPort()));
       }
-      running.timer.scheduleAll(slow).forEach(result -> assertThat(result.error()).isNull());
+      running.scheduler.scheduleAll(slow).forEach(result -> assertThat(result.error()).isNull());
       Await.until(() -> count(running, "slow", RUNNING) >= SLOW_HOSTS);
       for (String namespace : List.of("slow", "other")) {
         for (int i = 0; i < 20; i++) {
-          running.timer.schedule(spec(namespace, "quick" + i, "127.0.0.1", receiver.port()));
+          running.scheduler.schedule(spec(namespace, "quick" + i, "127.0.0.1", receiver.port()));
         }
         Await.until(() -> count(running, namespace, COMPLETED) >= 20);
       }
@@ -65,6 +65,6 @@ class WebhookFairnessTest {
   }
 
   private static long count(Running running, String namespace, TimerState state) {
-    return running.timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L);
+    return running.scheduler.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L);
   }
 }

@@ -119,7 +119,7 @@ class WebhooksTest {
   }
 
   private TimerInfo timer(String id) {
-    return running.timer.get(namespace, id).orElseThrow();
+    return running.scheduler.timer(namespace, id).get().orElseThrow();
   }
 
   /** Waits for a state. Fails if the timer stays in another final state. */
@@ -316,7 +316,8 @@ class WebhooksTest {
       String url = "http://" + host + ":" + receiver.port() + "/";
       Answer put = other.put(path("a"), body(url, TWICE, ""));
       assertThat(put.status()).as(put.response().body()).isEqualTo(201);
-      Await.until(() -> other.timer.get(namespace, "a").orElseThrow().state() == FAILED);
+      Await.until(
+          () -> other.scheduler.timer(namespace, "a").get().orElseThrow().state() == FAILED);
       assertThat(other.get(path("a")).text("lastError"))
           .contains(": the address is not public; ")
           .doesNotContain("DNS")

@@ -43,7 +43,7 @@ class WorkQueueTest {
   private final CountDownLatch goOn = new CountDownLatch(1);
   private final HttpClient client = HttpClient.newHttpClient();
   private TimewheelServer server;
-  private DurableTimer timer;
+  private DurableTimer scheduler;
 
   private final class SlowStore extends ForwardingTimerStore {
     SlowStore(TimerStore store) {
@@ -76,17 +76,17 @@ class WorkQueueTest {
             Duration.ofHours(1));
     server =
         TimewheelServer.start(BoundedAnswersTest.with(ServerConfig.loopback(0), 64 << 20, work));
-    timer =
+    scheduler =
         DurableTimer.builder(server.watch("slow", new SlowStore(InMemoryTimerStore.create())))
             .start();
-    server.serve(timer);
+    server.serve(scheduler);
   }
 
   @AfterEach
   void stop() {
     goOn.countDown();
     server.close();
-    timer.close();
+    scheduler.close();
   }
 
   private CompletableFuture<HttpResponse<String>> send(

@@ -179,7 +179,10 @@ public final class FailureEvents implements AutoCloseable {
     }
     try {
       for (Noticed each : taken) {
-        specs.add(spec(failure(each, timer.get(each.key.namespace(), each.key.id()).orElse(null))));
+        specs.add(
+            spec(
+                failure(
+                    each, timer.timer(each.key.namespace(), each.key.id()).get().orElse(null))));
       }
       schedule(timer, specs);
     } catch (RuntimeException | Error e) {
@@ -206,7 +209,7 @@ public final class FailureEvents implements AutoCloseable {
     TimerFilter filter = TimerFilter.all().states(Set.of(TimerState.FAILED)).withoutPayload();
     String page = null;
     do {
-      TimerList found = timer.list(filter, PAGE, page);
+      TimerList found = timer.timers(filter).list(PAGE, page);
       List<TimerSpec> specs = new ArrayList<>();
       for (TimerInfo info : found.timers()) {
         if (info.changedAt().isAfter(earliest) && !info.key().namespace().equals(NAMESPACE)) {
@@ -281,7 +284,8 @@ public final class FailureEvents implements AutoCloseable {
       return;
     }
     try {
-      var claimed = timer.claim(NAMESPACE, QUEUE, MAX_BATCH, LEASE, WAIT).toCompletableFuture();
+      var claimed =
+          timer.async().queue(NAMESPACE, QUEUE).claim(MAX_BATCH, LEASE, WAIT).toCompletableFuture();
       claim = claimed;
       var unused =
           claimed.whenComplete(
@@ -321,7 +325,11 @@ public final class FailureEvents implements AutoCloseable {
       } catch (RuntimeException e) { // written by another program, or by a newer release
         String error = "not an event of --failed-webhook: " + e.getMessage();
         LOG.warn("{}: {}", each.firing().fireId(), error);
-        var unused = timer.nack(each.firing().fireId(), each.leaseToken(), error, null);
+        var unused =
+            timer
+                .async()
+                .changeLease(
+                    LeaseChange.nack(each.firing().fireId(), each.leaseToken(), error, null));
       }
     }
     if (readable.isEmpty()) {
@@ -367,7 +375,7 @@ public final class FailureEvents implements AutoCloseable {
               ? LeaseChange.ack(each.firing().fireId(), each.leaseToken())
               : LeaseChange.nack(each.firing().fireId(), each.leaseToken(), error, wait));
     }
-    return timer.changeLeases(ends);
+    return timer.async().changeLeases(ends);
   }
 
   @Override

@@ -91,7 +91,7 @@ public final class BatchResource {
           exchange.note(
               "ids", items.stream().filter(item -> item.spec != null).map(Item::id).toList());
           exchange.on(
-              span.over(timer.scheduleAllAsync(specs)),
+              span.over(timer.async().scheduleAll(specs)),
               results -> answer(exchange, items, results));
         });
   }

@@ -8,6 +8,7 @@ import io.timewheel.api.BulkRequest;
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.TimerCommands;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
@@ -85,13 +86,9 @@ public final class BulkResource {
 
   public void addTo(Router router) {
     add(router, "cancel", BulkResource::cancel);
-    for (String name : List.of("pause", "resume", "retry")) {
-      add(
-          router,
-          name,
-          (timer, keys, request) ->
-              done(await(timer.verbAllAsync(keys, TimerVerbResource.verb(name), request))));
-    }
+    add(router, "pause", (timer, keys, request) -> done(timers(timer, keys, request).pause()));
+    add(router, "resume", (timer, keys, request) -> done(timers(timer, keys, request).resume()));
+    add(router, "retry", (timer, keys, request) -> done(timers(timer, keys, request).retry()));
   }
 
   private void add(Router router, String name, Change change) {
@@ -206,7 +203,12 @@ public final class BulkResource {
   /** {@return the stored answer to a request; throws if its content differs} */
   static OptionalLong keep(
       DurableTimer timer, TimerKey about, RequestId request, OptionalLong answer) {
-    return await(timer.keepAnswerAsync(about, request, answer));
+    return await(timer.async().keepAnswer(about, request, answer));
+  }
+
+  private static TimerCommands<List<BatchResult<CancelResult>>, List<BatchResult<VerbResult>>>
+      timers(DurableTimer timer, List<TimerKey> keys, @Nullable RequestId request) {
+    return timer.timers(keys).requestId(request);
   }
 
   private static <T> T await(CompletionStage<T> stage) {
@@ -299,7 +301,7 @@ public final class BulkResource {
     do {
       String from = next;
       exchange.expectAnswer(Duration.ZERO);
-      TimerList page = reads.ask(timer -> timer.list(selected.filter, PAGE, from));
+      TimerList page = reads.ask(timer -> timer.timers(selected.filter).list(PAGE, from));
       exchange.expectAnswer(Duration.ZERO);
       each.accept(page.timers().stream().filter(selected.condition).toList());
       next = page.nextPage().orElse(null);
@@ -307,7 +309,7 @@ public final class BulkResource {
   }
 
   private static long cancel(DurableTimer timer, List<TimerKey> keys, @Nullable RequestId request) {
-    return await(timer.cancelAllAsync(keys, request)).stream()
+    return timers(timer, keys, request).cancel().stream()
         .map(BatchResult::orThrow)
         .filter(result -> result.outcome() == CancelResult.Outcome.CANCELLED)
         .count();

@@ -87,7 +87,8 @@ public final class LeaseResource {
             ended(exchange, LeaseResult.LOST);
           } else {
             exchange.on(
-                reads.ask(asked -> asked.changeLease(change)), result -> ended(exchange, result));
+                reads.ask(asked -> asked.async().changeLease(change)),
+                result -> ended(exchange, result));
           }
         });
   }
@@ -209,7 +210,7 @@ public final class LeaseResource {
                 List<LeaseChange> changes =
                     items.stream().map(Item::change).filter(Objects::nonNull).toList();
                 exchange.on(
-                    reads.ask(asked -> asked.changeLeases(changes)),
+                    reads.ask(asked -> asked.async().changeLeases(changes)),
                     results -> exchange.json(200, answer(exchange, items, results.iterator())));
               });
         });

@@ -3,8 +3,9 @@ package io.timewheel.server.resource;
 
 import io.timewheel.api.PauseAnswer;
 import io.timewheel.api.QueuesAnswer;
-import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.NamespaceRef;
 import io.timewheel.durable.QueueInfo;
+import io.timewheel.durable.QueueRef;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.http.Exchange;
@@ -17,10 +18,9 @@ import io.timewheel.server.problem.Names;
 import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
+import java.util.function.ToLongFunction;
 
 /** Lists the queues of a namespace, and pauses queues and namespaces. */
 public final class QueueListResource {
@@ -43,41 +43,70 @@ public final class QueueListResource {
 
   public void addTo(Router router) {
     router.add(Route.of("GET", QUEUES, Role.READ), this::list);
+    add(
+        router,
+        QUEUES + "/{queue}:pause",
+        this::queue,
+        QueueRef::pause,
+        QueueListResource::running);
+    add(
+        router,
+        QUEUES + "/{queue}:resume",
+        this::queue,
+        QueueRef::resume,
+        QueueListResource::running);
+    add(
+        router,
+        NAMESPACE + ":pause",
+        this::namespace,
+        NamespaceRef::pause,
+        QueueListResource::running);
+    add(
+        router,
+        NAMESPACE + ":resume",
+        this::namespace,
+        NamespaceRef::resume,
+        QueueListResource::running);
+  }
+
+  private QueueRef<?, ?> queue(Exchange exchange) {
+    return reads
+        .timer()
+        .queue(exchange.namespace(), Names.checked("queue", exchange.path("queue")));
+  }
+
+  private NamespaceRef namespace(Exchange exchange) {
+    return reads.timer().namespace(exchange.namespace());
+  }
+
+  /** Adds a pause or its end, which answers with the number of attempts that still run. */
+  private <T> void add(
+      Router router,
+      String path,
+      Function<Exchange, T> scope,
+      Consumer<T> change,
+      ToLongFunction<T> running) {
     router.add(
-        Route.of("POST", QUEUES + "/{queue}:pause", Role.OPERATE),
+        Route.of("POST", path, Role.OPERATE),
         exchange -> {
-          String queue = Names.checked("queue", exchange.path("queue"));
-          change(exchange, timer -> timer.pauseQueueAsync(exchange.namespace(), queue));
+          T changed = scope.apply(exchange);
+          exchange.body(
+              MAX_BODY,
+              body -> {
+                JsonReader.empty(body);
+                change.accept(changed);
+                exchange.json(
+                    200, new PauseAnswer(reads.ask(timer -> running.applyAsLong(changed))));
+              });
         });
-    router.add(
-        Route.of("POST", QUEUES + "/{queue}:resume", Role.OPERATE),
-        exchange -> {
-          String queue = Names.checked("queue", exchange.path("queue"));
-          change(
-              exchange,
-              timer ->
-                  timer
-                      .resumeQueueAsync(exchange.namespace(), queue)
-                      .thenApply(resumed -> claimed(exchange.namespace(), queue)));
-        });
-    router.add(
-        Route.of("POST", NAMESPACE + ":pause", Role.OPERATE),
-        exchange ->
-            change(
-                exchange,
-                timer ->
-                    timer
-                        .pauseAsync(exchange.namespace())
-                        .thenApply(handlers -> handlers + claimed(exchange.namespace(), null))));
-    router.add(
-        Route.of("POST", NAMESPACE + ":resume", Role.OPERATE),
-        exchange ->
-            change(
-                exchange,
-                timer ->
-                    timer
-                        .resumeAsync(exchange.namespace())
-                        .thenApply(resumed -> running(exchange.namespace()))));
+  }
+
+  private static long running(QueueRef<?, ?> queue) {
+    return queue.info().running();
+  }
+
+  private static long running(NamespaceRef namespace) {
+    return namespace.counts().getOrDefault(TimerState.RUNNING, 0L);
   }
 
   private void list(Exchange exchange) {
@@ -106,31 +135,5 @@ public final class QueueListResource {
         queue.running(),
         queue.waitingClaims(),
         queue.paused());
-  }
-
-  /** Pauses or resumes, and answers with the number of attempts that still run. */
-  private void change(
-      Exchange exchange, Function<DurableTimer, CompletionStage<? extends Number>> call) {
-    DurableTimer timer = reads.timer();
-    exchange.body(
-        MAX_BODY,
-        body -> {
-          JsonReader.empty(body);
-          exchange.on(
-              call.apply(timer),
-              running -> exchange.json(200, new PauseAnswer(running.longValue())));
-        });
-  }
-
-  /** Returns the number of claimed timers of a queue; of the whole namespace if it is null. */
-  private long claimed(String namespace, @Nullable String queue) {
-    return reads.ask(timer -> timer.claimed(namespace, queue));
-  }
-
-  private long running(String namespace) {
-    return reads
-        .ask(DurableTimer::counts)
-        .getOrDefault(namespace, Map.of())
-        .getOrDefault(TimerState.RUNNING, 0L);
   }
 }

@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.api.ClaimRequest;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.QueueFiring;
+import io.timewheel.durable.QueueRef;
 import io.timewheel.server.document.TimerView;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.FairLimit;
@@ -71,13 +72,13 @@ public final class QueueResource {
   /** A waiting claim, which ends if its client disconnects. */
   private final class Claim {
     private final Exchange exchange;
-    private final DurableTimer timer;
+    private final QueueRef<?, ?> queue;
     private final CompletableFuture<List<QueueFiring>> firings;
     private final HangupWatch hangup;
 
-    Claim(Exchange exchange, DurableTimer timer, CompletableFuture<List<QueueFiring>> firings) {
+    Claim(Exchange exchange, QueueRef<?, ?> queue, CompletableFuture<List<QueueFiring>> firings) {
       this.exchange = exchange;
-      this.timer = timer;
+      this.queue = queue;
       this.firings = firings;
       this.hangup = new HangupWatch(exchange.request(), this::callOff);
     }
@@ -113,15 +114,15 @@ public final class QueueResource {
       exchange.run(
           () -> {
             if (!taken.isEmpty() && !exchange.isStillAdmitted()) {
-              timer.giveBack(taken);
+              queue.giveBack(taken);
               throw Authenticator.invalidToken().failure();
             }
-            send(exchange, timer, taken);
+            send(exchange, queue, taken);
           });
     }
   }
 
-  private static void send(Exchange exchange, DurableTimer timer, List<QueueFiring> firings) {
+  private static void send(Exchange exchange, QueueRef<?, ?> queue, List<QueueFiring> firings) {
     if (firings.isEmpty()) {
       exchange.uneventful();
     }
@@ -130,7 +131,7 @@ public final class QueueResource {
     while (fits < firings.size() && page.add(TimerView.firing(firings.get(fits)))) {
       fits++;
     }
-    timer.giveBack(firings.subList(fits, firings.size()));
+    queue.giveBack(firings.subList(fits, firings.size()));
     List<QueueFiring> sent = firings.subList(0, fits);
     exchange.note("ids", sent.stream().map(firing -> firing.firing().id()).toList());
     // If the answer was not sent, no consumer has the firings.
@@ -138,7 +139,7 @@ public final class QueueResource {
         200,
         Json.MEDIA_TYPE,
         page.end(null),
-        Callback.from(() -> {}, failure -> timer.giveBack(sent)));
+        Callback.from(() -> {}, failure -> queue.giveBack(sent)));
   }
 
   static <T extends Comparable<T>> T between(
@@ -152,9 +153,9 @@ public final class QueueResource {
   }
 
   private void claim(Exchange exchange) {
-    DurableTimer timer = timers.get();
     String namespace = exchange.namespace();
-    String queue = Names.checked("queue", exchange.path("queue"));
+    var queue =
+        timers.get().async().queue(namespace, Names.checked("queue", exchange.path("queue")));
     exchange.body(
         MAX_BODY,
         body -> {
@@ -181,13 +182,13 @@ public final class QueueResource {
                         namespace,
                         wait,
                         List.of(),
-                        left -> timer.claim(namespace, queue, max, lease, left),
-                        timer::giveBack);
+                        left -> queue.claim(max, lease, left),
+                        queue::giveBack);
           } catch (RuntimeException | Error e) {
             limit.release(exchange.client());
             throw e;
           }
-          new Claim(exchange, timer, firings).begin();
+          new Claim(exchange, queue, firings).begin();
         });
   }
 }

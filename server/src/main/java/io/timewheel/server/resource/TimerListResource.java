@@ -200,7 +200,7 @@ public final class TimerListResource {
 
   private TimerList lookUp(TimerFilter filter, int limit, @Nullable String token) {
     try {
-      return reads.ask(timer -> timer.list(filter, limit, token));
+      return reads.ask(timer -> timer.timers(filter).list(limit, token));
     } catch (InvalidArgumentException e) {
       throw token == null ? e : Query.wrong("pageToken", token, "the nextPageToken of this list");
     }

@@ -91,7 +91,7 @@ public final class TimerResource {
             spec.requestId(idempotency.request(Json.text(sent)));
           }
           exchange.on(
-              span.over(timer.scheduleAsync(spec)),
+              span.over(timer.async().schedule(spec)),
               result ->
                   made(
                       exchange,
@@ -144,7 +144,7 @@ public final class TimerResource {
             spec.requestId(idempotency.request(body));
           }
           exchange.on(
-              span(exchange, key).over(timer.scheduleAsync(spec)),
+              span(exchange, key).over(timer.async().schedule(spec)),
               result -> made(exchange, result, stored(result, idempotency)));
         });
   }
@@ -172,7 +172,12 @@ public final class TimerResource {
           JsonReader.empty(body);
           long version = conditions.version(() -> reads.get(key));
           exchange.on(
-              timer.cancelAsync(key, version, IdempotencyKey.requestOf(idempotency, "")),
+              timer
+                  .async()
+                  .timer(key)
+                  .ifVersion(version)
+                  .requestId(IdempotencyKey.requestOf(idempotency, ""))
+                  .cancel(),
               result -> cancelled(exchange, result.outcome()));
         });
   }

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.resource;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.api.MoveRequest;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.Verb;
+import io.timewheel.durable.TimerCommands;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
@@ -23,19 +21,11 @@ import io.timewheel.server.security.Role;
 import io.timewheel.server.store.StoreReads;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.Map;
 import java.util.concurrent.CompletionStage;
 import java.util.function.LongFunction;
 
 /** Applies a verb to one timer, such as pause or retry. */
 public final class TimerVerbResource {
-  private static final Map<String, Verb> VERBS =
-      Map.of(
-          "run", Verb.RUN,
-          "pause", Verb.PAUSE,
-          "resume", Verb.RESUME,
-          "retry", Verb.RETRY);
-
   private static final int MAX_BODY = 16 * 1024;
 
   private final StoreReads reads;
@@ -44,21 +34,27 @@ public final class TimerVerbResource {
     this.reads = reads;
   }
 
-  static Verb verb(String name) {
-    return requireNonNull(VERBS.get(name), name);
+  /** A verb without arguments. */
+  private interface Verb {
+    CompletionStage<VerbResult> apply(TimerCommands<?, CompletionStage<VerbResult>> timer);
   }
 
   public void addTo(Router router) {
-    VERBS.forEach(
-        (name, what) ->
-            router.add(
-                Route.of("POST", TimerResource.TIMER + ":" + name, Role.OPERATE),
-                exchange -> verb(exchange, what)));
+    add(router, "run", TimerCommands::runNow);
+    add(router, "pause", TimerCommands::pause);
+    add(router, "resume", TimerCommands::resume);
+    add(router, "retry", TimerCommands::retry);
     router.add(
         Route.of("POST", TimerResource.TIMER + ":move", Role.PRODUCE, Role.OPERATE), this::move);
   }
 
-  private void verb(Exchange exchange, Verb what) {
+  private void add(Router router, String name, Verb verb) {
+    router.add(
+        Route.of("POST", TimerResource.TIMER + ":" + name, Role.OPERATE),
+        exchange -> verb(exchange, verb));
+  }
+
+  private void verb(Exchange exchange, Verb verb) {
     DurableTimer timer = reads.timer();
     TimerKey key = TimerResource.key(exchange);
     Preconditions conditions = Preconditions.of(exchange);
@@ -69,7 +65,11 @@ public final class TimerVerbResource {
           JsonReader.empty(body);
           RequestId request = IdempotencyKey.requestOf(idempotency, "");
           answer(
-              exchange, key, conditions, version -> timer.verbAsync(key, what, version, request));
+              exchange,
+              key,
+              conditions,
+              version ->
+                  verb.apply(timer.async().timer(key).ifVersion(version).requestId(request)));
         });
   }
 
@@ -93,7 +93,11 @@ public final class TimerVerbResource {
           MoveRequest move = JsonReader.read(body, MoveRequest.class);
           Instant to = to(move, timer.now());
           RequestId request = IdempotencyKey.requestOf(idempotency, Json.text(move));
-          answer(exchange, key, conditions, version -> timer.moveAsync(key, to, version, request));
+          answer(
+              exchange,
+              key,
+              conditions,
+              version -> timer.async().timer(key).ifVersion(version).requestId(request).move(to));
         });
   }
 

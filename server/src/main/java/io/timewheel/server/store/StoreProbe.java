@@ -43,12 +43,12 @@ public final class StoreProbe {
     }
     DurableTimer timer = reads.timer();
     try {
-      var unused = timer.get(NAME, NAME);
+      var unused = timer.timer(NAME, NAME).get();
       answeredAtNanos = nanoTime.getAsLong();
       if (!timer.stats().storeAvailable() && write.isDone()) {
         RequestId request = RequestId.of(UUID.randomUUID().toString()); // a new one is written
         TimerKey key = new TimerKey(NAME, NAME);
-        write = timer.keepAnswerAsync(key, request, OptionalLong.of(0)).toCompletableFuture();
+        write = timer.async().keepAnswer(key, request, OptionalLong.of(0)).toCompletableFuture();
       }
     } catch (RuntimeException e) {
       // The engine logs the failure once.

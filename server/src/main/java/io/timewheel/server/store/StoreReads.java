@@ -59,7 +59,7 @@ public final class StoreReads {
   }
 
   public Optional<TimerInfo> get(TimerKey key) {
-    return ask(timer -> timer.get(key.namespace(), key.id()));
+    return ask(timer -> timer.timer(key.namespace(), key.id()).get());
   }
 
   /**
@@ -81,11 +81,11 @@ public final class StoreReads {
   public long[] histogram(Scope scope, Instant from, Instant to, int buckets) {
     Set<String> namespaces = scope.namespaces();
     if (namespaces == null) {
-      return ask(timer -> timer.histogram(null, from, to, buckets));
+      return ask(timer -> timer.allNamespaces().histogram(from, to, buckets));
     }
     long[] sums = new long[buckets];
     for (String namespace : namespaces) {
-      long[] counts = ask(timer -> timer.histogram(namespace, from, to, buckets));
+      long[] counts = ask(timer -> timer.namespace(namespace).histogram(from, to, buckets));
       for (int i = 0; i < buckets; i++) {
         sums[i] += counts[i];
       }

@@ -114,8 +114,8 @@ class StoreCommandTest {
   void readsAStoreThatCannotBeWritten() throws IOException {
     Path data = directory.resolve("data");
     Path copy = directory.resolve("copy");
-    try (DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(data)).start()) {
-      timer.schedule(TimerSpec.of("shop", "a").after(Duration.ofDays(1)).queue("q"));
+    try (DurableTimer scheduler = DurableTimer.builder(RocksTimerStore.open(data)).start()) {
+      scheduler.schedule(TimerSpec.of("shop", "a").after(Duration.ofDays(1)).queue("q"));
     }
     Map<String, FileTime> before = files(data);
     assertThat(before.keySet()).anyMatch(file -> file.contains(".sst"));
@@ -146,9 +146,10 @@ class StoreCommandTest {
       throws IOException {
     Path data = directory.resolve("data");
     Path lines = directory.resolve("lines");
-    try (DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(data)).start()) {
+    try (DurableTimer scheduler = DurableTimer.builder(RocksTimerStore.open(data)).start()) {
       Instant until = Instant.parse("9000-01-01T00:00:00Z");
-      timer.schedule(TimerSpec.of("shop", "a").every(Duration.ofDays(1)).until(until).queue("q"));
+      scheduler.schedule(
+          TimerSpec.of("shop", "a").every(Duration.ofDays(1)).until(until).queue("q"));
     }
     assertThat(store("export", data, lines)).as("%s", err).isZero();
     Path target = directory.resolve("target");

@@ -36,7 +36,7 @@ class WheelViewTest {
 
   private final InstantSource clock = InstantSource.fixed(NOW);
   private final Node node = new Node(clock, () -> "here");
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       DurableTimer.builder(node.watch("memory", InMemoryTimerStore.create()))
           .clock(clock)
           .build(); // nothing fires: overdue timers stay overdue
@@ -50,16 +50,16 @@ class WheelViewTest {
 
   @AfterEach
   void close() {
-    timer.close();
+    scheduler.close();
   }
 
   private void at(String namespace, String id, Instant time) {
-    timer.schedule(TimerSpec.of(namespace, id).at(time).queue("q"));
+    scheduler.schedule(TimerSpec.of(namespace, id).at(time).queue("q"));
   }
 
-  private static StoreReads reads(DurableTimer timer) {
+  private static StoreReads reads(DurableTimer scheduler) {
     StoreReads reads = new StoreReads();
-    reads.serve(timer, 1);
+    reads.serve(scheduler, 1);
     return reads;
   }
 
@@ -74,12 +74,12 @@ class WheelViewTest {
 
   /** {@return the number of levels that were counted for a request} */
   private int counted(Scope scope) {
-    var unused = wheel.answer(reads(timer), scope);
+    var unused = wheel.answer(reads(scheduler), scope);
     return runWaiting();
   }
 
   private JsonNode json(Scope scope) {
-    CompletableFuture<WheelAnswer> answer = wheel.answer(reads(timer), scope);
+    CompletableFuture<WheelAnswer> answer = wheel.answer(reads(scheduler), scope);
     runWaiting();
     return MAPPER.readTree(Json.bytes(answer.join()));
   }
@@ -154,8 +154,8 @@ class WheelViewTest {
 
   @Test
   void aLevelIsCountedOnceForAllCallers() {
-    var first = wheel.answer(reads(timer), Scope.ALL);
-    var second = wheel.answer(reads(timer), Scope.ALL);
+    var first = wheel.answer(reads(scheduler), Scope.ALL);
+    var second = wheel.answer(reads(scheduler), Scope.ALL);
     assertThat(runWaiting()).isEqualTo(4);
     assertThat(first).isCompleted();
     assertThat(second).isCompleted();
@@ -180,8 +180,8 @@ class WheelViewTest {
 
   @Test
   void aFailedCountIsRepeated() {
-    timer.close();
-    var failed = wheel.answer(reads(timer), Scope.ALL);
+    scheduler.close();
+    var failed = wheel.answer(reads(scheduler), Scope.ALL);
     runWaiting();
     assertThatThrownBy(failed::join).isInstanceOf(CompletionException.class);
     assertThat(counted(Scope.ALL)).isEqualTo(4);

@@ -74,7 +74,7 @@ class FailureEventsTest {
   @Test
   void failuresThatDoNotFitBackIntoTheQueueAreFoundByAScan() throws Exception {
     try (FailureEvents events = new FailureEvents(TARGET, InstantSource.system(), 1);
-        DurableTimer timer =
+        DurableTimer scheduler =
             DurableTimer.builder(events.watch(new OneFailure()))
                 .handler(
                     "h",
@@ -82,50 +82,47 @@ class FailureEventsTest {
                       throw new IllegalStateException("no luck");
                     })
                 .start()) {
-      events.start(timer, null, false);
+      events.start(scheduler, null, false);
       scanned.await();
-      fail(timer, "a");
+      fail(scheduler, "a");
       reads.await();
-      fail(timer, "b");
-      await(timer, "ns", TimerState.FAILED);
+      fail(scheduler, "b");
+      await(scheduler, "ns", TimerState.FAILED);
       goOn.countDown();
-      await(timer, FailureEvents.NAMESPACE, TimerState.READY);
+      await(scheduler, FailureEvents.NAMESPACE, TimerState.READY);
     }
   }
 
   /** Firings may arrive while it closes. No post of them begins, so there is none to wait for. */
   @Test
   void aCloseDoesNotWaitForAPostThatDoesNotBegin() {
-    try (DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
+    try (DurableTimer scheduler = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
       FailureEvents events = new FailureEvents(TARGET, InstantSource.system());
-      timer.schedule(
+      scheduler.schedule(
           TimerSpec.of(FailureEvents.NAMESPACE, "a")
               .queue(FailureEvents.QUEUE)
               .payload("{\"namespace\":\"ns\",\"id\":\"a\"}".getBytes(UTF_8))
               .after(Duration.ZERO));
       List<QueueFiring> firings =
-          timer
-              .claim(
-                  FailureEvents.NAMESPACE,
-                  FailureEvents.QUEUE,
-                  1,
-                  Duration.ofMinutes(1),
-                  Duration.ofMinutes(1))
+          scheduler
+              .async()
+              .queue(FailureEvents.NAMESPACE, FailureEvents.QUEUE)
+              .claim(1, Duration.ofMinutes(1), Duration.ofMinutes(1))
               .toCompletableFuture()
               .join();
       events.close(Duration.ZERO);
-      events.post(timer, null, firings);
+      events.post(scheduler, null, firings);
       events.close(Duration.ofHours(1));
     }
   }
 
-  private static void fail(DurableTimer timer, String id) {
-    timer.schedule(TimerSpec.of("ns", id).handler("h").retry(ONCE).after(Duration.ZERO));
+  private static void fail(DurableTimer scheduler, String id) {
+    scheduler.schedule(TimerSpec.of("ns", id).handler("h").retry(ONCE).after(Duration.ZERO));
   }
 
-  private static void await(DurableTimer timer, String namespace, TimerState state) {
+  private static void await(DurableTimer scheduler, String namespace, TimerState state) {
     Await.until(
-        () -> timer.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) >= 2);
-    assertThat(timer.counts().get(namespace)).containsEntry(state, 2L);
+        () -> scheduler.counts().getOrDefault(namespace, Map.of()).getOrDefault(state, 0L) >= 2);
+    assertThat(scheduler.counts().get(namespace)).containsEntry(state, 2L);
   }
 }

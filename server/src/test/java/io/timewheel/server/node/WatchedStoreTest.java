@@ -30,14 +30,14 @@ class WatchedStoreTest {
 
   private final Node node = new Node(InstantSource.system(), () -> "here");
   private final AtomicInteger failures = new AtomicInteger();
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       DurableTimer.builder(node.watch("memory", InMemoryTimerStore.create()))
           .handler("h", firing -> failSomeTimes())
           .start();
 
   @AfterEach
   void close() {
-    timer.close();
+    scheduler.close();
   }
 
   private void failSomeTimes() throws Exception {
@@ -47,7 +47,7 @@ class WatchedStoreTest {
   }
 
   private void schedule(String id, String handler, int attempts) {
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("shop", id)
             .after(Duration.ZERO)
             .handler(handler)

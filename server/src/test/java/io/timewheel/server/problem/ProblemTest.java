@@ -19,15 +19,15 @@ class ProblemTest {
   @Test
   void onlyKnownExceptionsAreMistakesOfTheCaller() {
     DurableTimer closed;
-    try (DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
-      Problem refused = of(() -> timer.list(TimerFilter.all(), 0, null));
+    try (DurableTimer scheduler = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
+      Problem refused = of(() -> scheduler.timers(TimerFilter.all()).list(0, null));
       assertThat(refused.status()).isEqualTo(422);
       assertThat(refused.field()).isEqualTo("pageSize");
       assertThat(refused.cause()).isNull();
-      closed = timer;
+      closed = scheduler;
     }
-    assertThat(of(() -> closed.get("shop", "a")).status()).isEqualTo(503);
-    assertThat(of(() -> closed.cancel("shop", "a")).status()).isEqualTo(503);
+    assertThat(of(() -> closed.timer("shop", "a").get()).status()).isEqualTo(503);
+    assertThat(of(() -> closed.timer("shop", "a").cancel()).status()).isEqualTo(503);
   }
 
   @Test

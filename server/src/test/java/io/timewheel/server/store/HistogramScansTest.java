@@ -31,7 +31,7 @@ class HistogramScansTest {
   private final List<String> scans = new ArrayList<>();
   private final StoreReads reads = new StoreReads();
   private final HistogramScans histograms = new HistogramScans(reads, threads::add);
-  private DurableTimer timer;
+  private DurableTimer scheduler;
   private boolean isBroken;
 
   private final class NotedStore extends ForwardingTimerStore {
@@ -51,11 +51,11 @@ class HistogramScansTest {
 
   @BeforeEach
   void open() {
-    timer =
+    scheduler =
         DurableTimer.builder(new NotedStore(InMemoryTimerStore.create()))
             .clock(InstantSource.fixed(Instant.ofEpochMilli(NOW)))
             .build();
-    reads.serve(timer, 1);
+    reads.serve(scheduler, 1);
     for (int i = 0; i < 100; i++) {
       schedule("shop", i);
     }
@@ -63,11 +63,11 @@ class HistogramScansTest {
 
   @AfterEach
   void close() {
-    timer.close();
+    scheduler.close();
   }
 
   private void schedule(String namespace, long afterMillis) {
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of(namespace, "t" + afterMillis)
             .at(Instant.ofEpochMilli(NOW + afterMillis))
             .queue("q"));

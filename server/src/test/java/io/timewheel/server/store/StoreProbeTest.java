@@ -68,8 +68,8 @@ class StoreProbeTest {
   @Test
   void aStoreAnswersUntilNoReadHasSucceededForTheLimit() {
     FailingStore store = new FailingStore();
-    try (DurableTimer timer = DurableTimer.builder(store).start()) {
-      reads.serve(timer, 1);
+    try (DurableTimer scheduler = DurableTimer.builder(store).start()) {
+      reads.serve(scheduler, 1);
       probe.read();
       assertThat(probe.isAnswering()).isTrue();
       store.failing = true;
@@ -87,11 +87,11 @@ class StoreProbeTest {
   @Test
   void aStoreThatCannotBeWrittenIsUnavailableUntilAWriteSucceeds() {
     FailingStore store = new FailingStore();
-    try (DurableTimer timer = DurableTimer.builder(store).start()) {
-      reads.serve(timer, 1);
+    try (DurableTimer scheduler = DurableTimer.builder(store).start()) {
+      reads.serve(scheduler, 1);
       store.full = true;
       TimerSpec spec = TimerSpec.of("shop", "a").after(Duration.ofHours(1)).queue("q");
-      assertThatThrownBy(() -> timer.schedule(spec)).isInstanceOf(DurableTimerException.class);
+      assertThatThrownBy(() -> scheduler.schedule(spec)).isInstanceOf(DurableTimerException.class);
       for (int i = 0; i < 3; i++) {
         int before = store.writes.get();
         Await.until(
@@ -107,7 +107,7 @@ class StoreProbeTest {
             probe.read();
             return probe.isAvailable();
           });
-      assertThat(timer.get("shop", "a")).isEmpty();
+      assertThat(scheduler.timer("shop", "a").get()).isEmpty();
     }
   }
 }

@@ -24,8 +24,8 @@ class HostLimitsTest {
     Path file = Files.writeString(directory.resolve("limits"), "host a concurrency=1\n");
     HostLimits limits = new HostLimits(Limits.open(file));
     assertThat(limits.acquire("a").delay()).as("no timer yet").isEqualTo(Duration.ofSeconds(1));
-    try (DurableTimer timer = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
-      limits.serve(timer);
+    try (DurableTimer scheduler = DurableTimer.builder(InMemoryTimerStore.create()).start()) {
+      limits.serve(scheduler);
       Permit first = limits.acquire("a");
       assertThat(first.delay()).isZero();
       assertThat(limits.acquire("A").delay()).isEqualTo(Duration.ofMillis(100));
@@ -49,8 +49,8 @@ class HostLimitsTest {
             super.release(name, holder);
           }
         };
-    try (DurableTimer timer = DurableTimer.builder(store).start()) {
-      limits.serve(timer);
+    try (DurableTimer scheduler = DurableTimer.builder(store).start()) {
+      limits.serve(scheduler);
       limits.release("a", limits.acquire("a")).join();
     }
     assertThat(threads).containsExactly("timewheel-host-limits");

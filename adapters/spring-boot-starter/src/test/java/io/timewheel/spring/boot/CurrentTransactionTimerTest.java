@@ -127,7 +127,7 @@ class CurrentTransactionTimerTest {
   }
 
   private static boolean isScheduled(ApplicationContext context, String id) {
-    return context.getBean(DurableTimer.class).get("shop", id).stream()
+    return context.getBean(DurableTimer.class).timer("shop", id).get().stream()
         .anyMatch(timer -> timer.state() == TimerState.SCHEDULED);
   }
 

@@ -55,11 +55,12 @@ class DurableHealthTest {
         .withBean(OnTimerTest.Failing.class)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
-              timer.schedule(
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
+              scheduler.schedule(
                   TimerSpec.of("shop", "a").handler("error").after(Duration.ofDays(365)));
-              timer.schedule(TimerSpec.of("stock", "b").handler("nobody's").after(Duration.ZERO));
-              timer.pause("closed");
+              scheduler.schedule(
+                  TimerSpec.of("stock", "b").handler("nobody's").after(Duration.ZERO));
+              scheduler.namespace("closed").pause();
 
               Eventually.holds(
                   "the timer to be blocked",
@@ -91,17 +92,17 @@ class DurableHealthTest {
         .withBean(DurableTimer.class, () -> DurableTimer.builder(faulty).start())
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
               TimerSpec spec = TimerSpec.of("shop", "a").handler("h").after(Duration.ofDays(365));
               faulty.faults(changes -> FaultyStore.Fault.UNAVAILABLE);
-              assertThatThrownBy(() -> timer.schedule(spec)).hasMessageContaining("shop/a");
+              assertThatThrownBy(() -> scheduler.schedule(spec)).hasMessageContaining("shop/a");
 
               assertThat(status(context)).isEqualTo("DOWN");
               assertThat(details(context).get("error")).asString().contains("fails");
               assertThat(details(context).get("failedCommits")).isEqualTo(1L);
 
               faulty.faults(changes -> FaultyStore.Fault.NONE);
-              timer.schedule(spec);
+              scheduler.schedule(spec);
               assertThat(status(context)).isEqualTo("UP");
             });
   }

@@ -266,8 +266,8 @@ class DurableLifeTest {
    */
   @Configuration(proxyBeanMethods = false)
   static class Eager {
-    Eager(DurableTimer timer) {
-      timer.schedule(spec("early"));
+    Eager(DurableTimer scheduler) {
+      scheduler.schedule(spec("early"));
       EVENTS.add("scheduled");
     }
 
@@ -308,12 +308,12 @@ class DurableLifeTest {
     }
 
     @Bean
-    Last listener(DurableTimer timer, Slow slow) {
+    Last listener(DurableTimer scheduler, Slow slow) {
       return new Last(
           Integer.MAX_VALUE,
           () -> {},
           () -> {
-            timer.schedule(
+            scheduler.schedule(
                 TimerSpec.of("shop", "last minute").handler("h").after(Duration.ofDays(1)));
             EVENTS.add("listener stopped");
             slow.release.countDown();

@@ -84,7 +84,7 @@ class GuideTest {
               assertThat(orders.paid(new OrderRef(1))).isTrue();
               assertThat(output).doesNotContain("was not paid");
 
-              context.getBean(DurableTimer.class).runNow("shop", "order-2");
+              context.getBean(DurableTimer.class).timer("shop", "order-2").runNow();
               String line = "OrderRef[number=2] was not paid within 30 minutes; attempt 1";
               Eventually.holds(line, () -> output.getOut().contains(line));
               Eventually.holds("too late to pay", () -> !orders.paid(new OrderRef(2)));
@@ -98,13 +98,14 @@ class GuideTest {
         .withBean(InMemoryTimerStore.class, InMemoryTimerStore::create)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
               context.getBean(ApplicationRunner.class).run(new DefaultApplicationArguments());
-              long version = timer.get("shop", "report").orElseThrow().version();
+              long version = scheduler.timer("shop", "report").get().orElseThrow().version();
               context.getBean(ApplicationRunner.class).run(new DefaultApplicationArguments());
-              assertThat(timer.get("shop", "report").orElseThrow().version()).isEqualTo(version);
+              assertThat(scheduler.timer("shop", "report").get().orElseThrow().version())
+                  .isEqualTo(version);
 
-              timer.runNow("shop", "report");
+              scheduler.timer("shop", "report").runNow();
               Eventually.holds("report", () -> output.getOut().contains("report, due at "));
             });
   }

@@ -86,19 +86,19 @@ class OnTimerTest {
         .withBean(Shapes.class)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
 
-              timer.schedule(spec("payload.firing").payload(ORDER));
+              scheduler.schedule(spec("payload.firing").payload(ORDER));
               assertThat(called()).isEqualTo(List.of(ORDER, "order-42"));
-              timer.schedule(spec("firing.payload").payload(ORDER));
+              scheduler.schedule(spec("firing.payload").payload(ORDER));
               assertThat(called()).isEqualTo(List.of("order-42", ORDER));
-              timer.schedule(spec("payload").payload(ORDER));
+              scheduler.schedule(spec("payload").payload(ORDER));
               assertThat(called()).isEqualTo(ORDER);
-              timer.schedule(spec("firing"));
+              scheduler.schedule(spec("firing"));
               assertThat(called()).isEqualTo("order-42");
-              timer.schedule(spec("nothing"));
+              scheduler.schedule(spec("nothing"));
               assertThat(called()).isEqualTo("nothing");
-              timer.schedule(spec("bytes").payload("as they are".getBytes(UTF_8)));
+              scheduler.schedule(spec("bytes").payload("as they are".getBytes(UTF_8)));
               assertThat(called()).isEqualTo("as they are");
             });
   }
@@ -122,15 +122,16 @@ class OnTimerTest {
         .withBean(Shapes.class)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
 
-              timer.schedule(spec("payload").payload("{\"number\":\"many\"}".getBytes(UTF_8)));
-              assertThat(errorOf(timer))
+              scheduler.schedule(spec("payload").payload("{\"number\":\"many\"}".getBytes(UTF_8)));
+              assertThat(errorOf(scheduler))
                   .contains("cannot be read as " + OrderRef.class.getName(), "many");
-              timer.schedule(spec("payload").payload("null".getBytes(UTF_8)));
-              assertThat(errorOf(timer)).contains("payload: null (expected: a ");
-              timer.schedule(spec("payload"));
-              assertThat(errorOf(timer)).contains("cannot be read as " + OrderRef.class.getName());
+              scheduler.schedule(spec("payload").payload("null".getBytes(UTF_8)));
+              assertThat(errorOf(scheduler)).contains("payload: null (expected: a ");
+              scheduler.schedule(spec("payload"));
+              assertThat(errorOf(scheduler))
+                  .contains("cannot be read as " + OrderRef.class.getName());
             });
   }
 
@@ -140,22 +141,22 @@ class OnTimerTest {
         .withBean(Failing.class)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
 
-              timer.schedule(spec("exception"));
-              assertThat(errorOf(timer)).isEqualTo("java.lang.Exception: on purpose");
-              timer.schedule(spec("error"));
-              assertThat(errorOf(timer)).isEqualTo("java.lang.AssertionError: on purpose");
-              timer.schedule(spec("stuck"));
-              assertThat(errorOf(timer)).contains("exceeded its time limit of PT0.02S");
+              scheduler.schedule(spec("exception"));
+              assertThat(errorOf(scheduler)).isEqualTo("java.lang.Exception: on purpose");
+              scheduler.schedule(spec("error"));
+              assertThat(errorOf(scheduler)).isEqualTo("java.lang.AssertionError: on purpose");
+              scheduler.schedule(spec("stuck"));
+              assertThat(errorOf(scheduler)).contains("exceeded its time limit of PT0.02S");
             });
   }
 
-  private static String errorOf(DurableTimer timer) {
+  private static String errorOf(DurableTimer scheduler) {
     Eventually.holds(
         "the timer to fail",
-        () -> timer.get("shop", "order-42").orElseThrow().state() == TimerState.FAILED);
-    List<Attempt> attempts = timer.get("shop", "order-42").orElseThrow().attempts();
+        () -> scheduler.timer("shop", "order-42").get().orElseThrow().state() == TimerState.FAILED);
+    List<Attempt> attempts = scheduler.timer("shop", "order-42").get().orElseThrow().attempts();
     return attempts.get(attempts.size() - 1).error();
   }
 
@@ -165,10 +166,10 @@ class OnTimerTest {
         .withBean(OneAtATime.class)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
               OneAtATime bean = context.getBean(OneAtATime.class);
               for (int i = 0; i < 20; i++) {
-                timer.schedule(
+                scheduler.schedule(
                     TimerSpec.of("shop", "order-" + i).after(Duration.ZERO).handler("one"));
               }
 
@@ -198,11 +199,11 @@ class OnTimerTest {
         .withBean(BehindAnInterface.class)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
 
-              timer.schedule(spec("advised"));
+              scheduler.schedule(spec("advised"));
               assertThat(List.of(called(), called())).isEqualTo(List.of("advice", "advised"));
-              timer.schedule(spec("behind"));
+              scheduler.schedule(spec("behind"));
               assertThat(List.of(called(), called())).isEqualTo(List.of("advice", "behind"));
             });
   }
@@ -213,12 +214,12 @@ class OnTimerTest {
         .withUserConfiguration(LazyOne.class)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
               assertThat(Once.MADE).hasValue(0);
 
-              timer.schedule(spec("once"));
+              scheduler.schedule(spec("once"));
               assertThat(called()).isEqualTo("object 1");
-              timer.schedule(spec("once"));
+              scheduler.schedule(spec("once"));
               assertThat(called()).isEqualTo("object 1");
             });
   }
@@ -229,11 +230,11 @@ class OnTimerTest {
         .withUserConfiguration(ScopedOne.class)
         .run(
             context -> {
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
 
-              timer.schedule(spec("once"));
+              scheduler.schedule(spec("once"));
               assertThat(called()).isEqualTo("object 1");
-              timer.schedule(spec("once"));
+              scheduler.schedule(spec("once"));
               assertThat(called()).isEqualTo("object 2");
             });
   }

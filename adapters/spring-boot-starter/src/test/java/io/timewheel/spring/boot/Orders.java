@@ -11,14 +11,14 @@ import org.springframework.stereotype.Component;
 // begin: durable timers
 @Component
 class Orders {
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
 
-  Orders(DurableTimer timer) {
-    this.timer = timer;
+  Orders(DurableTimer scheduler) {
+    this.scheduler = scheduler;
   }
 
   void placed(OrderRef order) {
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of("shop", "order-" + order.number())
             .after(Duration.ofMinutes(30))
             .handler("orders.cancel")
@@ -26,7 +26,7 @@ class Orders {
   }
 
   boolean paid(OrderRef order) {
-    CancelResult result = timer.cancel("shop", "order-" + order.number());
+    CancelResult result = scheduler.timer("shop", "order-" + order.number()).cancel();
     return result.outcome() == CancelResult.Outcome.CANCELLED; // else it is, or was, too late
   }
 

@@ -18,9 +18,9 @@ class Reports {
 
   // begin: recurring timers
   @Bean
-  ApplicationRunner scheduleReport(DurableTimer timer) {
+  ApplicationRunner scheduleReport(DurableTimer scheduler) {
     return arguments ->
-        timer.schedule(
+        scheduler.schedule(
             TimerSpec.of("shop", "report")
                 .cron("0 9 * * MON-FRI", ZoneId.of("Europe/Berlin"))
                 .handler("report"));

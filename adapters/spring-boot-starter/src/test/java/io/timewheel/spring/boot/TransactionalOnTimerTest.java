@@ -156,12 +156,16 @@ class TransactionalOnTimerTest {
   }
 
   private static TimerInfo awaitDone(ApplicationContext context, String id) {
-    DurableTimer timer = context.getBean(DurableTimer.class);
+    DurableTimer scheduler = context.getBean(DurableTimer.class);
     Eventually.holds(
         id + " is done",
         () ->
-            timer.get("shop", id).filter(info -> info.state() == TimerState.COMPLETED).isPresent());
-    return timer.get("shop", id).orElseThrow();
+            scheduler
+                .timer("shop", id)
+                .get()
+                .filter(info -> info.state() == TimerState.COMPLETED)
+                .isPresent());
+    return scheduler.timer("shop", id).get().orElseThrow();
   }
 
   private static TimerInfo fire(ApplicationContext context, Fault onFirstAttempt) {
@@ -264,7 +268,7 @@ class TransactionalOnTimerTest {
                 timer.schedule(spec("b"));
                 throw new IllegalStateException("no stock");
               });
-          assertThat(context.getBean(DurableTimer.class).get("shop", "b")).isEmpty();
+          assertThat(context.getBean(DurableTimer.class).timer("shop", "b").get()).isEmpty();
           assertThat(entries()).containsExactly("a 2");
         });
   }
@@ -492,9 +496,9 @@ class TransactionalOnTimerTest {
         .run(
             context -> {
               Crowd crowd = context.getBean(Crowd.class);
-              DurableTimer timer = context.getBean(DurableTimer.class);
+              DurableTimer scheduler = context.getBean(DurableTimer.class);
               for (int i = 0; i < 8; i++) {
-                timer.schedule(spec("crowd-" + i).handler("crowd"));
+                scheduler.schedule(spec("crowd-" + i).handler("crowd"));
               }
               Eventually.zero(crowd.four);
               crowd.mayGo.countDown();

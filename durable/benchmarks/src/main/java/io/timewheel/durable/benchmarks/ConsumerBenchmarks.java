@@ -3,6 +3,7 @@ package io.timewheel.durable.benchmarks;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.benchmarks.ServerPlace.Server;
@@ -79,11 +80,11 @@ final class ConsumerBenchmarks {
   }
 
   /** A durable timer on a new store, and the CPU time of the store's server. */
-  private record Subject(DurableTimer timer, Place place, Closeable resources)
+  private record Subject(DurableTimer scheduler, Place place, Closeable resources)
       implements AutoCloseable {
     @Override
     public void close() throws IOException {
-      timer.close();
+      scheduler.close();
       resources.close();
     }
   }
@@ -119,9 +120,9 @@ final class ConsumerBenchmarks {
 
   private static Subject subject(
       TimerStore store, Place place, Closeable resources, Consumer<String> onFire) {
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store).handler("h", firing -> onFire.accept(firing.id())).start();
-    return new Subject(timer, place, resources);
+    return new Subject(scheduler, place, resources);
   }
 
   private void measure(String store, Opener opener) throws Exception {
@@ -192,7 +193,7 @@ final class ConsumerBenchmarks {
           fired.release();
         };
     try (Subject subject = opener.open(onFire);
-        ConsumerLoad load = new ConsumerLoad(subject.timer)) {
+        ConsumerLoad load = new ConsumerLoad(subject.scheduler)) {
       work.accept(load);
       Thread.sleep(3_000); // until the work has started
       long acksBefore = load.acks();
@@ -207,7 +208,7 @@ final class ConsumerBenchmarks {
                 .handler("h")
                 .at(Instant.ofEpochMilli(dueMillis)));
       }
-      var unused = subject.timer.scheduleAll(specs);
+      var unused = subject.scheduler.scheduleAll(specs);
       fired.acquire(timers);
       long acks = load.acks() - acksBefore;
       double measuredSeconds = seconds + 2;
@@ -225,19 +226,19 @@ final class ConsumerBenchmarks {
   /** Acks timers that were claimed before, without a backlog and then with one. */
   private void acks(String store, Opener opener) throws Exception {
     try (Subject subject = opener.open(id -> {})) {
-      DurableTimer timer = subject.timer;
+      DurableTimer scheduler = subject.scheduler;
       Queue<QueueFiring> held = new ConcurrentLinkedQueue<>();
-      claimAll(timer, held, options.number("backlog", 200_000) / 4);
-      double warmup = ackRate(timer, held, 2);
-      claimAll(timer, held, (int) (warmup * seconds * 4));
-      double without = ackRate(timer, held, seconds);
+      claimAll(scheduler, held, options.number("backlog", 200_000) / 4);
+      double warmup = ackRate(scheduler, held, 2);
+      claimAll(scheduler, held, (int) (warmup * seconds * 4));
+      double without = ackRate(scheduler, held, seconds);
       int backlog = options.number("backlog", 200_000);
       long dueMillis = System.currentTimeMillis() + 10_000;
-      scheduleAll(timer, "backlog", backlog, Instant.ofEpochMilli(dueMillis));
+      scheduleAll(scheduler, "backlog", backlog, Instant.ofEpochMilli(dueMillis));
       long leftMillis = dueMillis - System.currentTimeMillis();
       Thread.sleep(Math.max(0, leftMillis) + 200);
-      double with = ackRate(timer, held, seconds);
-      long ready = ready(timer);
+      double with = ackRate(scheduler, held, seconds);
+      long ready = ready(scheduler);
       line(
           "| %s | acks/s | with %d becoming ready | became ready |  |  |"
               .formatted(store, backlog));
@@ -256,27 +257,29 @@ final class ConsumerBenchmarks {
     }
   }
 
-  private static long ready(DurableTimer timer) {
-    return timer.counts().getOrDefault(NAMESPACE, Map.of()).getOrDefault(TimerState.READY, 0L);
+  private static long ready(DurableTimer scheduler) {
+    return scheduler.counts().getOrDefault(NAMESPACE, Map.of()).getOrDefault(TimerState.READY, 0L);
   }
 
-  private static void scheduleAll(DurableTimer timer, String queue, int count, Instant at) {
+  private static void scheduleAll(DurableTimer scheduler, String queue, int count, Instant at) {
     for (int from = 0; from < count; from += LIST) {
       List<TimerSpec> specs = new ArrayList<>();
       for (int i = from; i < Math.min(count, from + LIST); i++) {
         specs.add(
             TimerSpec.of(NAMESPACE, queue + "-" + System.nanoTime() + "-" + i).queue(queue).at(at));
       }
-      var unused = timer.scheduleAll(specs);
+      var unused = scheduler.scheduleAll(specs);
     }
   }
 
-  private static void claimAll(DurableTimer timer, Queue<QueueFiring> held, int count) {
-    scheduleAll(timer, "acks", count, Instant.now());
+  private static void claimAll(DurableTimer scheduler, Queue<QueueFiring> held, int count) {
+    scheduleAll(scheduler, "acks", count, Instant.now());
     for (int claimed = 0; claimed < count; ) {
       List<QueueFiring> some =
-          timer
-              .claim(NAMESPACE, "acks", MAX_CLAIM, Duration.ofHours(1), Duration.ofSeconds(30))
+          scheduler
+              .async()
+              .queue(NAMESPACE, "acks")
+              .claim(MAX_CLAIM, Duration.ofHours(1), Duration.ofSeconds(30))
               .toCompletableFuture()
               .join();
       if (some.isEmpty()) {
@@ -288,14 +291,14 @@ final class ConsumerBenchmarks {
   }
 
   /** Acks timers for this time, or until no timer is left. Returns the acks per second. */
-  private static double ackRate(DurableTimer timer, Queue<QueueFiring> held, int seconds)
+  private static double ackRate(DurableTimer scheduler, Queue<QueueFiring> held, int seconds)
       throws InterruptedException {
     AtomicLong acks = new AtomicLong();
     long begunNanos = System.nanoTime();
     long endNanos = begunNanos + TimeUnit.SECONDS.toNanos(seconds);
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < ACKERS; i++) {
-      Thread thread = new Thread(() -> ack(timer, held, endNanos, acks));
+      Thread thread = new Thread(() -> ack(scheduler, held, endNanos, acks));
       threads.add(thread);
       thread.start();
     }
@@ -306,9 +309,13 @@ final class ConsumerBenchmarks {
   }
 
   private static void ack(
-      DurableTimer timer, Queue<QueueFiring> held, long endNanos, AtomicLong acks) {
+      DurableTimer scheduler, Queue<QueueFiring> held, long endNanos, AtomicLong acks) {
     for (QueueFiring firing = held.poll(); firing != null; firing = held.poll()) {
-      timer.ack(firing.firing().fireId(), firing.leaseToken()).toCompletableFuture().join();
+      scheduler
+          .async()
+          .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken()))
+          .toCompletableFuture()
+          .join();
       acks.incrementAndGet();
       if (System.nanoTime() - endNanos > 0) {
         return;

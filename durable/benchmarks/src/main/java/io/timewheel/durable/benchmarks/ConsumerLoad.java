@@ -2,6 +2,7 @@
 package io.timewheel.durable.benchmarks;
 
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import java.time.Duration;
@@ -16,12 +17,12 @@ final class ConsumerLoad implements AutoCloseable {
   private static final Duration WAIT = Duration.ofSeconds(30);
   private static final long SLICE_NANOS = 5_000_000;
 
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
   private final AtomicLong acks = new AtomicLong();
   private volatile boolean closed;
 
-  ConsumerLoad(DurableTimer timer) {
-    this.timer = timer;
+  ConsumerLoad(DurableTimer scheduler) {
+    this.scheduler = scheduler;
   }
 
   long acks() {
@@ -42,8 +43,9 @@ final class ConsumerLoad implements AutoCloseable {
 
   private void schedule(long number) {
     var unused =
-        timer.scheduleAsync(
-            TimerSpec.of(NAMESPACE, "busy-" + number).queue("busy").after(Duration.ZERO));
+        scheduler
+            .async()
+            .schedule(TimerSpec.of(NAMESPACE, "busy-" + number).queue("busy").after(Duration.ZERO));
   }
 
   /** Starts consumers that wait, each at its own queue, which stays empty. */
@@ -59,8 +61,10 @@ final class ConsumerLoad implements AutoCloseable {
     }
     try {
       var unused =
-          timer
-              .claim(NAMESPACE, queue, 1, LEASE, WAIT)
+          scheduler
+              .async()
+              .queue(NAMESPACE, queue)
+              .claim(1, LEASE, WAIT)
               .whenComplete((firings, failure) -> end(queue, consumer, firings));
     } catch (IllegalStateException e) {
       closed = true; // the durable timer is closed
@@ -74,8 +78,9 @@ final class ConsumerLoad implements AutoCloseable {
     }
     QueueFiring firing = firings.get(0);
     var unused =
-        timer
-            .ack(firing.firing().fireId(), firing.leaseToken())
+        scheduler
+            .async()
+            .changeLease(LeaseChange.ack(firing.firing().fireId(), firing.leaseToken()))
             .whenComplete(
                 (result, failure) -> {
                   acks.incrementAndGet();

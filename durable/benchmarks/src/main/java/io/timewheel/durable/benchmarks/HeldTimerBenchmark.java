@@ -36,15 +36,15 @@ final class HeldTimerBenchmark {
         --retry N      callers that ask for the held timer (default: 4)
       """;
 
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
   private final AtomicLong numbers = new AtomicLong();
   private final AtomicInteger refusals = new AtomicInteger();
   private volatile boolean held;
   private volatile Histogram waits = new Histogram(LONGEST_NANOS, 3);
   private volatile boolean over;
 
-  private HeldTimerBenchmark(DurableTimer timer) {
-    this.timer = timer;
+  private HeldTimerBenchmark(DurableTimer scheduler) {
+    this.scheduler = scheduler;
   }
 
   /** The figures of one turn. */
@@ -74,11 +74,11 @@ final class HeldTimerBenchmark {
             kind == ServerPlace.Server.POSTGRESQL
                 ? JdbcTimerStore.postgresql(pool)
                 : JdbcTimerStore.mariadb(pool);
-        try (DurableTimer timer = DurableTimer.builder(store).handler("h", f -> {}).start();
+        try (DurableTimer scheduler = DurableTimer.builder(store).handler("h", f -> {}).start();
             Connection user = place.database().connect()) {
           user.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
           user.setAutoCommit(false);
-          new HeldTimerBenchmark(timer).run(kind.id(), store, user, options);
+          new HeldTimerBenchmark(scheduler).run(kind.id(), store, user, options);
         }
       }
     }
@@ -88,7 +88,7 @@ final class HeldTimerBenchmark {
       throws Exception {
     int seconds = options.number("seconds", 3);
     int rounds = options.number("rounds", 11);
-    timer.schedule(spec("held"));
+    scheduler.schedule(spec("held"));
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < CALLERS; i++) {
       threads.add(new Thread(this::callForOthers));
@@ -146,7 +146,7 @@ final class HeldTimerBenchmark {
   private void callForOthers() {
     while (!over) {
       long beforeNanos = System.nanoTime();
-      timer.schedule(spec("order-" + numbers.getAndIncrement()));
+      scheduler.schedule(spec("order-" + numbers.getAndIncrement()));
       long waitNanos = System.nanoTime() - beforeNanos;
       Histogram now = waits;
       synchronized (now) {
@@ -160,7 +160,7 @@ final class HeldTimerBenchmark {
     while (!over) {
       try {
         if (held) {
-          timer.schedule(spec("held"));
+          scheduler.schedule(spec("held"));
         } else {
           TimeUnit.MILLISECONDS.sleep(10);
         }

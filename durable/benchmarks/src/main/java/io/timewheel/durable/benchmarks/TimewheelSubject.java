@@ -18,7 +18,7 @@ final class TimewheelSubject implements Subject {
   private static final String NAMESPACE = "shop";
   static final String HANDLER = "orders.cancel";
 
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
   private final LongSupplier pendingCompactionBytes;
 
   TimewheelSubject(TimerStore store, LongSupplier pendingCompactionBytes, OnFire onFire) {
@@ -27,31 +27,31 @@ final class TimewheelSubject implements Subject {
         pendingCompactionBytes);
   }
 
-  TimewheelSubject(DurableTimer timer, LongSupplier pendingCompactionBytes) {
-    this.timer = timer;
+  TimewheelSubject(DurableTimer scheduler, LongSupplier pendingCompactionBytes) {
+    this.scheduler = scheduler;
     this.pendingCompactionBytes = pendingCompactionBytes;
   }
 
   DurableStats stats() {
-    return timer.stats();
+    return scheduler.stats();
   }
 
   @Override
   public CompletionStage<?> scheduleAsync(Order order) {
-    return timer.scheduleAsync(spec(order));
+    return scheduler.async().schedule(spec(order));
   }
 
   @Override
   public void recur(List<Order> orders, Duration every) {
-    check(timer.scheduleAll(orders.stream().map(order -> spec(order).every(every)).toList()));
+    check(scheduler.scheduleAll(orders.stream().map(order -> spec(order).every(every)).toList()));
   }
 
   @Override
   public void schedule(List<Order> orders) {
     if (orders.size() == 1) {
-      timer.schedule(spec(orders.get(0)));
+      scheduler.schedule(spec(orders.get(0)));
     } else {
-      check(timer.scheduleAll(orders.stream().map(this::spec).toList()));
+      check(scheduler.scheduleAll(orders.stream().map(this::spec).toList()));
     }
   }
 
@@ -64,7 +64,7 @@ final class TimewheelSubject implements Subject {
 
   @Override
   public void cancel(List<String> ids) {
-    check(timer.cancelAll(ids.stream().map(id -> new TimerKey(NAMESPACE, id)).toList()));
+    check(scheduler.timers(ids.stream().map(id -> new TimerKey(NAMESPACE, id)).toList()).cancel());
   }
 
   private static void check(List<? extends BatchResult<?>> results) {
@@ -82,6 +82,6 @@ final class TimewheelSubject implements Subject {
 
   @Override
   public void close() {
-    timer.close();
+    scheduler.close();
   }
 }

@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * epoch. An embedded store gives all shards to the session that opens it, and never takes them
  * away. The epoch is larger than all earlier ones.
  */
-public interface TimerStore extends AutoCloseable {
+public interface TimerStore extends ChangeStore, AutoCloseable {
   /** The name of the scope that includes all timers. */
   String EVERYTHING = "";
 
@@ -45,22 +45,6 @@ public interface TimerStore extends AutoCloseable {
    * @param listener the engine
    */
   void start(StoreListener listener);
-
-  /**
-   * Applies a batch of changes. Each change is atomic, together with its index entries and
-   * counters. When this method returns, all applied changes are durable, except {@link
-   * Change.Begin}. Changes of the same key are applied in the order of the list. A session never
-   * commits two batches with changes of the same key at the same time.
-   *
-   * <p>The answer to a change with a {@link Change#request} is stored in the same commit. It is
-   * found until it is {@linkplain #purgeAnswers deleted}, however many requests follow.
-   *
-   * @param changes the changes; at least one, at most {@link StoreTraits#maxBatch()}
-   * @return an outcome for each, in the same order
-   * @throws StoreException if none of them was applied, or with {@link
-   *     StoreException.Kind#UNKNOWN}, if some of them may have been
-   */
-  List<Outcome> commit(List<Change> changes);
 
   /**
    * Reads the due index: a consistent snapshot of the entries of one shard in the order of their

@@ -66,21 +66,21 @@ class BatchingHandlerTest {
     return ledger.start(timers -> batching, 2 * TIMERS);
   }
 
-  private void fireAll(DurableTimer timer) {
+  private void fireAll(DurableTimer scheduler) {
     List<TimerSpec> specs = new ArrayList<>();
     for (int i = 0; i < TIMERS; i++) {
       specs.add(spec("id-%02d".formatted(i)));
     }
-    timer.scheduleAll(specs);
-    Await.until(() -> sizes.size() >= 2 && running(timer) >= TIMERS);
+    scheduler.scheduleAll(specs);
+    Await.until(() -> sizes.size() >= 2 && running(scheduler) >= TIMERS);
     allWait.countDown();
     for (int i = 0; i < TIMERS; i++) {
       ledger.await("id-%02d".formatted(i), info -> info.state() != TimerState.RUNNING);
     }
   }
 
-  private static long running(DurableTimer timer) {
-    return timer.counts().getOrDefault("shop", Map.of()).getOrDefault(TimerState.RUNNING, 0L);
+  private static long running(DurableTimer scheduler) {
+    return scheduler.counts().getOrDefault("shop", Map.of()).getOrDefault(TimerState.RUNNING, 0L);
   }
 
   private static List<String> once() {
@@ -117,8 +117,8 @@ class BatchingHandlerTest {
               threads.add(thread);
               return thread;
             });
-    DurableTimer timer = ledger.start(names, batching, executor);
-    timer.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
+    DurableTimer scheduler = ledger.start(names, batching, executor);
+    scheduler.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
     Await.until(
         () -> threads.stream().filter(BatchingHandlerTest::waitsInACall).count() >= names.size());
     assertThat(transactions).hasValue(FinishingHandler.MAX_CALLS);
@@ -140,7 +140,7 @@ class BatchingHandlerTest {
             40);
     List<String> names = List.of("a", "b", "c");
     Queue<Thread> threads = new ConcurrentLinkedQueue<>();
-    DurableTimer timer =
+    DurableTimer scheduler =
         ledger.start(
             names,
             batching,
@@ -149,13 +149,13 @@ class BatchingHandlerTest {
               threads.add(thread);
               thread.start();
             });
-    timer.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
+    scheduler.scheduleAll(names.stream().map(name -> spec(name).handler(name)).toList());
     Await.until(
         () ->
             inHandler.size() >= FinishingHandler.MAX_CALLS
                 && threads.stream().filter(BatchingHandlerTest::waitsInACall).count()
                     >= names.size());
-    timer.close(Duration.ZERO);
+    scheduler.close(Duration.ZERO);
     for (Thread thread : threads) {
       if (!inHandler.contains(thread)) {
         thread.join();
@@ -176,19 +176,19 @@ class BatchingHandlerTest {
 
   @Test
   void handlesTheOtherFiringsWhenOneFails() {
-    DurableTimer timer =
+    DurableTimer scheduler =
         start(
             (firings, connection) -> {
               if (firings.stream().anyMatch(firing -> firing.id().equals("id-30"))) {
                 throw new IllegalStateException("poison");
               }
             });
-    fireAll(timer);
+    fireAll(scheduler);
     ledger.await("id-30", info -> info.state() == TimerState.FAILED);
     List<String> others = once();
     others.remove("id-30 1");
     assertThat(ledger.effects()).isEqualTo(others);
-    assertThat(timer.get("shop", "id-30").orElseThrow().attempts())
+    assertThat(scheduler.timer("shop", "id-30").get().orElseThrow().attempts())
         .hasSize(3)
         .allSatisfy(attempt -> assertThat(attempt.error()).contains("poison"));
   }

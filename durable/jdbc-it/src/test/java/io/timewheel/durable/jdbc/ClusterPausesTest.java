@@ -201,12 +201,12 @@ class ClusterPausesTest {
         first.schedule(TimerSpec.of("shop", "t" + i).after(Duration.ZERO).handler("orders"));
       }
       begun.acquire(2);
-      assertThat(second.pause("shop")).isEqualTo(2);
+      assertThat(second.namespace("shop").pause()).isEqualTo(2);
       goOn.countDown();
       Await.until(() -> !second.counts().get("shop").containsKey(TimerState.RUNNING));
       assertThat(attempts).hasValue(2);
       assertThat(second.counts().get("shop")).containsEntry(TimerState.COMPLETED, 2L);
-      second.resume("shop");
+      second.namespace("shop").resume();
       begun.acquire(18);
     }
   }

@@ -118,13 +118,13 @@ class FailoverTest {
   }
 
   private DurableTimer start(JdbcTimerStore store) {
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler("plain", firing -> fired.merge(firing.id(), 1, Integer::sum))
             .finishingHandler("ledger", TransactionTimers.of(store).handler(Ledger::write), 4)
             .start();
-    opened.add(timer);
-    return timer;
+    opened.add(scheduler);
+    return scheduler;
   }
 
   private static TimerSpec spec(String id, Duration after, String handler) {
@@ -132,10 +132,11 @@ class FailoverTest {
   }
 
   /** Reads a timer until it meets a condition. */
-  private static TimerInfo await(DurableTimer timer, String id, Predicate<TimerInfo> condition) {
+  private static TimerInfo await(
+      DurableTimer scheduler, String id, Predicate<TimerInfo> condition) {
     while (true) {
       try {
-        Optional<TimerInfo> info = timer.get("shop", id);
+        Optional<TimerInfo> info = scheduler.timer("shop", id).get();
         if (info.isPresent() && condition.test(info.get())) {
           return info.get();
         }
@@ -150,10 +151,10 @@ class FailoverTest {
   }
 
   /** Schedules a timer, repeatedly until the call succeeds. */
-  private static ScheduleResult schedule(DurableTimer timer, TimerSpec spec) {
+  private static ScheduleResult schedule(DurableTimer scheduler, TimerSpec spec) {
     while (true) {
       try {
-        return timer.schedule(spec);
+        return scheduler.schedule(spec);
       } catch (DurableTimerException e) {
         assertThat(e.reason()).isIn(Reason.STORE_UNAVAILABLE, Reason.UNKNOWN);
       }
@@ -168,11 +169,11 @@ class FailoverTest {
     final Map<String, DurableTimerException> failures = new ConcurrentHashMap<>();
     final Semaphore acknowledged = new Semaphore(0);
     final String handler;
-    final DurableTimer timer;
+    final DurableTimer scheduler;
     volatile boolean stopped;
 
-    Caller(DurableTimer timer, String handler) {
-      this.timer = timer;
+    Caller(DurableTimer scheduler, String handler) {
+      this.scheduler = scheduler;
       this.handler = handler;
       setDaemon(true);
       start();
@@ -184,7 +185,7 @@ class FailoverTest {
         String id = handler + i;
         try {
           Duration after = Duration.ofMillis(i % 30 * 100L);
-          versions.put(id, timer.schedule(spec(id, after, handler)).version());
+          versions.put(id, scheduler.schedule(spec(id, after, handler)).version());
           acknowledged.release();
         } catch (DurableTimerException e) {
           failures.put(id, e);
@@ -207,8 +208,8 @@ class FailoverTest {
   void losesNoCommitAndContinuesWithoutIntervention() throws Exception {
     standby.waitedFor();
     database.execute("CREATE TABLE ledger (id text, attempt integer)");
-    DurableTimer timer = start(open(pool));
-    List<Caller> callers = List.of(new Caller(timer, "plain"), new Caller(timer, "ledger"));
+    DurableTimer scheduler = start(open(pool));
+    List<Caller> callers = List.of(new Caller(scheduler, "plain"), new Caller(scheduler, "ledger"));
     callers.forEach(caller -> caller.awaitAcknowledged(200));
     failOver();
     callers.forEach(caller -> caller.awaitAcknowledged(200));
@@ -218,8 +219,8 @@ class FailoverTest {
     Set<Long> versions = ConcurrentHashMap.newKeySet();
     for (Caller caller : callers) {
       for (String id : caller.versions.keySet()) {
-        assertThat(timer.get("shop", id)).as(id).isPresent();
-        await(timer, id, FailoverTest::isDone);
+        assertThat(scheduler.timer("shop", id).get()).as(id).isPresent();
+        await(scheduler, id, FailoverTest::isDone);
       }
       caller.versions.values().forEach(version -> assertThat(versions.add(version)).isTrue());
     }
@@ -232,7 +233,7 @@ class FailoverTest {
           (id, failure) -> {
             assertThat(failure.reason()).isIn(Reason.STORE_UNAVAILABLE, Reason.UNKNOWN);
             if (failure.reason() == Reason.STORE_UNAVAILABLE) {
-              assertThat(timer.get("shop", id)).as("refused: " + failure).isEmpty();
+              assertThat(scheduler.timer("shop", id).get()).as("refused: " + failure).isEmpty();
             }
           });
     }
@@ -404,7 +405,7 @@ class FailoverTest {
     standby.waitedFor(); // so it has the claim of the begun attempt
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch end = new CountDownLatch(1);
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(store)
             .handler(
                 "plain",
@@ -414,22 +415,22 @@ class FailoverTest {
                   end.await();
                 })
             .start();
-    opened.add(timer);
+    opened.add(scheduler);
     String node = store.nodeId();
-    timer.schedule(spec("again", Duration.ZERO, "plain"));
+    scheduler.schedule(spec("again", Duration.ZERO, "plain"));
     begun.await();
     standby.notWaitedFor();
     standby.cutOff();
     end.countDown();
-    await(timer, "again", FailoverTest::isDone);
-    timer.schedule(spec("lost", Duration.ofDays(1), "plain"));
+    await(scheduler, "again", FailoverTest::isDone);
+    scheduler.schedule(spec("lost", Duration.ofDays(1), "plain"));
     failOver();
-    await(timer, "again", info -> isDone(info) && fired.get("again") > 1);
-    assertThat(timer.get("shop", "lost")).isEmpty();
-    assertThat(schedule(timer, spec("lost", Duration.ofDays(1), "plain")).outcome())
+    await(scheduler, "again", info -> isDone(info) && fired.get("again") > 1);
+    assertThat(scheduler.timer("shop", "lost").get()).isEmpty();
+    assertThat(schedule(scheduler, spec("lost", Duration.ofDays(1), "plain")).outcome())
         .isEqualTo(ScheduleResult.Outcome.CREATED);
     assertThat(store.nodeId()).isNotEqualTo(node);
-    assertThat(timer.counts().get("shop"))
+    assertThat(scheduler.counts().get("shop"))
         .containsEntry(TimerState.SCHEDULED, 1L)
         .doesNotContainKey(TimerState.RUNNING);
   }
@@ -502,16 +503,16 @@ class FailoverTest {
   void reportsUnknownWhileTheStandbyIsDownAndContinuesWhenItIsBack() {
     standby.waitedFor();
     open(pool); // creates the tables first, which may take long
-    DurableTimer timer = start(open(pool(2)));
+    DurableTimer scheduler = start(open(pool(2)));
     standby.server().crash();
     assertThat(
             catchThrowableOfType(
                 DurableTimerException.class,
-                () -> timer.schedule(spec("waits", Duration.ZERO, "plain"))))
+                () -> scheduler.schedule(spec("waits", Duration.ZERO, "plain"))))
         .returns(Reason.UNKNOWN, DurableTimerException::reason);
     standby.server().start();
-    await(timer, "waits", FailoverTest::isDone);
-    schedule(timer, spec("after", Duration.ZERO, "plain"));
-    await(timer, "after", FailoverTest::isDone);
+    await(scheduler, "waits", FailoverTest::isDone);
+    schedule(scheduler, spec("after", Duration.ZERO, "plain"));
+    await(scheduler, "after", FailoverTest::isDone);
   }
 }

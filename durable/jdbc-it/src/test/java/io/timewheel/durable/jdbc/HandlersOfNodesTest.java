@@ -64,17 +64,19 @@ class HandlersOfNodesTest {
     } else {
       builder.handler(node, firing -> fired(node, firing));
     }
-    DurableTimer timer = builder.start();
-    nodes.put(node, timer);
+    DurableTimer scheduler = builder.start();
+    nodes.put(node, scheduler);
     if (node.equals("server")) {
-      consume(timer);
+      consume(scheduler);
     }
   }
 
   private void consume(DurableTimer server) {
     var unused =
         server
-            .claim("shop", "queue", 100, Duration.ofMinutes(5), Duration.ofSeconds(20))
+            .async()
+            .queue("shop", "queue")
+            .claim(100, Duration.ofMinutes(5), Duration.ofSeconds(20))
             .thenAccept(
                 firings -> {
                   for (QueueFiring firing : firings) {

@@ -153,15 +153,17 @@ class HeldTimersTest {
   void onlyItsOwnCallsWait() throws SQLException {
     cancelHeld();
     DurableTestkit kit = DurableTestkit.create();
-    DurableTimer timer = kit.start(node.store, builder -> builder.handler("orders", f -> {}));
-    CompletableFuture<CancelResult> first = timer.cancelAsync("shop", "held").toCompletableFuture();
+    DurableTimer scheduler = kit.start(node.store, builder -> builder.handler("orders", f -> {}));
+    CompletableFuture<CancelResult> first =
+        scheduler.async().timer("shop", "held").cancel().toCompletableFuture();
     CompletableFuture<ScheduleResult> second =
-        timer
-            .scheduleAsync(
-                TimerSpec.of("shop", "held").after(Duration.ofHours(1)).handler("orders"))
+        scheduler
+            .async()
+            .schedule(TimerSpec.of("shop", "held").after(Duration.ofHours(1)).handler("orders"))
             .toCompletableFuture();
     for (int i = 0; i < 100; i++) {
-      timer.schedule(TimerSpec.of("shop", "t" + i).after(Duration.ofHours(1)).handler("orders"));
+      scheduler.schedule(
+          TimerSpec.of("shop", "t" + i).after(Duration.ofHours(1)).handler("orders"));
     }
     kit.advanceBy(Duration.ofSeconds(4));
     assertThat(first).isNotDone();
@@ -170,6 +172,6 @@ class HeldTimersTest {
     kit.advanceBy(Duration.ofMillis(500));
     assertThat(first.join().outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
     assertThat(second.join().outcome()).isEqualTo(ScheduleResult.Outcome.CREATED);
-    kit.close(timer);
+    kit.close(scheduler);
   }
 }

@@ -7,7 +7,7 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.jdbc.internal.handler.StoreTables;
-import io.timewheel.durable.jdbc.internal.handler.TransactionStore;
+import io.timewheel.durable.jdbc.internal.handler.TransactionChanges;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
@@ -55,8 +55,7 @@ class HistoryPartsTest {
   /** Commits changes like {@link TransactionTimers}, in a transaction of the user. */
   private static List<Outcome> in(Connection connection, Fixture.Node by, Change change)
       throws SQLException {
-    return new TransactionStore(
-            by.store,
+    return new TransactionChanges(
             by.store.writer(),
             by.store.server(),
             new StoreTables(by.store.transactions(), by.store.server()),

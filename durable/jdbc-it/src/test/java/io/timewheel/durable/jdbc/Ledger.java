@@ -36,7 +36,7 @@ final class Ledger implements AutoCloseable {
   final LossySource source;
   final JdbcTimerStore store;
   final TransactionTimers timers;
-  private DurableTimer timer;
+  private DurableTimer scheduler;
 
   Ledger(Server server) {
     this(server, () -> {});
@@ -60,19 +60,19 @@ final class Ledger implements AutoCloseable {
 
   /** Starts a scheduler with one handler. */
   DurableTimer start(Function<TransactionTimers, FinishingHandler> handler, int limit) {
-    timer =
+    scheduler =
         DurableTimer.builder(store)
             .finishingHandler("orders", handler.apply(timers), limit)
             .start();
-    return timer;
+    return scheduler;
   }
 
   /** Starts a scheduler with one handler under several names. */
   DurableTimer start(List<String> names, FinishingHandler handler, Executor threads) {
     DurableTimerBuilder builder = DurableTimer.builder(store).handlerExecutor(threads);
     names.forEach(name -> builder.finishingHandler(name, handler, 1));
-    timer = builder.start();
-    return timer;
+    scheduler = builder.start();
+    return scheduler;
   }
 
   static TimerSpec spec(String id) {
@@ -131,7 +131,7 @@ final class Ledger implements AutoCloseable {
     TimerInfo[] latest = new TimerInfo[1];
     Await.until(
         () -> {
-          latest[0] = timer.get("shop", id).orElseThrow();
+          latest[0] = scheduler.timer("shop", id).get().orElseThrow();
           return condition.test(latest[0]);
         });
     return latest[0];
@@ -143,10 +143,10 @@ final class Ledger implements AutoCloseable {
 
   @Override
   public void close() {
-    if (timer == null) {
+    if (scheduler == null) {
       store.close();
     } else {
-      timer.close();
+      scheduler.close();
     }
     pool.close();
     prepared.giveBack();

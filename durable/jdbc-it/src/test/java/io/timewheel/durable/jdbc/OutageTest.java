@@ -47,7 +47,7 @@ class OutageTest {
   private final BlockingQueue<String> warnings = new LinkedBlockingQueue<>();
   private final CountDownLatch fired = new CountDownLatch(2);
   private final Handler handler = new Warnings();
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
 
   String readOnlyReason() {
     return "in a read-only transaction";
@@ -78,13 +78,13 @@ class OutageTest {
     LOGGER.addHandler(handler);
     JdbcTimerStore.Builder builder = Server.of(this).builder(pool);
     builder.lease = Duration.ofSeconds(3); // renewed every second
-    timer =
+    scheduler =
         DurableTimer.builder(builder.open()).handler("orders", firing -> fired.countDown()).start();
   }
 
   @AfterEach
   void close() {
-    timer.close();
+    scheduler.close();
     pool.close();
     LOGGER.removeHandler(handler);
   }
@@ -101,7 +101,7 @@ class OutageTest {
     String told = "";
     while (!told.contains(reason)) {
       try {
-        timer.schedule(spec("far", Duration.ofDays(1)));
+        scheduler.schedule(spec("far", Duration.ofDays(1)));
       } catch (DurableTimerException e) {
         if (e.reason() != DurableTimerException.Reason.UNKNOWN) {
           assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.STORE_UNAVAILABLE);
@@ -122,7 +122,7 @@ class OutageTest {
     boolean acknowledged = false;
     while (!acknowledged) {
       try {
-        timer.schedule(spec(id, Duration.ZERO));
+        scheduler.schedule(spec(id, Duration.ZERO));
         acknowledged = true;
       } catch (DurableTimerException e) {
         assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.STORE_UNAVAILABLE);
@@ -147,7 +147,7 @@ class OutageTest {
 
   @Test
   void reportsAReadOnlyDatabaseAndContinuesWhenItIsWritable() throws Exception {
-    timer.schedule(spec("before", Duration.ofSeconds(2)));
+    scheduler.schedule(spec("before", Duration.ofSeconds(2)));
     setReadOnly(true);
     awaitRefusal(readOnlyReason());
     awaitWarning("the node lease cannot be renewed");
@@ -176,7 +176,7 @@ class OutageTest {
 
   @Test
   void reportsAStoppedServerAndContinuesWhenItIsBack() throws Exception {
-    timer.schedule(spec("before", Duration.ofSeconds(2)));
+    scheduler.schedule(spec("before", Duration.ofSeconds(2)));
     server.stop();
     try {
       awaitRefusal("no connection");

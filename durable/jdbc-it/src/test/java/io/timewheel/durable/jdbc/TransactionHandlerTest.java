@@ -238,15 +238,16 @@ class TransactionHandlerTest {
   void aCancelIsAnsweredWhileTheHandlerRuns() {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch cancelled = new CountDownLatch(1);
-    DurableTimer timer =
+    DurableTimer scheduler =
         start(
             (firing, connection) -> {
               begun.countDown();
               await(cancelled);
             });
-    timer.schedule(spec("a"));
+    scheduler.schedule(spec("a"));
     await(begun);
-    assertThat(timer.cancel("shop", "a").outcome()).isEqualTo(CancelResult.Outcome.RUNNING);
+    assertThat(scheduler.timer("shop", "a").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.RUNNING);
     cancelled.countDown();
     ledger.awaitDone("a");
     assertThat(ledger.effects()).containsExactly("a 1");
@@ -257,7 +258,7 @@ class TransactionHandlerTest {
     CountDownLatch begun = new CountDownLatch(1);
     CountDownLatch replaced = new CountDownLatch(1);
     AtomicInteger calls = new AtomicInteger();
-    DurableTimer timer =
+    DurableTimer scheduler =
         start(
             (firing, connection) -> {
               if (calls.incrementAndGet() == 1) {
@@ -267,9 +268,9 @@ class TransactionHandlerTest {
                 effectsOnce(1); // otherwise the first version would be outdated
               }
             });
-    timer.schedule(spec("a"));
+    scheduler.schedule(spec("a"));
     await(begun);
-    timer.schedule(spec("a"));
+    scheduler.schedule(spec("a"));
     replaced.countDown();
     ledger.awaitDone("a");
     assertThat(effectsOnce(2)).containsExactly("a 1", "a 1");

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 /** Runs the same tests in transactions that a runner begins and ends. */
 @Tag("promise-66")
 class TransactionRunnerTest extends TransactionHandlerTest {
-  private DurableTimer timer;
+  private DurableTimer scheduler;
 
   /** Returns a typical runner. */
   static TransactionRunner runner(DataSource source) {
@@ -56,8 +56,8 @@ class TransactionRunnerTest extends TransactionHandlerTest {
         ledger.timers.handler(
             Ledger::write, work -> (isFirst.getAndSet(false) ? first : runner).run(work));
     isFirst.set(true);
-    timer = ledger.start(timers -> handler, 4);
-    timer.schedule(spec("a"));
+    scheduler = ledger.start(timers -> handler, 4);
+    scheduler.schedule(spec("a"));
     return ledger.awaitDone("a");
   }
 
@@ -72,9 +72,9 @@ class TransactionRunnerTest extends TransactionHandlerTest {
             });
     assertThat(info.attempts()).hasSize(1);
     assertThat(ledger.effects()).containsExactly("a 1");
-    timer.close(); // the attempt has been counted by then
-    assertThat(timer.stats().succeeded()).isOne();
-    assertThat(timer.stats().failed()).isZero();
+    scheduler.close(); // the attempt has been counted by then
+    assertThat(scheduler.stats().succeeded()).isOne();
+    assertThat(scheduler.stats().failed()).isZero();
   }
 
   @Test

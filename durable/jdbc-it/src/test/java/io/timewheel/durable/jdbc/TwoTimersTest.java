@@ -39,7 +39,8 @@ class TwoTimersTest {
       }
       all.await();
       assertThat(fired).hasSize(2 * TIMERS).allSatisfy((id, times) -> assertThat(times).isOne());
-      assertThat(first.cancel("shop", "second-0").toString()).containsAnyOf("RUNNING", "COMPLETED");
+      assertThat(first.timer("shop", "second-0").cancel().toString())
+          .containsAnyOf("RUNNING", "COMPLETED");
     }
     try (HikariDataSource pool = database.pool(6);
         JdbcTimerStore store = Server.of(this).builder(pool).open()) {

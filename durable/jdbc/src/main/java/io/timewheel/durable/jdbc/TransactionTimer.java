@@ -3,23 +3,14 @@ package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.CancelResult;
+import io.timewheel.durable.DirectTimers;
 import io.timewheel.durable.DurableTimer;
-import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.jdbc.internal.handler.TransactionStore;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.StepExecutor;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.List;
-import java.util.function.Function;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Schedules and cancels timers in one transaction of the user. Calls return the same results as
@@ -53,28 +44,10 @@ import org.jspecify.annotations.Nullable;
  * in a transaction}.
  */
 public final class TransactionTimer {
-  /** Keeps the payloads of one commit within its size limit. */
-  private static final int CALLS_PER_COMMIT = 200;
+  private final DirectTimers timers;
 
-  private final TransactionStore store;
-  private final DurableTimer timer;
-
-  /**
-   * Creates an engine that runs on the calling thread and is never started. It does the same as the
-   * user's scheduler: it checks arguments, makes a change, and converts the outcome to a result.
-   *
-   * @param settings the settings of the scheduler
-   */
-  TransactionTimer(
-      TransactionStore store, Function<TransactionStore, DurableTimerBuilder> settings) {
-    this.store = store;
-    timer =
-        settings
-            .apply(store)
-            .storeExecutor(new CallingThread())
-            .handlerExecutor(Runnable::run)
-            .queueCapacity(Integer.MAX_VALUE, true)
-            .build();
+  TransactionTimer(DirectTimers timers) {
+    this.timers = timers;
   }
 
   /**
@@ -84,7 +57,7 @@ public final class TransactionTimer {
    * @return the result
    */
   public ScheduleResult schedule(TimerSpec spec) {
-    return one(() -> timer.schedule(spec));
+    return timers.schedule(spec);
   }
 
   /**
@@ -94,7 +67,7 @@ public final class TransactionTimer {
    * @return their results, in the same order
    */
   public List<BatchResult<ScheduleResult>> scheduleAll(Collection<TimerSpec> specs) {
-    return all(specs, TimerSpec::key, timer::scheduleAll);
+    return timers.scheduleAll(specs);
   }
 
   /**
@@ -105,7 +78,7 @@ public final class TransactionTimer {
    * @return whether the timer was cancelled in time
    */
   public CancelResult cancel(String namespace, String id) {
-    return one(() -> timer.cancel(namespace, id));
+    return timers.cancel(new TimerKey(namespace, id), 0);
   }
 
   /**
@@ -116,7 +89,7 @@ public final class TransactionTimer {
    * @return whether the timer was cancelled in time
    */
   public CancelResult cancel(TimerKey key, long version) {
-    return one(() -> timer.cancel(key, version));
+    return timers.cancel(key, version);
   }
 
   /**
@@ -126,73 +99,6 @@ public final class TransactionTimer {
    * @return their results, in the same order
    */
   public List<BatchResult<CancelResult>> cancelAll(Collection<TimerKey> keys) {
-    return all(keys, key -> key, timer::cancelAll);
-  }
-
-  private <T> T one(Supplier<T> call) {
-    store.beginCall();
-    return call(call);
-  }
-
-  private <T> T call(Supplier<T> call) {
-    T result;
-    try {
-      result = call.get();
-    } catch (DurableTimerException e) {
-      throwFailure();
-      throw e;
-    }
-    throwFailure(); // the results of a batch may not contain the failure
-    return result;
-  }
-
-  private void throwFailure() {
-    RuntimeException failure = store.takeFailure();
-    if (failure != null) {
-      throw failure;
-    }
-  }
-
-  /** Processes timers in the order of their keys, in which all transactions lock them. */
-  private <A, T> List<BatchResult<T>> all(
-      Collection<A> items,
-      Function<A, TimerKey> key,
-      Function<Collection<A>, List<BatchResult<T>>> call) {
-    store.beginCall();
-    List<A> asked = new ArrayList<>(items);
-    List<Integer> order = new ArrayList<>();
-    for (int i = 0; i < asked.size(); i++) {
-      order.add(i);
-    }
-    order.sort(Comparator.comparing(i -> key.apply(asked.get(i))));
-    @SuppressWarnings({"unchecked", "rawtypes"}) // an array of a generic type
-    @Nullable BatchResult<T>[] results = new BatchResult[asked.size()];
-    for (int from = 0; from < asked.size(); from += CALLS_PER_COMMIT) {
-      List<Integer> some = order.subList(from, Math.min(asked.size(), from + CALLS_PER_COMMIT));
-      List<BatchResult<T>> answers = call(() -> call.apply(some.stream().map(asked::get).toList()));
-      for (int i = 0; i < answers.size(); i++) {
-        results[some.get(i)] = answers.get(i);
-      }
-    }
-    return Arrays.asList(results);
-  }
-
-  /** An executor whose tasks run on the thread that waits for them. */
-  private static final class CallingThread implements StepExecutor {
-    private final ArrayDeque<Runnable> tasks = new ArrayDeque<>();
-
-    @Override
-    public void execute(Runnable task) {
-      tasks.add(task);
-    }
-
-    @Override
-    public boolean runOne() {
-      Runnable task = tasks.poll();
-      if (task != null) {
-        task.run();
-      }
-      return task != null;
-    }
+    return timers.cancelAll(keys);
   }
 }

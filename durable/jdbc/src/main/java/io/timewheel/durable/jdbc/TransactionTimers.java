@@ -3,8 +3,6 @@ package io.timewheel.durable.jdbc;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.PolledTimer;
-import io.timewheel.Timer;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.jdbc.internal.handler.AttemptHandler;
@@ -13,7 +11,7 @@ import io.timewheel.durable.jdbc.internal.handler.HandlerRunner;
 import io.timewheel.durable.jdbc.internal.handler.HandlerTransactions;
 import io.timewheel.durable.jdbc.internal.handler.SingleHandler;
 import io.timewheel.durable.jdbc.internal.handler.StoreTables;
-import io.timewheel.durable.jdbc.internal.handler.TransactionStore;
+import io.timewheel.durable.jdbc.internal.handler.TransactionChanges;
 import io.timewheel.durable.jdbc.internal.handler.UserTransactionHandler;
 import io.timewheel.durable.spi.FinishingHandler;
 import java.sql.Connection;
@@ -46,9 +44,6 @@ public final class TransactionTimers {
   private final JdbcTimerStore store;
   private final StoreTables tables;
   private final Consumer<DurableTimerBuilder> settings;
-
-  /** A wheel that is never used: no timer waits in memory here. */
-  private final Timer wheel = PolledTimer.create();
 
   private TransactionTimers(JdbcTimerStore store, Consumer<DurableTimerBuilder> settings) {
     this.store = requireNonNull(store, "store");
@@ -91,15 +86,11 @@ public final class TransactionTimers {
    */
   public TransactionTimer in(Connection connection) {
     requireNonNull(connection, "connection");
+    DurableTimerBuilder builder =
+        DurableTimer.builder(store).clock(() -> Instant.ofEpochMilli(store.clock().millis()));
+    settings.accept(builder);
     return new TransactionTimer(
-        new TransactionStore(store, store.writer(), store.server(), tables, connection),
-        session -> {
-          DurableTimerBuilder builder =
-              DurableTimer.builder(session)
-                  .clock(() -> Instant.ofEpochMilli(store.clock().millis()));
-          settings.accept(builder);
-          return builder.timer(wheel);
-        });
+        builder.direct(new TransactionChanges(store.writer(), store.server(), tables, connection)));
   }
 
   /**

@@ -233,14 +233,14 @@ class ExportTest {
     assertThat(load(other, ready)).isEqualTo(1);
 
     CompletableFuture<Instant> fired = new CompletableFuture<>();
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(other)
             .handler("orders", firing -> fired.complete(firing.scheduledAt()))
             .start();
     try {
       assertThat(fired.get(1, TimeUnit.MINUTES)).isEqualTo(Instant.ofEpochMilli(past));
     } finally {
-      timer.close();
+      scheduler.close();
     }
   }
 

@@ -34,19 +34,21 @@ class RestartTest {
   @Test
   void firesTimersThatWereScheduledBeforeARestart() {
     RocksTimerStore store = RocksTimerStore.open(directory);
-    DurableTimer timer = start(store);
-    timer.schedule(in("soon", Duration.ofSeconds(5)));
-    timer.schedule(in("later", Duration.ofHours(5)));
-    timer.schedule(in("never", Duration.ofHours(5)));
+    DurableTimer scheduler = start(store);
+    scheduler.schedule(in("soon", Duration.ofSeconds(5)));
+    scheduler.schedule(in("later", Duration.ofHours(5)));
+    scheduler.schedule(in("never", Duration.ofHours(5)));
     kit.advanceBy(Duration.ofMinutes(1));
     assertThat(fired).containsExactly("soon1");
-    assertThat(timer.cancel("shop", "never").outcome()).isEqualTo(CancelResult.Outcome.CANCELLED);
-    kit.kill(timer);
+    assertThat(scheduler.timer("shop", "never").cancel().outcome())
+        .isEqualTo(CancelResult.Outcome.CANCELLED);
+    kit.kill(scheduler);
     store.close();
 
     try (RocksTimerStore again = RocksTimerStore.open(directory)) {
       DurableTimer second = start(again);
-      assertThat(second.cancel("shop", "soon").outcome()).isEqualTo(CancelResult.Outcome.COMPLETED);
+      assertThat(second.timer("shop", "soon").cancel().outcome())
+          .isEqualTo(CancelResult.Outcome.COMPLETED);
       kit.advanceBy(Duration.ofHours(6));
       assertThat(fired).containsExactly("soon1", "later1");
       assertThat(again.verify().texts()).isEmpty();

@@ -107,20 +107,20 @@ public final class DurableTestkit {
         .random(() -> random == null ? 0 : random.nextDouble());
     settings.accept(builder);
     nodes.add(node);
-    DurableTimer timer = builder.start();
-    node.timer = timer;
+    DurableTimer scheduler = builder.start();
+    node.timer = scheduler;
     settle();
-    return timer;
+    return scheduler;
   }
 
   /**
    * Simulates a crash of a scheduler's process. None of its work continues, and its store session
    * is not closed.
    *
-   * @param timer the scheduler
+   * @param scheduler the scheduler
    */
-  public void kill(DurableTimer timer) {
-    Node node = node(timer);
+  public void kill(DurableTimer scheduler) {
+    Node node = node(scheduler);
     node.steps.die();
     nodes.remove(node);
   }
@@ -128,12 +128,12 @@ public final class DurableTestkit {
   /**
    * Closes a scheduler. Waits for running attempts for at most a second of the kit's clock.
    *
-   * @param timer the scheduler
+   * @param scheduler the scheduler
    */
-  public void close(DurableTimer timer) {
-    Node node = node(timer);
+  public void close(DurableTimer scheduler) {
+    Node node = node(scheduler);
     settle();
-    timer.close();
+    scheduler.close();
     node.steps.die();
     nodes.remove(node);
   }
@@ -141,11 +141,11 @@ public final class DurableTestkit {
   /**
    * Sets how far the wall clock of a scheduler is ahead of the kit's clock.
    *
-   * @param timer the scheduler
+   * @param scheduler the scheduler
    * @param ahead the difference; may be negative
    */
-  public void skew(DurableTimer timer, Duration ahead) {
-    node(timer).skewMillis = ahead.toMillis();
+  public void skew(DurableTimer scheduler, Duration ahead) {
+    node(scheduler).skewMillis = ahead.toMillis();
   }
 
   /** {@return the time of the kit's clock} */
@@ -214,20 +214,20 @@ public final class DurableTestkit {
   /**
    * Runs one waiting task of a scheduler, if there is one.
    *
-   * @param timer the scheduler
+   * @param scheduler the scheduler
    * @return true if there was one
    */
-  public boolean step(DurableTimer timer) {
-    return step(node(timer));
+  public boolean step(DurableTimer scheduler) {
+    return step(node(scheduler));
   }
 
   private static boolean step(Node node) {
     return node.steps.runOne();
   }
 
-  private Node node(DurableTimer timer) {
+  private Node node(DurableTimer scheduler) {
     return nodes.stream()
-        .filter(node -> node.timer == timer)
+        .filter(node -> node.timer == scheduler)
         .findFirst()
         .orElseThrow(() -> new IllegalArgumentException("not a timer of this kit, or killed"));
   }

@@ -104,17 +104,17 @@ public final class Child {
     say(Mark.OPENED);
     LoggedHandler handler =
         new LoggedHandler(log, clock, settings.drain ? null : new Random(settings.seed));
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(new RecordingStore(store, log::completed))
             .handler(Load.HANDLER, handler)
             .clock(clock)
             .start();
     Load load =
-        new Load(timer, log, clock, settings.skewMillis, settings.round, Load.Manners.EAGER);
+        new Load(scheduler, log, clock, settings.skewMillis, settings.round, Load.Manners.EAGER);
     if (settings.drain) {
       load.startConsumer(0);
       say(Mark.STARTED);
-      new Drain(timer, load, log, handler, false).run();
+      new Drain(scheduler, load, log, handler, false).run();
     } else {
       load.startCallers(CALLERS, settings.seed + 10);
       load.startConsumer(settings.seed);
@@ -125,7 +125,7 @@ public final class Child {
     }
     say(Mark.CLOSING);
     load.end();
-    timer.close();
+    scheduler.close();
     say(Mark.CLOSED);
   }
 }

@@ -120,13 +120,13 @@ public final class ClusterNode {
           new LoggedHandler(
               log, InstantSource.system(), settings.drain ? null : new Random(settings.seed));
       say(Mark.OPENING);
-      DurableTimer timer = start(pool, handler);
-      if (timer == null) {
+      DurableTimer scheduler = start(pool, handler);
+      if (scheduler == null) {
         return;
       }
       Load load =
           new Load(
-              timer,
+              scheduler,
               log,
               InstantSource.system(),
               settings.errorMillis,
@@ -135,7 +135,7 @@ public final class ClusterNode {
       load.startConsumer(settings.drain ? 0 : settings.seed);
       if (settings.drain) {
         say(Mark.STARTED);
-        new Drain(timer, load, log, handler, true).run();
+        new Drain(scheduler, load, log, handler, true).run();
       } else {
         load.startCallers(CALLERS, settings.seed + 10);
         load.startUser(new UserCalls(requireNonNull(transactions), pool), settings.seed + 20);
@@ -144,7 +144,7 @@ public final class ClusterNode {
       }
       say(Mark.CLOSING);
       load.end();
-      timer.close();
+      scheduler.close();
       say(Mark.CLOSED);
     }
   }

@@ -60,7 +60,7 @@ public final class CutChild {
   }
 
   private void run(Path directory, int session) throws IOException {
-    DurableTimer timer =
+    DurableTimer scheduler =
         DurableTimer.builder(
                 new RecordingStore(Stores.open(directory, Log.NONE), done -> ended(done.key())))
             .handler(
@@ -69,7 +69,7 @@ public final class CutChild {
             .start();
     for (int i = 0; i < CALLERS; i++) {
       String prefix = "s" + session + "-" + i + "-";
-      Thread caller = new Thread(() -> new Caller(timer, prefix).run(), prefix);
+      Thread caller = new Thread(() -> new Caller(scheduler, prefix).run(), prefix);
       caller.setDaemon(true);
       caller.start();
     }
@@ -108,13 +108,13 @@ public final class CutChild {
 
   /** A thread that changes its own timers. */
   private final class Caller {
-    private final DurableTimer timer;
+    private final DurableTimer scheduler;
     private final Random random = new Random();
     private final BlockingQueue<String> free = new LinkedBlockingQueue<>();
     private final Map<String, Kind> latest = new ConcurrentHashMap<>();
 
-    Caller(DurableTimer timer, String prefix) {
-      this.timer = timer;
+    Caller(DurableTimer scheduler, String prefix) {
+      this.scheduler = scheduler;
       for (int i = 0; i < TIMERS_PER_CALLER; i++) {
         free.add(prefix + i);
       }
@@ -137,7 +137,7 @@ public final class CutChild {
         case 1, 2 -> {
           int number = ask(id, Kind.MOVE);
           Instant at = Instant.ofEpochMilli(Changes.dueMillis(number));
-          VerbResult moved = timer.move(new TimerKey(NAMESPACE, id), at, 0);
+          VerbResult moved = scheduler.timer(new TimerKey(NAMESPACE, id)).move(at);
           if (moved != VerbResult.DONE) {
             throw new IllegalStateException(id + ": " + moved);
           }
@@ -145,7 +145,11 @@ public final class CutChild {
         }
         case 3 -> {
           int number = ask(id, Kind.CANCEL);
-          timer.cancelAsync(NAMESPACE, id).thenRun(() -> acknowledged(id, number, Kind.CANCEL));
+          scheduler
+              .async()
+              .timer(NAMESPACE, id)
+              .cancel()
+              .thenRun(() -> acknowledged(id, number, Kind.CANCEL));
         }
         default -> {
           int number = ask(id, Kind.SCHEDULE);
@@ -154,7 +158,7 @@ public final class CutChild {
                   .handler(HANDLER)
                   .payload(new byte[random.nextInt(MAX_PAYLOAD_BYTES)])
                   .at(Instant.ofEpochMilli(Changes.dueMillis(number)));
-          timer.scheduleAsync(spec).thenRun(() -> acknowledged(id, number, Kind.SCHEDULE));
+          scheduler.async().schedule(spec).thenRun(() -> acknowledged(id, number, Kind.SCHEDULE));
         }
       }
       if (random.nextInt(5) == 0) {
@@ -166,8 +170,9 @@ public final class CutChild {
     private void fireSoon(String id) {
       String near = NEAR + numbers.incrementAndGet() + id;
       int number = ask(near, Kind.SCHEDULE);
-      timer
-          .scheduleAsync(
+      scheduler
+          .async()
+          .schedule(
               TimerSpec.of(NAMESPACE, near)
                   .handler(HANDLER)
                   .after(Duration.ofMillis(random.nextInt(50))))

@@ -22,7 +22,7 @@ final class Drain {
   private static final Set<TimerState> AT_REST =
       EnumSet.of(TimerState.COMPLETED, TimerState.CANCELLED, TimerState.FAILED);
 
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
   private final Load load;
   private final Log log;
   private final LoggedHandler handler;
@@ -33,8 +33,8 @@ final class Drain {
    *
    * @param goOn whether it continues after an error of the store
    */
-  Drain(DurableTimer timer, Load load, Log log, LoggedHandler handler, boolean goOn) {
-    this.timer = timer;
+  Drain(DurableTimer scheduler, Load load, Log log, LoggedHandler handler, boolean goOn) {
+    this.scheduler = scheduler;
     this.load = load;
     this.log = log;
     this.handler = handler;
@@ -77,7 +77,7 @@ final class Drain {
         info -> {
           TimerKey key = info.key();
           if (info.state() == TimerState.PAUSED) {
-            timer.resume(key.namespace(), key.id());
+            scheduler.timer(key.namespace(), key.id()).resume();
           }
           if (key.id().startsWith(LogChecker.RATE) && handler.hasBegun(key)) {
             load.cancel(key); // it has continued after the last kill
@@ -92,7 +92,7 @@ final class Drain {
   }
 
   private boolean isAtRest() {
-    for (Map<TimerState, Long> counts : timer.counts().values()) {
+    for (Map<TimerState, Long> counts : scheduler.counts().values()) {
       if (!AT_REST.containsAll(counts.keySet())) {
         return false;
       }
@@ -107,7 +107,7 @@ final class Drain {
   private void each(Set<TimerState> states, Visit visit) {
     @Nullable String page = null;
     do {
-      TimerList list = timer.list(TimerFilter.all().states(states), 1_000, page);
+      TimerList list = scheduler.timers(TimerFilter.all().states(states)).list(1_000, page);
       list.timers().forEach(visit::visit);
       page = list.nextPage().orElse(null);
     } while (page != null);

@@ -59,7 +59,7 @@ public final class Fill {
 
   /** The memory of a process: the heap after a full collection, the total, and the wheel's part. */
   record Memory(long heapBytes, long residentBytes, int window) {
-    static Memory of(DurableTimer timer) throws IOException {
+    static Memory of(DurableTimer scheduler) throws IOException {
       System.gc();
       long heap = 0;
       for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
@@ -75,7 +75,7 @@ public final class Fill {
           }
         }
       }
-      return new Memory(heap, resident, timer.stats().window());
+      return new Memory(heap, resident, scheduler.stats().window());
     }
 
     @Override
@@ -137,10 +137,10 @@ public final class Fill {
     for (long milestone : milestonesUpTo(timers)) {
       long began = System.nanoTime();
       Memory filling;
-      try (DurableTimer timer = open()) {
-        schedule(timer, from, milestone);
+      try (DurableTimer scheduler = open()) {
+        schedule(scheduler, from, milestone);
         seconds += (System.nanoTime() - began) / 1e9;
-        filling = Memory.of(timer);
+        filling = Memory.of(scheduler);
       }
       from = milestone;
       Opened reopened = reopen();
@@ -170,7 +170,7 @@ public final class Fill {
         .start();
   }
 
-  private static void schedule(DurableTimer timer, long from, long to) {
+  private static void schedule(DurableTimer scheduler, long from, long to) {
     Random random = new Random(from);
     Instant nearest = Instant.now().plus(NEAREST);
     AtomicReference<@Nullable Throwable> failed = new AtomicReference<>();
@@ -185,8 +185,9 @@ public final class Fill {
                 .at(nearest.plusMillis(random.nextLong(SPREAD.toMillis()))));
       }
       underWay.acquireUninterruptibly();
-      timer
-          .scheduleAllAsync(batch)
+      scheduler
+          .async()
+          .scheduleAll(batch)
           .thenAccept(results -> results.forEach(BatchResult::orThrow))
           .whenComplete(
               (done, error) -> {
@@ -222,14 +223,14 @@ public final class Fill {
       long began = System.nanoTime();
       TimerStore store = Stores.open(Path.of(args[0]), Log.NONE);
       long opened = System.nanoTime();
-      try (DurableTimer timer =
+      try (DurableTimer scheduler =
           DurableTimer.builder(store).handler(HANDLER, firing -> fired.countDown()).start()) {
-        timer.schedule(TimerSpec.of(NAMESPACE, "probe").handler(HANDLER).after(Duration.ZERO));
+        scheduler.schedule(TimerSpec.of(NAMESPACE, "probe").handler(HANDLER).after(Duration.ZERO));
         fired.await();
         long firing = System.nanoTime();
         Opened result =
             new Opened(
-                (opened - began) / 1_000_000, (firing - began) / 1_000_000, Memory.of(timer));
+                (opened - began) / 1_000_000, (firing - began) / 1_000_000, Memory.of(scheduler));
         System.out.println(result.toLine());
       }
       System.exit(0);

@@ -116,16 +116,16 @@ public final class FullDisk {
   }
 
   private void fillAndMakeRoom() throws IOException, InterruptedException {
-    try (DurableTimer timer = open()) {
+    try (DurableTimer scheduler = open()) {
       for (int i = 0; i < 100; i++) {
         String id = "soon-" + i;
-        timer.schedule(spec(id, Duration.ofMillis(500 + 20 * i), 0));
+        scheduler.schedule(spec(id, Duration.ofMillis(500 + 20 * i), 0));
         acknowledged.add(id);
         soon.add(id);
       }
       fill(ROOM_BYTES);
       for (int i = 0; report.refused < REFUSALS && i < 10_000; i++) {
-        schedule(timer, "large-" + i, Duration.ofDays(1), PAYLOAD_BYTES);
+        schedule(scheduler, "large-" + i, Duration.ofDays(1), PAYLOAD_BYTES);
       }
       if (report.refused == 0) {
         report.violations.add("the disk did not fill");
@@ -136,7 +136,7 @@ public final class FullDisk {
       long room = System.currentTimeMillis();
       Files.delete(filler);
       while (report.recoveredMillis < 0 && System.currentTimeMillis() < room + TIMEOUT_MILLIS) {
-        if (schedule(timer, "again-" + System.nanoTime(), Duration.ofDays(1), 100)) {
+        if (schedule(scheduler, "again-" + System.nanoTime(), Duration.ofDays(1), 100)) {
           report.recoveredMillis = System.currentTimeMillis() - room;
         }
         Thread.sleep(20);
@@ -148,9 +148,9 @@ public final class FullDisk {
     }
   }
 
-  private boolean schedule(DurableTimer timer, String id, Duration after, int payloadBytes) {
+  private boolean schedule(DurableTimer scheduler, String id, Duration after, int payloadBytes) {
     try {
-      timer.schedule(spec(id, after, payloadBytes));
+      scheduler.schedule(spec(id, after, payloadBytes));
       acknowledged.add(id);
       return true;
     } catch (DurableTimerException e) {
@@ -213,9 +213,9 @@ public final class FullDisk {
   private void judge() {
     report.acknowledged = acknowledged.size();
     report.violations.addAll(Stores.verify(store));
-    try (DurableTimer timer = open()) {
+    try (DurableTimer scheduler = open()) {
       for (String id : acknowledged) {
-        if (timer.get(NAMESPACE, id).isEmpty()) {
+        if (scheduler.timer(NAMESPACE, id).get().isEmpty()) {
           report.violations.add(id + ": committed, and missing");
         }
       }

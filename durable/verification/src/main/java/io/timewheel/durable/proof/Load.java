@@ -4,6 +4,7 @@ package io.timewheel.durable.proof;
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
+import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.ScheduleResult;
@@ -56,7 +57,7 @@ final class Load {
   private static final RetryPolicy RETRY =
       new RetryPolicy(1_000, Duration.ofMillis(20), Duration.ofMillis(100));
 
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
   private final Log log;
   private final InstantSource clock;
   private final int clockErrorMillis;
@@ -78,14 +79,14 @@ final class Load {
   }
 
   Load(
-      DurableTimer timer,
+      DurableTimer scheduler,
       Log log,
       InstantSource clock,
       int clockErrorMillis,
       int round,
       Manners manners) {
     this.manners = manners;
-    this.timer = timer;
+    this.scheduler = scheduler;
     this.log = log;
     this.clock = clock;
     this.clockErrorMillis = clockErrorMillis;
@@ -283,7 +284,7 @@ final class Load {
   private void schedule(TimerKey key, Random random) {
     Made made = make(key, random);
     try {
-      answered(made, timer.schedule(made.spec));
+      answered(made, scheduler.schedule(made.spec));
     } catch (DurableTimerException e) {
       refused(made, e);
     }
@@ -292,8 +293,9 @@ final class Load {
   private void scheduleAsync(TimerKey key, Random random) {
     asynchronous.acquireUninterruptibly();
     Made made = make(key, random);
-    timer
-        .scheduleAsync(made.spec)
+    scheduler
+        .async()
+        .schedule(made.spec)
         .whenComplete(
             (result, error) -> {
               asynchronous.release();
@@ -311,7 +313,7 @@ final class Load {
       batch.add(make(shared(random), random));
     }
     List<BatchResult<ScheduleResult>> results =
-        timer.scheduleAll(batch.stream().map(Made::spec).toList());
+        scheduler.scheduleAll(batch.stream().map(Made::spec).toList());
     for (int i = 0; i < results.size(); i++) {
       ScheduleResult result = results.get(i).result();
       if (result != null) {
@@ -342,7 +344,7 @@ final class Load {
     int call = calls.incrementAndGet();
     log.invoked(call, key, Call.CANCEL, 0, 0, Log.NONE);
     try {
-      CancelResult result = timer.cancel(key.namespace(), key.id());
+      CancelResult result = scheduler.timer(key.namespace(), key.id()).cancel();
       log.answered(call, key, Answer.valueOf(result.outcome().name()), result.version());
     } catch (DurableTimerException e) {
       log.answered(call, key, Answer.UNKNOWN, 0);
@@ -354,8 +356,8 @@ final class Load {
    * resumes all timers.
    */
   private void pauseAndResume(TimerKey key) {
-    timer.pause(key.namespace(), key.id());
-    timer.resume(key.namespace(), key.id());
+    scheduler.timer(key.namespace(), key.id()).pause();
+    scheduler.timer(key.namespace(), key.id()).resume();
   }
 
   /**
@@ -367,10 +369,11 @@ final class Load {
     long atMillis = clock.millis() + random.nextInt(MAX_DELAY_MILLIS);
     log.invoked(call, key, Call.SCHEDULE, atMillis, 0, Log.NONE);
     try {
-      VerbResult result = timer.move(key, Instant.ofEpochMilli(atMillis), 0);
+      VerbResult result = scheduler.timer(key).move(Instant.ofEpochMilli(atMillis));
       if (result == VerbResult.DONE) {
-        timer
-            .get(key.namespace(), key.id())
+        scheduler
+            .timer(key.namespace(), key.id())
+            .get()
             .ifPresentOrElse(
                 moved -> log.answered(call, key, Answer.REPLACED, moved.version()),
                 () -> log.violation(key + ": moved, and missing"));
@@ -386,8 +389,10 @@ final class Load {
 
   private void consume(@Nullable Random random) {
     List<QueueFiring> claimed =
-        timer
-            .claim(NAMESPACE, QUEUE, 10, Duration.ofSeconds(1), Duration.ofMillis(100))
+        scheduler
+            .async()
+            .queue(NAMESPACE, QUEUE)
+            .claim(10, Duration.ofSeconds(1), Duration.ofMillis(100))
             .toCompletableFuture()
             .join();
     for (QueueFiring item : claimed) {
@@ -413,20 +418,31 @@ final class Load {
       switch (random == null ? 9 : random.nextInt(10)) {
         case 0 -> {
           LeaseResult ended =
-              timer
-                  .nack(item.firing().fireId(), item.leaseToken(), "not now", null)
+              scheduler
+                  .async()
+                  .changeLease(
+                      LeaseChange.nack(item.firing().fireId(), item.leaseToken(), "not now", null))
                   .toCompletableFuture()
                   .join();
           if (ended == LeaseResult.NOT_FOUND) {
             log.violation(item + ": claimed, and missing");
           }
         }
-        case 1 -> timer.extend(item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2));
+        case 1 ->
+            scheduler
+                .async()
+                .changeLease(
+                    LeaseChange.extend(
+                        item.firing().fireId(), item.leaseToken(), Duration.ofSeconds(2)));
         case 2 -> {
           // The consumer does not answer: the claim lease expires.
         }
         default ->
-            timer.ack(item.firing().fireId(), item.leaseToken()).toCompletableFuture().join();
+            scheduler
+                .async()
+                .changeLease(LeaseChange.ack(item.firing().fireId(), item.leaseToken()))
+                .toCompletableFuture()
+                .join();
       }
     } catch (CompletionException e) {
       if (!(e.getCause() instanceof DurableTimerException)) {

@@ -33,14 +33,14 @@ class ClocksTest {
   private final List<String> fired = new ArrayList<>();
   private final List<String> tooEarly = new ArrayList<>();
   private TimerStore store;
-  private DurableTimer timer;
+  private DurableTimer scheduler;
   private Duration skew = Duration.ZERO;
 
   /** Starts the engine as after a boot that has set the clock. */
   private void start() {
     skew = Duration.ZERO;
     store = Stores.open(directory, Log.NONE);
-    timer = kit.start(store, builder -> builder.handler("h", this::handle));
+    scheduler = kit.start(store, builder -> builder.handler("h", this::handle));
   }
 
   private void handle(Firing firing) {
@@ -53,11 +53,11 @@ class ClocksTest {
 
   private void jump(Duration by) {
     skew = skew.plus(by);
-    kit.skew(timer, skew);
+    kit.skew(scheduler, skew);
   }
 
   private void schedule(String id, Duration after) {
-    timer.schedule(TimerSpec.of("ns", id).handler("h").after(after));
+    scheduler.schedule(TimerSpec.of("ns", id).handler("h").after(after));
   }
 
   @Test
@@ -71,7 +71,7 @@ class ClocksTest {
     jump(Duration.ofHours(4));
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(fired).containsExactly("a", "b");
-    kit.close(timer);
+    kit.close(scheduler);
   }
 
   @Test
@@ -84,7 +84,7 @@ class ClocksTest {
     assertThat(fired).isEmpty();
     kit.advanceBy(Duration.ofSeconds(3));
     assertThat(fired).containsExactly("a");
-    kit.close(timer);
+    kit.close(scheduler);
   }
 
   @Test
@@ -99,7 +99,7 @@ class ClocksTest {
     schedule("now", Duration.ofSeconds(1));
     kit.advanceBy(Duration.ofSeconds(3));
     assertThat(fired).containsExactly("in2099", "now");
-    kit.close(timer);
+    kit.close(scheduler);
   }
 
   @Test
@@ -113,7 +113,7 @@ class ClocksTest {
       jump(Duration.ofSeconds(random.nextInt(120) - 60));
       kit.advanceBy(Duration.ofSeconds(1 + random.nextInt(60)));
       if (random.nextInt(10) == 0) {
-        kit.kill(timer);
+        kit.kill(scheduler);
         store.close();
         start();
       }
@@ -121,7 +121,7 @@ class ClocksTest {
     kit.advanceBy(Duration.ofHours(2));
     assertThat(fired).hasSize(200).doesNotHaveDuplicates();
     assertThat(tooEarly).isEmpty();
-    assertThat(timer.counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
-    kit.close(timer);
+    assertThat(scheduler.counts().get("ns")).containsOnlyKeys(TimerState.COMPLETED);
+    kit.close(scheduler);
   }
 }

@@ -44,7 +44,7 @@ class ComplaintsTest {
   private final List<Firing> fired = new ArrayList<>();
   private Consumer<Firing> handler = firing -> {};
   private TimerStore store;
-  private DurableTimer timer;
+  private DurableTimer scheduler;
 
   private void start() {
     start(Stores.open(directory, Log.NONE));
@@ -52,7 +52,7 @@ class ComplaintsTest {
 
   private void start(TimerStore opened) {
     store = opened;
-    timer = kit.start(store, builder -> builder.handler("h", this::handle));
+    scheduler = kit.start(store, builder -> builder.handler("h", this::handle));
   }
 
   private void handle(Firing firing) {
@@ -62,14 +62,14 @@ class ComplaintsTest {
 
   /** Simulates a kill: the engine stops working, and nothing is closed. */
   private void killAndStart() {
-    kit.kill(timer);
+    kit.kill(scheduler);
     store.close();
     start();
   }
 
   @AfterEach
   void close() {
-    kit.close(timer);
+    kit.close(scheduler);
   }
 
   private static TimerSpec spec(String id) {
@@ -77,7 +77,7 @@ class ComplaintsTest {
   }
 
   private TimerInfo get(String id) {
-    return timer.get("ns", id).orElseThrow();
+    return scheduler.timer("ns", id).get().orElseThrow();
   }
 
   private List<String> firedIds() {
@@ -92,9 +92,9 @@ class ComplaintsTest {
     start();
     handler =
         firing -> {
-          kit.kill(timer); // the completion of this attempt is never recorded
+          kit.kill(scheduler); // the completion of this attempt is never recorded
         };
-    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(1)));
     kit.advanceBy(Duration.ofSeconds(1));
     handler = firing -> {};
     store.close();
@@ -113,14 +113,14 @@ class ComplaintsTest {
     handler =
         firing -> {
           if (firing.id().equals("a") && fired.size() < 20) {
-            timer.scheduleAsync(spec("a").after(Duration.ZERO));
-            timer.cancelAsync("ns", "b");
-            timer.scheduleAsync(spec("b").after(Duration.ZERO));
+            scheduler.async().schedule(spec("a").after(Duration.ZERO));
+            scheduler.async().timer("ns", "b").cancel();
+            scheduler.async().schedule(spec("b").after(Duration.ZERO));
           }
         };
-    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
-    timer.schedule(spec("b").after(Duration.ofSeconds(1)));
-    timer.schedule(spec("c").after(Duration.ofSeconds(2)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(1)));
+    scheduler.schedule(spec("b").after(Duration.ofSeconds(1)));
+    scheduler.schedule(spec("c").after(Duration.ofSeconds(2)));
     kit.advanceBy(Duration.ofSeconds(2));
     assertThat(firedIds()).contains("a", "b", "c");
     assertThat(List.of(get("a").state(), get("b").state(), get("c").state()))
@@ -135,7 +135,7 @@ class ComplaintsTest {
         firing -> {
           throw new IllegalStateException("no luck " + firing.attempt());
         };
-    timer.schedule(
+    scheduler.schedule(
         spec("a")
             .after(Duration.ZERO)
             .retry(new RetryPolicy(3, Duration.ofSeconds(1), Duration.ofSeconds(1))));
@@ -149,7 +149,7 @@ class ComplaintsTest {
             "java.lang.IllegalStateException: no luck 2",
             "java.lang.IllegalStateException: no luck 3");
     handler = firing -> {};
-    timer.retry("ns", "a");
+    scheduler.timer("ns", "a").retry();
     kit.settle();
     assertThat(get("a").state()).isEqualTo(TimerState.COMPLETED);
   }
@@ -159,7 +159,7 @@ class ComplaintsTest {
   void aRepeatedRequestMakesNoSecondSchedule() {
     start();
     for (int restarts = 0; restarts < 3; restarts++) {
-      ScheduleResult result = timer.schedule(spec("a").every(Duration.ofSeconds(10)));
+      ScheduleResult result = scheduler.schedule(spec("a").every(Duration.ofSeconds(10)));
       assertThat(result.outcome())
           .isEqualTo(
               restarts == 0 ? ScheduleResult.Outcome.CREATED : ScheduleResult.Outcome.UNCHANGED);
@@ -176,8 +176,8 @@ class ComplaintsTest {
   @Test
   void timersFireWithoutAnotherCallEvenAfterARestart() {
     start();
-    timer.schedule(spec("soon").after(Duration.ofSeconds(90)));
-    timer.schedule(spec("far").after(Duration.ofHours(3)));
+    scheduler.schedule(spec("soon").after(Duration.ofSeconds(90)));
+    scheduler.schedule(spec("far").after(Duration.ofHours(3)));
     killAndStart();
     kit.advanceBy(Duration.ofSeconds(90));
     assertThat(firedIds()).containsExactly("soon");
@@ -202,12 +202,12 @@ class ComplaintsTest {
     for (int i = 0; i < 5_000; i++) {
       far.add(spec("far-" + i).after(Duration.ofDays(1 + i % 300)));
     }
-    timer.scheduleAll(far).forEach(BatchResult::orThrow);
-    timer.schedule(spec("near").after(Duration.ofMinutes(10)));
+    scheduler.scheduleAll(far).forEach(BatchResult::orThrow);
+    scheduler.schedule(spec("near").after(Duration.ofMinutes(10)));
     kit.advanceBy(Duration.ofMinutes(10));
     assertThat(firedIds()).containsExactly("near");
     assertThat(read).extracting(DueTimer::key).containsOnly(new TimerKey("ns", "near"));
-    assertThat(timer.stats().window()).isZero();
+    assertThat(scheduler.stats().window()).isZero();
   }
 
   /** river 1059, db-scheduler 327, quartz 112: batches of the same rows wait for each other. */
@@ -244,13 +244,13 @@ class ComplaintsTest {
     FaultyStore faulty = new FaultyStore(Stores.open(directory, Log.NONE));
     List<Change> asked = new ArrayList<>();
     start(faulty);
-    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(1)));
     faulty.faults(
         changes -> {
           asked.addAll(changes);
           return Fault.UNAVAILABLE;
         });
-    assertThatThrownBy(() -> timer.schedule(spec("b").after(Duration.ZERO)))
+    assertThatThrownBy(() -> scheduler.schedule(spec("b").after(Duration.ZERO)))
         .isInstanceOfSatisfying(
             DurableTimerException.class,
             e -> assertThat(e.reason()).isEqualTo(DurableTimerException.Reason.STORE_UNAVAILABLE));
@@ -266,12 +266,12 @@ class ComplaintsTest {
   @Test
   void anEditIsKeptAcrossARestart() {
     start();
-    timer.schedule(spec("later").after(Duration.ofSeconds(10)));
-    timer.schedule(spec("sooner").after(Duration.ofDays(300)));
-    timer.schedule(spec("moved").after(Duration.ofDays(300)));
-    timer.schedule(spec("later").after(Duration.ofHours(2)));
-    timer.schedule(spec("sooner").after(Duration.ofSeconds(20)));
-    timer.move(new TimerKey("ns", "moved"), kit.now().plusSeconds(30), 0);
+    scheduler.schedule(spec("later").after(Duration.ofSeconds(10)));
+    scheduler.schedule(spec("sooner").after(Duration.ofDays(300)));
+    scheduler.schedule(spec("moved").after(Duration.ofDays(300)));
+    scheduler.schedule(spec("later").after(Duration.ofHours(2)));
+    scheduler.schedule(spec("sooner").after(Duration.ofSeconds(20)));
+    scheduler.timer(new TimerKey("ns", "moved")).move(kit.now().plusSeconds(30));
     killAndStart();
     kit.advanceBy(Duration.ofSeconds(30));
     assertThat(firedIds()).containsExactly("sooner", "moved");
@@ -284,14 +284,14 @@ class ComplaintsTest {
   @Test
   void aCancelReturnsWhetherItWasInTimeAlsoAfterARestart() {
     start();
-    timer.schedule(spec("a").after(Duration.ofSeconds(1)));
-    timer.schedule(spec("b").after(Duration.ofSeconds(1)));
-    assertThat(timer.cancel("ns", "b").outcome().name()).isEqualTo("CANCELLED");
+    scheduler.schedule(spec("a").after(Duration.ofSeconds(1)));
+    scheduler.schedule(spec("b").after(Duration.ofSeconds(1)));
+    assertThat(scheduler.timer("ns", "b").cancel().outcome().name()).isEqualTo("CANCELLED");
     kit.advanceBy(Duration.ofSeconds(1));
     killAndStart();
-    assertThat(timer.cancel("ns", "a").outcome().name()).isEqualTo("COMPLETED");
-    assertThat(timer.cancel("ns", "b").outcome().name()).isEqualTo("CANCELLED");
-    assertThat(timer.cancel("ns", "c").outcome().name()).isEqualTo("NOT_FOUND");
+    assertThat(scheduler.timer("ns", "a").cancel().outcome().name()).isEqualTo("COMPLETED");
+    assertThat(scheduler.timer("ns", "b").cancel().outcome().name()).isEqualTo("CANCELLED");
+    assertThat(scheduler.timer("ns", "c").cancel().outcome().name()).isEqualTo("NOT_FOUND");
     assertThat(firedIds()).containsExactly("a");
   }
 }

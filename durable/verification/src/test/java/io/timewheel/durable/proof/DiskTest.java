@@ -21,14 +21,14 @@ class DiskTest {
   @TempDir Path directory;
 
   private void scheduleOne(Path store) {
-    try (DurableTimer timer = DurableTimer.builder(Stores.open(store, Log.NONE)).start()) {
-      timer.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofDays(1)));
+    try (DurableTimer scheduler = DurableTimer.builder(Stores.open(store, Log.NONE)).start()) {
+      scheduler.schedule(TimerSpec.of("ns", "a").handler("h").after(Duration.ofDays(1)));
     }
   }
 
   private void assertHasIt(Path store) {
-    try (DurableTimer timer = DurableTimer.builder(Stores.open(store, Log.NONE)).start()) {
-      assertThat(timer.get("ns", "a")).isPresent();
+    try (DurableTimer scheduler = DurableTimer.builder(Stores.open(store, Log.NONE)).start()) {
+      assertThat(scheduler.timer("ns", "a").get()).isPresent();
     }
   }
 

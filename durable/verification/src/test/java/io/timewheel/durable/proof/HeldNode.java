@@ -41,20 +41,20 @@ public final class HeldNode {
   public static void main(String[] args) throws IOException, InterruptedException {
     Database database = new Database(args[0], args[1], args[2]);
     try (HikariDataSource pool = database.pool(6)) {
-      DurableTimer timer =
+      DurableTimer scheduler =
           DurableTimer.builder(DatabaseKind.of(database).builder(held(pool)).open())
               .handler(IN_HANDLER, firing -> standStill())
               .handler(AT_COMMIT, firing -> end())
               .start();
       for (String id : new String[] {IN_HANDLER, AT_COMMIT}) {
-        timer.schedule(TimerSpec.of(NAMESPACE, id).after(Duration.ZERO).handler(id));
+        scheduler.schedule(TimerSpec.of(NAMESPACE, id).after(Duration.ZERO).handler(id));
       }
       while (System.in.read() >= 0) {
         // No error may end the input.
       }
       GO_ON.countDown();
       ANSWERED.await();
-      timer.close();
+      scheduler.close();
     }
     say(Mark.CLOSED);
     System.exit(0);

@@ -67,7 +67,7 @@ class SuspendedNodeTest {
     try {
       assertThat(suspended.await(HeldNode.Mark.HELD.name())).isNotNull();
       suspended.suspend();
-      try (DurableTimer timer =
+      try (DurableTimer scheduler =
           DurableTimer.builder(DatabaseKind.of(database).builder(pool).open())
               .handler(HeldNode.IN_HANDLER, this::handle)
               .handler(HeldNode.AT_COMMIT, this::handle)
@@ -79,7 +79,7 @@ class SuspendedNodeTest {
         assertThat(suspended.await("")).isEqualTo(HeldNode.Mark.REFUSED.name());
         assertThat(suspended.await(HeldNode.Mark.CLOSED.name())).isNotNull();
         for (String id : List.of(HeldNode.IN_HANDLER, HeldNode.AT_COMMIT)) {
-          assertThat(timer.get(HeldNode.NAMESPACE, id))
+          assertThat(scheduler.timer(HeldNode.NAMESPACE, id).get())
               .get()
               .returns(TimerState.RUNNING, TimerInfo::state)
               .returns(2, TimerInfo::attempt);

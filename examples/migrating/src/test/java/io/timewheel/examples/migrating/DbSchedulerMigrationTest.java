@@ -63,7 +63,7 @@ final class DbSchedulerMigrationTest {
       SchedulerClient.Builder.create(dataSource, cancel, clean, reminders)
           .serializer(serializer)
           .build();
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       kit.start(
           InMemoryTimerStore.create(),
           builder ->
@@ -110,18 +110,18 @@ final class DbSchedulerMigrationTest {
       order("order-" + i, dueAt);
     }
     client.scheduleIfNotExists(clean.instance(RecurringTask.INSTANCE), dueAt);
-    timer.pause("orders.cancel");
+    scheduler.namespace("orders.cancel").pause();
 
     move();
 
-    assertThat(timer.counts().get("orders.cancel").values())
+    assertThat(scheduler.counts().get("orders.cancel").values())
         .containsExactly(
             database.number(
                 "SELECT count(*) FROM scheduled_tasks WHERE task_name = 'orders.cancel'"));
-    timer.resume("orders.cancel");
+    scheduler.namespace("orders.cancel").resume();
     kit.runUntil(dueAt);
     assertThat(cancelled).hasSize(100).contains(new Order("order-42"));
-    assertThat(timer.stats().failed()).isZero();
+    assertThat(scheduler.stats().failed()).isZero();
   }
 
   @Test
@@ -145,10 +145,10 @@ final class DbSchedulerMigrationTest {
     for (ScheduledExecution<Order> task :
         client.getScheduledExecutionsForTask("orders.cancel", Order.class)) {
       TaskInstanceId id = task.getTaskInstance();
-      if (timer.get(id.getTaskName(), id.getId()).orElseThrow().state().isFinished()) {
+      if (scheduler.timer(id.getTaskName(), id.getId()).get().orElseThrow().state().isFinished()) {
         client.cancel(id);
       } else {
-        timer.cancel(id.getTaskName(), id.getId());
+        scheduler.timer(id.getTaskName(), id.getId()).cancel();
       }
     }
 
@@ -168,14 +168,14 @@ final class DbSchedulerMigrationTest {
     for (ScheduledExecution<PersistentCronSchedule> task :
         client.getScheduledExecutionsForTask("reminders", PersistentCronSchedule.class)) {
       CronSchedule schedule = (CronSchedule) task.getData().getSchedule();
-      timer.schedule(
+      scheduler.schedule(
           TimerSpec.of("reminders", task.getTaskInstance().getId())
               .cron(schedule.getPattern(), BERLIN)
               .handler("reminders"));
     }
     // end
 
-    assertThat(timer.get("reminders", "anna").orElseThrow().dueAt())
+    assertThat(scheduler.timer("reminders", "anna").get().orElseThrow().dueAt())
         .isEqualTo(Instant.parse("2026-01-01T08:00:00Z")); // a Thursday
   }
 
@@ -202,7 +202,7 @@ final class DbSchedulerMigrationTest {
                 .evenIfFinished());
       }
     }
-    timer.scheduleAll(specs).forEach(BatchResult::orThrow);
+    scheduler.scheduleAll(specs).forEach(BatchResult::orThrow);
     // end
   }
 }

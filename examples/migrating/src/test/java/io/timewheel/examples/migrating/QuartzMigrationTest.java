@@ -49,14 +49,14 @@ final class QuartzMigrationTest {
   private final DurableTestkit kit = DurableTestkit.create();
   private final Instant dueAt = kit.now().plus(Duration.ofDays(1)).truncatedTo(ChronoUnit.MILLIS);
   private final List<String> ran = new ArrayList<>();
-  private final DurableTimer timer =
+  private final DurableTimer scheduler =
       kit.start(
           InMemoryTimerStore.create(),
           builder ->
               builder.handler(
                   "orders.cancel",
                   firing -> ran.add(firing.id() + " of " + firing.headers().get("customer"))));
-  private Scheduler scheduler;
+  private Scheduler quartz;
 
   /** The job of each order. */
   static final class CancelOrder implements Job {
@@ -76,12 +76,12 @@ final class QuartzMigrationTest {
     properties.setProperty("org.quartz.scheduler.instanceName", "migration");
     properties.setProperty("org.quartz.scheduler.skipUpdateCheck", "true");
     properties.setProperty("org.quartz.threadPool.threadCount", "1");
-    scheduler = new StdSchedulerFactory(properties).getScheduler(); // not started
+    quartz = new StdSchedulerFactory(properties).getScheduler(); // not started
   }
 
   @AfterEach
   void shutDown() throws SchedulerException {
-    scheduler.shutdown();
+    quartz.shutdown();
   }
 
   @Test
@@ -89,21 +89,21 @@ final class QuartzMigrationTest {
     order("order-42");
     order("order-43");
     order("paused");
-    scheduler.pauseTrigger(TriggerKey.triggerKey("paused", "shop"));
-    scheduler.scheduleJob(
+    quartz.pauseTrigger(TriggerKey.triggerKey("paused", "shop"));
+    quartz.scheduleJob(
         job(CancelOrder.class, "poll"),
         trigger("poll").withSchedule(SimpleScheduleBuilder.repeatMinutelyForever()).build());
-    timer.pause("shop");
+    scheduler.namespace("shop").pause();
     long before = count();
 
     int moved = move();
 
     assertThat(moved).isEqualTo(2);
     assertThat(count() - before).isEqualTo(moved);
-    assertThat(timer.get("shop", "order-42").orElseThrow().dueAt()).isEqualTo(dueAt);
-    assertThat(timer.get("shop", "poll")).isEmpty();
-    assertThat(timer.get("shop", "paused")).isEmpty();
-    timer.resume("shop");
+    assertThat(scheduler.timer("shop", "order-42").get().orElseThrow().dueAt()).isEqualTo(dueAt);
+    assertThat(scheduler.timer("shop", "poll").get()).isEmpty();
+    assertThat(scheduler.timer("shop", "paused").get()).isEmpty();
+    scheduler.namespace("shop").resume();
     kit.runUntil(dueAt);
     assertThat(ran).containsExactlyInAnyOrder("order-42 of 7", "order-43 of 7");
   }
@@ -121,7 +121,7 @@ final class QuartzMigrationTest {
 
   @Test
   void stopsAtAJobWithoutAHandler() throws SchedulerException {
-    scheduler.scheduleJob(job(Forgotten.class, "forgotten"), trigger("forgotten").build());
+    quartz.scheduleJob(job(Forgotten.class, "forgotten"), trigger("forgotten").build());
 
     assertThatThrownBy(this::move).hasMessageContaining("Forgotten has no handler");
   }
@@ -131,18 +131,19 @@ final class QuartzMigrationTest {
     order("fired");
     order("cancelled");
     kit.advanceBy(Duration.ofHours(1));
-    scheduler.scheduleJob(
+    quartz.scheduleJob(
         job(CancelOrder.class, "pending"), trigger("pending").startAt(later()).build());
     move();
-    timer.cancel("shop", "cancelled");
+    scheduler.timer("shop", "cancelled").cancel();
     kit.runUntil(dueAt);
 
     goBack();
 
     assertThat(ran).containsExactly("fired of 7");
-    assertThat(scheduler.getTriggerKeys(GroupMatcher.anyGroup()))
+    assertThat(quartz.getTriggerKeys(GroupMatcher.anyGroup()))
         .containsExactly(TriggerKey.triggerKey("pending", "shop"));
-    assertThat(timer.get("shop", "pending").orElseThrow().state()).isEqualTo(TimerState.CANCELLED);
+    assertThat(scheduler.timer("shop", "pending").get().orElseThrow().state())
+        .isEqualTo(TimerState.CANCELLED);
     kit.advanceBy(Duration.ofDays(2));
     assertThat(ran).containsExactly("fired of 7");
   }
@@ -150,7 +151,7 @@ final class QuartzMigrationTest {
   /** The count of docs/migrate/durable.md. */
   private long count() {
     long timers =
-        timer.counts().getOrDefault("shop", Map.of()).values().stream().mapToLong(n -> n).sum();
+        scheduler.counts().getOrDefault("shop", Map.of()).values().stream().mapToLong(n -> n).sum();
     return timers;
   }
 
@@ -159,17 +160,17 @@ final class QuartzMigrationTest {
     // begin
     Map<Class<? extends Job>, String> handlers = Map.of(CancelOrder.class, "orders.cancel");
     int moved = 0;
-    for (TriggerKey key : scheduler.getTriggerKeys(GroupMatcher.anyGroup())) {
-      Trigger trigger = scheduler.getTrigger(key);
+    for (TriggerKey key : quartz.getTriggerKeys(GroupMatcher.anyGroup())) {
+      Trigger trigger = quartz.getTrigger(key);
       Date time = trigger.getNextFireTime();
-      boolean paused = scheduler.getTriggerState(key) == Trigger.TriggerState.PAUSED;
+      boolean paused = quartz.getTriggerState(key) == Trigger.TriggerState.PAUSED;
       if (!paused && time != null && time.equals(trigger.getFinalFireTime())) {
-        JobDetail job = scheduler.getJobDetail(trigger.getJobKey());
+        JobDetail job = quartz.getJobDetail(trigger.getJobKey());
         String handler = handlers.get(job.getJobClass());
         Map<String, String> data = new HashMap<>();
         job.getJobDataMap().forEach((name, value) -> data.put(name, value.toString()));
         trigger.getJobDataMap().forEach((name, value) -> data.put(name, value.toString()));
-        timer.schedule(
+        scheduler.schedule(
             TimerSpec.of(key.getGroup(), key.getName())
                 .at(time.toInstant())
                 .handler(requireNonNull(handler, () -> job.getJobClass() + " has no handler"))
@@ -184,21 +185,21 @@ final class QuartzMigrationTest {
 
   private void goBack() throws SchedulerException {
     // begin
-    timer.pause("shop"); // and wait until it returns 0: no attempt is running
-    for (TriggerKey key : scheduler.getTriggerKeys(GroupMatcher.groupEquals("shop"))) {
-      Optional<TimerInfo> moved = timer.get(key.getGroup(), key.getName());
+    scheduler.namespace("shop").pause(); // and wait until it returns 0: no attempt is running
+    for (TriggerKey key : quartz.getTriggerKeys(GroupMatcher.groupEquals("shop"))) {
+      Optional<TimerInfo> moved = scheduler.timer(key.getGroup(), key.getName()).get();
       if (moved.isPresent() && moved.get().state().isFinished()) {
-        scheduler.unscheduleJob(key);
+        quartz.unscheduleJob(key);
       } else {
-        timer.cancel(key.getGroup(), key.getName());
+        scheduler.timer(key.getGroup(), key.getName()).cancel();
       }
     }
-    timer.resume("shop");
+    scheduler.namespace("shop").resume();
     // end
   }
 
   private void order(String id) throws SchedulerException {
-    scheduler.scheduleJob(job(CancelOrder.class, id), trigger(id).build());
+    quartz.scheduleJob(job(CancelOrder.class, id), trigger(id).build());
   }
 
   /** Creates a job for one entity, as many applications do. */

@@ -43,7 +43,7 @@ final class RabbitMqMigrationTest {
   private static final Path SERVER = Path.of("/usr/lib/rabbitmq/bin/rabbitmq-server");
 
   private final DurableTestkit kit = DurableTestkit.create();
-  private final DurableTimer timer = kit.start(InMemoryTimerStore.create(), builder -> {});
+  private final DurableTimer scheduler = kit.start(InMemoryTimerStore.create(), builder -> {});
   private final List<String> claimed = new ArrayList<>();
 
   @Test
@@ -70,12 +70,14 @@ final class RabbitMqMigrationTest {
       assertThat(channel.messageCount("unpaid")).isZero();
     }
 
-    assertThat(timer.get("shop", "order-42").orElseThrow().dueAt())
+    assertThat(scheduler.timer("shop", "order-42").get().orElseThrow().dueAt())
         .isEqualTo(sentAt.plus(Duration.ofMinutes(30)).plusSeconds(1));
-    timer.runNow("shop", "order-42");
+    scheduler.timer("shop", "order-42").runNow();
     kit.settle();
-    timer
-        .claim("shop", "unpaid", 10, Duration.ofSeconds(30), Duration.ZERO)
+    scheduler
+        .async()
+        .queue("shop", "unpaid")
+        .claim(10, Duration.ofSeconds(30), Duration.ZERO)
         .thenAccept(
             due ->
                 due.forEach(
@@ -93,7 +95,7 @@ final class RabbitMqMigrationTest {
         message = channel.basicGet("unpaid.wait", false)) {
       AMQP.BasicProperties properties = message.getProps();
       Instant sentAt = properties.getTimestamp().toInstant().plusSeconds(1); // whole seconds
-      timer.schedule(
+      scheduler.schedule(
           TimerSpec.of("shop", properties.getMessageId())
               .at(sentAt.plusMillis(Long.parseLong(properties.getExpiration())))
               .queue("unpaid")

@@ -40,7 +40,7 @@ final class RedissonMigrationTest {
   private static final Path SERVER = Path.of("/usr/bin/redis-server");
 
   private final DurableTestkit kit = DurableTestkit.create();
-  private final DurableTimer timer = kit.start(InMemoryTimerStore.create(), builder -> {});
+  private final DurableTimer scheduler = kit.start(InMemoryTimerStore.create(), builder -> {});
   private final List<String> claimed = new ArrayList<>();
 
   /** An element, which Redisson's default codec encodes. */
@@ -62,16 +62,18 @@ final class RedissonMigrationTest {
       int moved = move(redisson);
 
       assertThat(moved).isEqualTo(pending).isEqualTo(2);
-      assertThat(timer.get("shop", "order-42").orElseThrow().dueAt())
+      assertThat(scheduler.timer("shop", "order-42").get().orElseThrow().dueAt())
           .isBetween(now.plus(Duration.ofMinutes(30)), Instant.now().plus(Duration.ofMinutes(30)));
       assertThat(move(redisson)).isEqualTo(2); // nothing was deleted
       redisson.shutdown();
     }
 
-    timer.runNow("shop", "order-42");
+    scheduler.timer("shop", "order-42").runNow();
     kit.settle();
-    timer
-        .claim("shop", "unpaid", 10, Duration.ofSeconds(30), Duration.ZERO)
+    scheduler
+        .async()
+        .queue("shop", "unpaid")
+        .claim(10, Duration.ofSeconds(30), Duration.ZERO)
         .thenAccept(
             due -> {
               for (QueueFiring order : due) {
@@ -100,7 +102,7 @@ final class RedissonMigrationTest {
                   .getCodec()
                   .getValueDecoder()
                   .decode(Unpooled.wrappedBuffer(value), null);
-      timer.schedule(
+      scheduler.schedule(
           TimerSpec.of("shop", order.id())
               .at(Instant.ofEpochMilli(entry.getScore().longValue()))
               .queue("unpaid")

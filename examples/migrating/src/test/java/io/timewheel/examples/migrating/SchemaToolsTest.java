@@ -108,10 +108,10 @@ final class SchemaToolsTest {
   private static void assertThatTheTablesWork(Server server, DataSource dataSource) {
     JdbcTimerStore.Builder builder = server.store(dataSource);
     assertThat(builder.migration(false)).as("nothing is left to do").isEmpty();
-    try (DurableTimer timer = DurableTimer.builder(builder.open()).build()) {
-      timer.schedule(
+    try (DurableTimer scheduler = DurableTimer.builder(builder.open()).build()) {
+      scheduler.schedule(
           TimerSpec.of("shop", "order-42").after(Duration.ofHours(1)).handler("orders.cancel"));
-      assertThat(timer.get("shop", "order-42")).isPresent();
+      assertThat(scheduler.timer("shop", "order-42").get()).isPresent();
     }
   }
 }

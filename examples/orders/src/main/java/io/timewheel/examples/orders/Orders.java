@@ -25,12 +25,13 @@ class Orders {
   private static final Logger LOG = LoggerFactory.getLogger(Orders.class);
   private static final String NAMESPACE = "orders";
 
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
   private final JdbcClient database;
   private final Duration payWithin;
 
-  Orders(DurableTimer timer, JdbcClient database, @Value("${orders.pay-within}") Duration limit) {
-    this.timer = timer;
+  Orders(
+      DurableTimer scheduler, JdbcClient database, @Value("${orders.pay-within}") Duration limit) {
+    this.scheduler = scheduler;
     this.database = database;
     payWithin = limit;
   }
@@ -43,7 +44,7 @@ class Orders {
   Order place() {
     String id = UUID.randomUUID().toString();
     Instant now = Instant.now();
-    timer.schedule(
+    scheduler.schedule(
         TimerSpec.of(NAMESPACE, id)
             .at(now.plus(payWithin))
             .handler("orders.cancel")
@@ -58,7 +59,7 @@ class Orders {
   /** Pays an order, unless it has been cancelled. */
   Optional<Order> pay(String id) {
     if (end(id, Order.State.PAID)) {
-      timer.cancel(NAMESPACE, id);
+      scheduler.timer(NAMESPACE, id).cancel();
     }
     return find(id);
   }

@@ -17,7 +17,7 @@ import java.net.http.HttpResponse.BodyHandlers;
 final class RealServer implements AutoCloseable {
   private final HttpClient client = HttpClient.newHttpClient();
   private final TimewheelServer server;
-  private final DurableTimer timer;
+  private final DurableTimer scheduler;
   private final String basePath;
 
   RealServer(Ingress ingress) throws IOException {
@@ -36,8 +36,8 @@ final class RealServer implements AutoCloseable {
                 direct.maxBodyBytes(),
                 direct.maxBodyTime(),
                 direct.work()));
-    timer = DurableTimer.builder(server.watch("memory", InMemoryTimerStore.create())).start();
-    server.serve(timer);
+    scheduler = DurableTimer.builder(server.watch("memory", InMemoryTimerStore.create())).start();
+    server.serve(scheduler);
   }
 
   int port() {
@@ -67,7 +67,7 @@ final class RealServer implements AutoCloseable {
 
   @Override
   public void close() {
-    timer.close();
+    scheduler.close();
     server.close();
   }
 }

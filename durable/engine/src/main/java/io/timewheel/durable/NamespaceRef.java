@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+package io.timewheel.durable;
+
+import static java.util.Objects.requireNonNull;
+
+import io.timewheel.durable.internal.time.EpochMillis;
+import io.timewheel.durable.model.InvalidArgumentException;
+import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerStore;
+import java.time.Instant;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+
+/** A namespace of a scheduler, or all of them. A namespace needs no creation. */
+public final class NamespaceRef {
+  private static final int MAX_BUCKETS = 100_000;
+
+  private final Requests requests;
+
+  /** The name; null for all namespaces. */
+  private final @Nullable String name;
+
+  private final String scope;
+
+  NamespaceRef(Requests requests, @Nullable String name) {
+    this.requests = requests;
+    this.name = name;
+    scope = name == null ? TimerStore.EVERYTHING : Limits.name("namespace", name);
+  }
+
+  /**
+   * Pauses the namespace. Once this method returns, no attempt begins in it on any node until it is
+   * resumed. Running attempts continue to their end. The pause is stored. A pause of all namespaces
+   * is independent of those of single ones.
+   *
+   * @return the number of handler attempts that are running in the namespace, on all nodes
+   * @throws io.timewheel.durable.model.DurableTimerException with {@link
+   *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the namespace is paused
+   *     but a live node did not confirm it in time. The message names the node
+   */
+  public int pause() {
+    return requests.pause(scope);
+  }
+
+  /** Ends the pause. Overdue timers fire. */
+  public void resume() {
+    requests.resume(scope);
+  }
+
+  /** {@return the number of timers in each state; a missing entry is zero} */
+  public Map<TimerState, Long> counts() {
+    Map<String, Map<TimerState, Long>> counts = requests.ask(requests.store::counts);
+    if (name != null) {
+      return counts.getOrDefault(name, Map.of());
+    }
+    Map<TimerState, Long> sums = new EnumMap<>(TimerState.class);
+    counts.values().forEach(each -> each.forEach((state, n) -> sums.merge(state, n, Long::sum)));
+    return sums;
+  }
+
+  /**
+   * Counts the timers that wait for their time or for their next attempt, in equal spans of time.
+   *
+   * @param from the beginning, inclusive
+   * @param to the end, exclusive
+   * @param buckets the number of spans of equal length, 1 to 100,000
+   * @return the exact count of each span
+   */
+  public long[] histogram(Instant from, Instant to, int buckets) {
+    Limits.count("buckets", buckets, MAX_BUCKETS);
+    long fromMillis = EpochMillis.ceil(requireNonNull(from, "from"));
+    long span =
+        EpochMillis.saturatedSubtract(EpochMillis.ceil(requireNonNull(to, "to")), fromMillis);
+    if (span < buckets) {
+      throw new InvalidArgumentException(
+          "to: " + to + " (expected: at least " + buckets + " ms after " + from + ")");
+    }
+    return histogram(
+        IntStream.rangeClosed(0, buckets)
+            .mapToLong(i -> fromMillis + span / buckets * i + span % buckets * i / buckets)
+            .toArray());
+  }
+
+  /**
+   * Counts timers that wait for their time or for their next attempt, by the time at which they
+   * fire.
+   *
+   * @param bounds 2 to 100,001 ascending times; bucket i begins at the i-th time and ends before
+   *     the next
+   * @return the exact count of each bucket, one fewer than there are bounds
+   */
+  public long[] histogram(List<Instant> bounds) {
+    Limits.count("buckets", bounds.size() - 1, MAX_BUCKETS);
+    long[] millis = bounds.stream().mapToLong(EpochMillis::ceil).toArray();
+    for (int i = 1; i < millis.length; i++) {
+      if (millis[i] <= millis[i - 1]) {
+        throw new InvalidArgumentException(
+            "bounds: %s after %s (expected: ascending by a millisecond at least)"
+                .formatted(bounds.get(i), bounds.get(i - 1)));
+      }
+    }
+    return histogram(millis);
+  }
+
+  private long[] histogram(long[] bounds) {
+    return requests.ask(() -> requests.store.histogram(name, bounds));
+  }
+}
