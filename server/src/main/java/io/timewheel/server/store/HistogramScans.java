@@ -166,7 +166,12 @@ public final class HistogramScans {
     List<Instant> times = LongStream.of(bounds).mapToObj(Instant::ofEpochMilli).toList();
     long[] counts;
     try {
-      counts = reads.ask(timer -> timer.namespace(scan.namespace).histogram(times));
+      String namespace = scan.namespace;
+      counts =
+          reads.ask(
+              timer ->
+                  (namespace == null ? timer.allNamespaces() : timer.namespace(namespace))
+                      .histogram(times));
     } catch (RuntimeException | Error e) {
       scan.requests.forEach(request -> request.counts.completeExceptionally(e));
       return;
