@@ -313,7 +313,7 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
-  public int pause(String scope) {
+  public void pause(String scope) {
     Set<InMemoryTimerStore> sessions =
         locked(
             () -> {
@@ -322,13 +322,11 @@ public final class InMemoryTimerStore implements TimerStore {
               live.addAll(Arrays.asList(data.owners));
               return live;
             });
-    int running = 0;
     for (InMemoryTimerStore session : sessions) {
       if (session != null && !session.closed && session.listener != null) {
-        running += session.listener.paused(scope);
+        session.listener.paused(scope);
       }
     }
-    return running;
   }
 
   @Override

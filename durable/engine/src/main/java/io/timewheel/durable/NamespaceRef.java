@@ -32,17 +32,16 @@ public final class NamespaceRef {
   }
 
   /**
-   * Pauses the namespace. Once this method returns, no attempt begins in it on any node until it is
-   * resumed. Running attempts continue to their end. The pause is stored. A pause of all namespaces
-   * is independent of those of single ones.
+   * Pauses the namespace. Once this method returns, no node claims a timer in it until it is
+   * resumed. Within a second, every node that reaches the store stops starting attempts that it
+   * claimed before; other nodes stop when their node lease ends. Running attempts continue to their
+   * end. The pause is stored. A pause of all namespaces is independent of those of single ones.
    *
-   * @return the number of handler attempts that are running in the namespace, on all nodes
-   * @throws io.timewheel.durable.model.DurableTimerException with {@link
-   *     io.timewheel.durable.model.DurableTimerException.Reason#UNKNOWN} if the namespace is paused
-   *     but a live node did not confirm it in time. The message names the node
+   * @return the number of claimed timers in the namespace, on all nodes
    */
-  public int pause() {
-    return requests.pause(scope);
+  public long pause() {
+    requests.pause(scope);
+    return counts().getOrDefault(TimerState.RUNNING, 0L);
   }
 
   /** Ends the pause. Overdue timers fire. */

@@ -107,7 +107,7 @@ public final class QueueRef<F, L> {
    * @return the number of timers of the queue that consumers have claimed
    */
   public long pause() {
-    var unused = requests.pause(Scopes.queue(name.namespace(), name.id()));
+    requests.pause(Scopes.queue(name.namespace(), name.id()));
     return info().running();
   }
 

@@ -20,12 +20,14 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Submits changes, reads the store and claims timers, for the nouns of a scheduler. */
@@ -126,8 +128,13 @@ final class Requests {
 
   // Pauses
 
-  int pause(String scope) {
-    return ask(() -> store.pause(scope));
+  void pause(String scope) {
+    var unused =
+        ask(
+            () -> {
+              store.pause(scope);
+              return scope;
+            });
   }
 
   void resume(String scope) {
@@ -159,8 +166,7 @@ final class Requests {
               if (error != null) {
                 answer.completeExceptionally(error);
               } else {
-                engine.consumers.giveBack(
-                    engine.handOver.give(firings, admitted -> complete(answer, admitted)));
+                complete(answer, firings);
               }
             },
             this::executeAnswer);
@@ -168,13 +174,20 @@ final class Requests {
     return answer;
   }
 
-  private boolean complete(
-      CompletableFuture<List<QueueFiring>> answer, List<ClaimedTimer> admitted) {
-    boolean taken = answer.complete(admitted.stream().map(QueueFiring::new).toList());
+  /** Hands over the timers whose queue was not paused since their claim; gives the others back. */
+  private void complete(CompletableFuture<List<QueueFiring>> answer, List<ClaimedTimer> claimed) {
+    Map<Boolean, List<ClaimedTimer>> admitted =
+        claimed.stream()
+            .collect(
+                Collectors.partitioningBy(
+                    timer ->
+                        engine.attempts.pauseGate().admits(timer.queue(), timer.pausesBefore())));
+    List<ClaimedTimer> given = requireNonNull(admitted.get(true));
+    boolean taken = answer.complete(given.stream().map(QueueFiring::new).toList());
     if (taken) {
-      engine.health.counters.fired.add(admitted.size());
+      engine.health.counters.fired.add(given.size());
     }
-    return taken;
+    engine.consumers.giveBack(taken ? requireNonNull(admitted.get(false)) : claimed);
   }
 
   /** Waits for claimed timers. They are given back if the thread of the caller is interrupted. */

@@ -506,9 +506,7 @@ class SimulationFaultsTest {
     }
 
     @Override
-    public int pause(String scope) {
-      return 0;
-    }
+    public void pause(String scope) {}
   }
 
   /** Runs a timer by hand by moving its schedule. */

@@ -279,8 +279,8 @@ public final class WatchedStore extends ForwardingTimerStore {
           }
 
           @Override
-          public int paused(String scope) {
-            return listener.paused(scope);
+          public void paused(String scope) {
+            listener.paused(scope);
           }
 
           @Override

@@ -138,8 +138,8 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
-  public int pause(String scope) {
-    return store.pause(scope);
+  public void pause(String scope) {
+    store.pause(scope);
   }
 
   @Override

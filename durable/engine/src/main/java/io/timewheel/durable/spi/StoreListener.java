@@ -58,9 +58,8 @@ public interface StoreListener {
    * the scope that are claimed but not started, and starts none that it claimed before this call.
    *
    * @param scope the namespace, a {@linkplain Scopes#queue queue}, or {@link TimerStore#EVERYTHING}
-   * @return the number of attempts of the scope that run in handlers of this engine
    */
-  int paused(String scope);
+  void paused(String scope);
 
   /**
    * Notifies the engine that another session has added a timer to the due index. The notification

@@ -248,20 +248,17 @@ public interface TimerStore extends ChangeStore, AutoCloseable {
   }
 
   /**
-   * Pauses a scope: no attempt begins in it until it is resumed. The call changes no timers; those
-   * that become due are {@linkplain Outcome.Answer#HELD held}. It returns when each live session
-   * has been {@linkplain StoreListener#paused notified} or has lost its shards. From then on no
-   * session starts an attempt that it claimed before.
+   * Pauses a scope. After the call, no claim of its timers commits until it is resumed. The call
+   * changes no timers; those that become due are {@linkplain Outcome.Answer#HELD held}. Each
+   * session is {@linkplain StoreListener#paused notified} within a second, or at the latest before
+   * it is {@linkplain #isLive live} again. A session may start attempts that it claimed before.
    *
    * <p>While a {@linkplain Scopes#queue queue} is paused, {@link #lease} claims none of its timers.
    * They become ready as before.
    *
    * @param scope the namespace, a queue, or {@link #EVERYTHING}
-   * @return the number of attempts of handlers that run in the scope, in all notified sessions
-   * @throws StoreException with {@link StoreException.Kind#UNKNOWN} if the scope is paused but a
-   *     live session did not confirm it in time
    */
-  int pause(String scope);
+  void pause(String scope);
 
   /**
    * Ends a pause. The engine then releases the held timers.

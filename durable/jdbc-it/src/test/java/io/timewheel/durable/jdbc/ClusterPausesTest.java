@@ -6,61 +6,61 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.jdbc.testing.BareDataSource;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.testing.Await;
+import java.sql.Connection;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
-import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Verifies that a pause returns only when no node can begin an attempt that it claimed before. */
+/** Verifies that nodes stop beginning attempts that they claimed before a pause. */
 @Timeout(120)
 @Tag("promise-60")
 class ClusterPausesTest {
   final Fixture fixture = new Fixture(Server.of(this));
+
+  /** The attempts of the handler of {@link #first}. */
+  final AtomicInteger attempts = new AtomicInteger();
+
+  final Semaphore begun = new Semaphore(0);
+  final CountDownLatch goOn = new CountDownLatch(1);
 
   @AfterEach
   void close() {
     fixture.close();
   }
 
-  private Fixture.Node node() {
-    Fixture.Node node =
-        new Fixture.Node(fixture.builder(fixture.pool).shards(4).notifications(false));
-    node.store.start(node);
-    return node;
+  /** A data source that a test can cut off from its database. */
+  private final class CutSource extends BareDataSource {
+    private final DataSource source = fixture.pool;
+    volatile boolean cut;
+
+    @Override
+    public Connection getConnection() throws SQLException {
+      if (cut) {
+        throw new SQLTransientConnectionException("cut off");
+      }
+      return source.getConnection();
+    }
   }
 
-  @Test
-  void returnsTheSumOfRunningAttemptsWhenAllNodesHaveConfirmed() {
-    Fixture.Node here = node();
-    Fixture.Node first = node();
-    Fixture.Node second = node();
-    here.running = 1;
-    first.running = 2;
-    second.running = 4;
-    int[] waits = new int[1];
-    here.onPause =
-        () -> {
-          if (++waits[0] == 3) {
-            first.store.confirmPauses();
-          } else if (waits[0] == 5) {
-            assertThat(second.told).doesNotContain("paused shop");
-            second.store.confirmPauses();
-          }
-        };
-    assertThat(here.store.pause("shop")).isEqualTo(7);
-    assertThat(waits[0]).isEqualTo(5);
-    assertThat(List.of(here, first, second)).allMatch(node -> node.told.contains("paused shop"));
-    close(here, first, second);
+  private Fixture.Node node(DataSource source) {
+    Fixture.Node node = new Fixture.Node(fixture.builder(source).shards(4).notifications(false));
+    node.store.start(node);
+    return node;
   }
 
   private static void close(Fixture.Node... nodes) {
@@ -71,143 +71,152 @@ class ClusterPausesTest {
 
   @Test
   void notifiesANodeOfEachPauseOnce() {
-    Fixture.Node here = node();
-    Fixture.Node other = node();
-    here.onPause = other.store::confirmPauses;
+    Fixture.Node here = node(fixture.pool);
+    Fixture.Node other = node(fixture.pool);
     here.store.pause("shop");
-    other.store.confirmPauses();
+    assertThat(here.told).contains("paused shop");
+    assertThat(other.told).as("waits for no node").doesNotContain("paused shop");
+    other.store.applyPauses();
+    other.store.applyPauses();
     assertThat(other.told).filteredOn("paused shop"::equals).hasSize(1);
     here.store.pause("shop");
+    other.store.applyPauses();
     assertThat(other.told).filteredOn("paused shop"::equals).hasSize(2);
     here.store.resume("shop");
     here.store.pause("shop");
     here.store.pause(TimerStore.EVERYTHING);
+    other.store.applyPauses();
     assertThat(other.told).filteredOn("paused shop"::equals).hasSize(3);
     assertThat(other.told).contains("paused ");
     close(here, other);
   }
 
   @Test
-  void aNodeThatJoinsAgainConfirmsAPauseUnderItsNewNumber() throws SQLException {
-    Fixture.Node here = node();
-    Fixture.Node other = node();
-    here.onPause = other.store::confirmPauses;
+  void aNodeThatIsCutOffAppliesAPauseWhenItReachesTheDatabaseAgain() {
+    CutSource source = new CutSource();
+    Fixture.Node here = node(fixture.pool);
+    Fixture.Node other = node(source);
+    source.cut = true;
     here.store.pause("shop");
-    fixture.expireLeases();
-    other.ownership().renew();
-    other.store.confirmPauses();
-    assertThat(confirmations(other)).isEqualTo(1);
+    assertThatExceptionOfType(StoreException.class).isThrownBy(other.store::applyPauses);
+    assertThat(other.told).doesNotContain("paused shop");
+    source.cut = false;
+    other.store.applyPauses();
+    assertThat(other.told).contains("paused shop");
     close(here, other);
-  }
-
-  /** The pausing node may read the nodes after that node has joined. */
-  @Test
-  void aStartingNodeConfirmsAPauseThatItHasRead() throws SQLException {
-    Fixture.Node here = node();
-    here.store.pause("shop");
-    Fixture.Node late = node();
-    late.store.confirmPauses();
-    assertThat(confirmations(late)).isEqualTo(1);
-    close(here, late);
-  }
-
-  private long confirmations(Fixture.Node node) throws SQLException {
-    return fixture.number(
-        "SELECT count(*) FROM timewheel_pause_seen WHERE node = " + node.ownership().incarnation());
-  }
-
-  @Test
-  void waitsForNoNodeThatHasLostItsLease() {
-    Fixture.Node here = node();
-    Fixture.Node dead = node();
-    here.onPause =
-        () -> {
-          try {
-            fixture.execute(
-                "UPDATE timewheel_node SET lease_until = 0 WHERE node = "
-                    + dead.ownership().incarnation());
-          } catch (SQLException e) {
-            throw new IllegalStateException(e);
-          }
-        };
-    assertThat(here.store.pause("shop")).isZero();
-    assertThat(dead.told).doesNotContain("paused shop");
-    close(here, dead);
-  }
-
-  @Test
-  void waitsForNoNodeThatHasJoinedSince() {
-    Fixture.Node here = node();
-    Fixture.Node other = node();
-    Fixture.Node[] late = new Fixture.Node[1];
-    here.onPause =
-        () -> {
-          if (late[0] == null) {
-            late[0] = node();
-          } else {
-            other.store.confirmPauses();
-          }
-        };
-    here.store.pause("shop");
-    assertThat(late[0].told).doesNotContain("paused shop");
-    close(here, other, late[0]);
-  }
-
-  @Test
-  void reportsTheNodesThatHaveNotConfirmedIt() {
-    Fixture.Node here = node();
-    Fixture.Node silent = node();
-    here.onPause = () -> here.clock.advanceMillis(1_000);
-    assertThatExceptionOfType(StoreException.class)
-        .isThrownBy(() -> here.store.pause("shop"))
-        .withMessageContaining("(limit: PT20S): node-" + silent.ownership().incarnation())
-        .returns(StoreException.Kind.UNKNOWN, StoreException::kind);
-    assertThat(here.store.paused()).containsExactly("shop");
-    here.onPause = silent.store::confirmPauses;
-    assertThat(here.store.pause("shop")).as("asked again").isZero();
-    close(here, silent);
   }
 
   @Test
   void isLiveOnlyWhileItsLeaseLasts() {
-    Fixture.Node node = node();
+    Fixture.Node node = node(fixture.pool);
     assertThat(node.store.isLive()).isTrue();
     node.clock.advanceMillis(9_001);
     assertThat(node.store.isLive()).isFalse();
     close(node);
   }
 
-  /** Uses real engines: one has claimed more timers than it may run; the other one pauses. */
+  private DurableTimer first(JdbcTimerStore.Builder builder) {
+    return DurableTimer.builder(builder.shards(1).open())
+        .handler(
+            "orders",
+            firing -> {
+              attempts.incrementAndGet();
+              begun.release();
+              goOn.await();
+            },
+            2,
+            null)
+        .start();
+  }
+
+  private DurableTimer second() {
+    return DurableTimer.builder(fixture.builder(fixture.pool).shards(1).open()).start();
+  }
+
+  /** Schedules 20 timers. The first node claims four of them, of which two begin. */
+  private void claimFour(DurableTimer first) throws InterruptedException {
+    for (int i = 0; i < 20; i++) {
+      first.schedule(TimerSpec.of("shop", "t" + i).after(Duration.ZERO).handler("orders"));
+    }
+    begun.acquire(2);
+    Await.until(() -> running(first) == 4);
+  }
+
+  private static long running(DurableTimer timer) {
+    return timer.counts().get("shop").getOrDefault(TimerState.RUNNING, 0L);
+  }
+
   @Test
-  void noAttemptBeginsOnAnotherNodeAfterThePause() throws InterruptedException {
-    Semaphore begun = new Semaphore(0);
-    CountDownLatch goOn = new CountDownLatch(1);
-    AtomicInteger attempts = new AtomicInteger();
-    try (DurableTimer first =
-            DurableTimer.builder(fixture.builder(fixture.pool).shards(1).open())
-                .handler(
-                    "orders",
-                    firing -> {
-                      attempts.incrementAndGet();
-                      begun.release();
-                      goOn.await();
-                    },
-                    2,
-                    null)
-                .start();
-        DurableTimer second =
-            DurableTimer.builder(fixture.builder(fixture.pool).shards(1).open()).start()) {
-      for (int i = 0; i < 20; i++) {
-        first.schedule(TimerSpec.of("shop", "t" + i).after(Duration.ZERO).handler("orders"));
-      }
-      begun.acquire(2);
-      assertThat(second.namespace("shop").pause()).isEqualTo(2);
+  void anotherNodeGivesBackTheAttemptsThatHaveNotBegun() throws InterruptedException {
+    try (DurableTimer first = first(fixture.builder(fixture.pool));
+        DurableTimer second = second()) {
+      claimFour(first);
+      assertThat(second.namespace("shop").pause()).as("claimed timers").isBetween(2, 4);
+      Await.until(() -> running(second) == 2);
+      assertThat(second.namespace("shop").pause()).as("again").isEqualTo(2);
       goOn.countDown();
-      Await.until(() -> !second.counts().get("shop").containsKey(TimerState.RUNNING));
+      Await.until(() -> running(second) == 0);
       assertThat(attempts).hasValue(2);
       assertThat(second.counts().get("shop")).containsEntry(TimerState.COMPLETED, 2L);
       second.namespace("shop").resume();
       begun.acquire(18);
     }
+  }
+
+  @Test
+  void aNodeThatIsCutOffBeginsNoClaimedAttemptAfterItsNodeLease() throws InterruptedException {
+    CutSource source = new CutSource();
+    Fixture.Clock clock = new Fixture.Clock();
+    JdbcTimerStore.Builder builder = fixture.builder(source).notifications(false);
+    builder.clock = clock;
+    try (DurableTimer first = first(builder);
+        DurableTimer second = second()) {
+      claimFour(first);
+      source.cut = true;
+      assertThat(second.namespace("shop").pause()).as("waits for no node").isEqualTo(4);
+      clock.advanceMillis(9_001);
+      goOn.countDown();
+      Await.until(() -> first.stats().ownQueued() >= 4); // two ends, and two are given back
+      assertThat(attempts).hasValue(2);
+      source.cut = false;
+      Await.until(() -> running(second) == 0);
+      assertThat(attempts).hasValue(2);
+    }
+  }
+
+  /** The lease thread of the consumer's node must not wait for the stage. */
+  @Test
+  void pausesThatAConsumersStageWaitsForCostNoNodeLease() throws InterruptedException {
+    JdbcTimerStore store = fixture.builder(fixture.pool).shards(1).open();
+    try (DurableTimer first = DurableTimer.builder(store).start();
+        DurableTimer second = second()) {
+      Semaphore paused = new Semaphore(0);
+      var unused =
+          first
+              .async()
+              .queue("shop", "mail")
+              .claim(1, Duration.ofSeconds(30), Duration.ofSeconds(30))
+              .thenAccept(
+                  firings -> {
+                    pauseMany(second);
+                    first.namespace("own").pause(); // applies the others, too
+                    paused.release();
+                  });
+      first.schedule(TimerSpec.of("shop", "t").after(Duration.ZERO).queue("mail"));
+      paused.acquire();
+      assertThat(store.figures().leasesLost()).isZero();
+    }
+  }
+
+  private static void pauseMany(DurableTimer timer) {
+    CompletableFuture.allOf(
+            IntStream.range(0, 12)
+                .mapToObj(
+                    i ->
+                        CompletableFuture.runAsync(
+                            () -> timer.namespace("scope-" + i).pause(),
+                            work -> new Thread(work).start()))
+                .toArray(CompletableFuture[]::new))
+        .join();
   }
 }

@@ -116,9 +116,6 @@ final class Fixture implements AutoCloseable {
     boolean client;
     Runnable onPause = () -> {};
 
-    /** The number of running attempts that this engine reports for any scope. */
-    int running;
-
     /** The exception of this engine for a notification; null for none. */
     RuntimeException failure;
 
@@ -171,9 +168,8 @@ final class Fixture implements AutoCloseable {
     }
 
     @Override
-    public int paused(String scope) {
+    public void paused(String scope) {
       told.add("paused " + scope);
-      return running;
     }
 
     @Override

@@ -126,10 +126,7 @@ public final class JdbcTimerStore implements TimerStore {
     imports = new TimerImport(transactions, server, shards);
     ownership = new Ownership(transactions, server, clock, settings, shards, counters);
     ownership.askTime();
-    Duration pauseLimit = settings.lease().multipliedBy(2);
-    clusterPauses =
-        new ClusterPauses(
-            transactions, server, ownership, clock, pauses, pauseLimit, notifications);
+    clusterPauses = new ClusterPauses(transactions, server, notifications);
     reader =
         new TimerReader(
             transactions,
@@ -398,9 +395,9 @@ public final class JdbcTimerStore implements TimerStore {
     return ownership;
   }
 
-  /** Confirms pauses, for tests. In production, the lease threads confirm them. */
-  void confirmPauses() {
-    clusterPauses.confirm();
+  /** Applies pauses of other nodes, for tests. In production, the lease threads apply them. */
+  void applyPauses() {
+    clusterPauses.apply();
   }
 
   Transactions transactions() {
@@ -434,7 +431,7 @@ public final class JdbcTimerStore implements TimerStore {
       threads = new LeaseThreads(ownership, clusterPauses);
     }
     if (notifications != null) {
-      Runnable onPause = threads == null ? clusterPauses::confirm : threads::confirmPauses;
+      Runnable onPause = threads == null ? clusterPauses::apply : threads::applyPauses;
       notificationThread =
           new NotificationThread(source, notifications, listener, onPause, clock, pauses, counters);
     }
@@ -545,8 +542,8 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   @Override
-  public int pause(String scope) {
-    return clusterPauses.pause(scope);
+  public void pause(String scope) {
+    clusterPauses.pause(scope);
   }
 
   @Override

@@ -484,10 +484,12 @@ public final class RocksTimerStore implements TimerStore {
   }
 
   @Override
-  public int pause(String scope) {
+  public void pause(String scope) {
     writing(open -> open.writer().pause(scope));
     StoreListener engine = listener;
-    return engine == null ? 0 : engine.paused(scope);
+    if (engine != null) {
+      engine.paused(scope);
+    }
   }
 
   @Override

@@ -228,9 +228,7 @@ public final class Fixture implements StoreListener {
   public void ready(String handler) {}
 
   @Override
-  public int paused(String scope) {
-    return 0;
-  }
+  public void paused(String scope) {}
 
   @Override
   public void acquired(int shard, long newEpoch) {

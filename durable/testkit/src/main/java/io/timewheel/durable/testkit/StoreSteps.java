@@ -88,9 +88,7 @@ abstract class StoreSteps {
       public void lost(int shard) {}
 
       @Override
-      public int paused(String scope) {
-        return 0;
-      }
+      public void paused(String scope) {}
 
       @Override
       public void added(int shard, long fireAt) {}

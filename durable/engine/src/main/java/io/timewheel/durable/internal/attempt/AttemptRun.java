@@ -61,8 +61,6 @@ public final class AttemptRun implements AttemptTask, Runnable {
   /** True if the attempt must not begin, although the executor may still run its task. */
   private volatile boolean stopped;
 
-  private volatile boolean begun;
-
   AttemptRun(
       AttemptContext context,
       HandlerQueue queue,
@@ -178,16 +176,10 @@ public final class AttemptRun implements AttemptTask, Runnable {
 
   /** Decides whether it may begin. Called under the lock of its queue. */
   boolean begin() {
-    begun =
-        !stopped
-            && !holder.isClosed()
-            && context.pauseGate().admits(record.key().namespace(), pausesBeforeClaim)
-            && context.store().isLive();
-    return begun;
-  }
-
-  boolean hasBegun() {
-    return begun;
+    return !stopped
+        && !holder.isClosed()
+        && context.pauseGate().admits(record.key().namespace(), pausesBeforeClaim)
+        && context.store().isLive();
   }
 
   // The attempt

@@ -418,11 +418,6 @@ public final class HandlerQueue {
     return !closed && run.begin();
   }
 
-  /** {@return the number of matching attempts that have begun and not ended} */
-  synchronized int begun(Predicate<AttemptRun> which) {
-    return (int) running.stream().filter(which).filter(AttemptRun::hasBegun).count();
-  }
-
   /** Takes the attempts of one task: one, or those of one call of a finishing handler. */
   private synchronized @Nullable AttemptTask nextTask() {
     if (refused || (maxBatch > 1 && calls >= FinishingHandler.MAX_CALLS)) {

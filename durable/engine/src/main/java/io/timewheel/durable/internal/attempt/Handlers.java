@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The queues of all handlers, with names and with prefixes. */
@@ -119,11 +118,6 @@ public final class Handlers {
   /** Returns whether the given thread is running a handler. */
   public boolean isRunBy(Thread thread) {
     return all().stream().anyMatch(queue -> queue.isRunBy(thread));
-  }
-
-  /** {@return the number of matching attempts that have begun and not ended} */
-  public int begun(Predicate<AttemptRun> which) {
-    return all().stream().mapToInt(queue -> queue.begun(which)).sum();
   }
 
   public boolean isIdle() {

@@ -28,7 +28,6 @@ import io.timewheel.durable.internal.maintenance.HistoryPurger;
 import io.timewheel.durable.internal.maintenance.MaintenanceLoop;
 import io.timewheel.durable.internal.maintenance.ResumedTimerReleaser;
 import io.timewheel.durable.internal.maintenance.UnknownHandlersReport;
-import io.timewheel.durable.internal.queue.HandOver;
 import io.timewheel.durable.internal.queue.HandlerLeases;
 import io.timewheel.durable.internal.queue.QueueConsumers;
 import io.timewheel.durable.internal.time.EngineClock;
@@ -58,7 +57,6 @@ public final class Engine {
   public final OwnedShards shards;
   private final ClockWatch clockWatch;
   public final QueueConsumers consumers;
-  public final HandOver handOver;
   final HandlerLeases leases;
   public final ResumedTimerReleaser releases;
   private final MaintenanceLoop maintenance;
@@ -120,7 +118,6 @@ public final class Engine {
     ClockSteps clockSteps = new ClockSteps(due, shards, committer);
     clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());
     consumers = new QueueConsumers(attempts, tasks, router::observe, settings.queueLimits());
-    handOver = new HandOver(attempts.pauseGate());
     leases = new HandlerLeases(attempts, tasks, handlers, router::ended);
     releases = new ResumedTimerReleaser(due, shards, known, committer);
     router.connect(

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.engine;
 
-import io.timewheel.durable.internal.attempt.AttemptRun;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerStore;
 import java.util.concurrent.CompletionStage;
-import java.util.function.Predicate;
 
 /** Passes the notifications of the store to the parts of the engine. */
 final class StoreEvents implements StoreListener {
@@ -55,13 +53,10 @@ final class StoreEvents implements StoreListener {
   }
 
   @Override
-  public int paused(String scope) {
+  public void paused(String scope) {
     engine.attempts.pauseGate().paused(scope);
-    engine.handOver.settle();
-    Predicate<AttemptRun> inScope =
-        scope.equals(TimerStore.EVERYTHING) ? run -> true : run -> run.isOf(scope);
-    engine.router.giveBack(inScope);
-    return engine.handlers.begun(inScope);
+    engine.router.giveBack(
+        scope.equals(TimerStore.EVERYTHING) ? run -> true : run -> run.isOf(scope));
   }
 
   @Override

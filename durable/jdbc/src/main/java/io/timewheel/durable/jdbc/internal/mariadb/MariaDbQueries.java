@@ -203,11 +203,11 @@ public final class MariaDbQueries extends Queries {
   }
 
   @Override
-  public long pause(Connection connection, String scope) throws SQLException {
-    String sql =
-        "INSERT INTO timewheel_pause (scope, number) VALUES (?, nextval(timewheel_version))"
-            + " RETURNING number";
-    return insertPause(connection, sql, scope);
+  public void pause(Connection connection, String scope) throws SQLException {
+    scope(
+        connection,
+        "INSERT INTO timewheel_pause (scope, number) VALUES (?, nextval(timewheel_version))",
+        scope);
   }
 
   // Queues

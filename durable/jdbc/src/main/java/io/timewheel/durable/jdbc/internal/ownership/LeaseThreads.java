@@ -13,7 +13,9 @@ import java.util.concurrent.TimeUnit;
  * first does not return in time.
  */
 public final class LeaseThreads implements AutoCloseable {
-  private static final long TICK_MILLIS = 1_000;
+  /** Half of the time in which a node stops beginning attempts that it claimed before a pause. */
+  private static final long TICK_MILLIS = 500;
+
   private static final long LEAST_WATCH_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
   private final Ownership ownership;
@@ -21,6 +23,7 @@ public final class LeaseThreads implements AutoCloseable {
   private final ScheduledExecutorService keeper = thread("timewheel-lease");
   private final ScheduledExecutorService watcher = thread("timewheel-lease-watch");
   private boolean failing;
+  private boolean balances;
 
   public LeaseThreads(Ownership ownership, ClusterPauses pauses) {
     this.ownership = ownership;
@@ -42,11 +45,14 @@ public final class LeaseThreads implements AutoCloseable {
 
   private void tick() {
     try {
-      pauses.confirm(); // if it fails, the lease expires, so pauses wait no longer
+      pauses.apply(); // if it fails, the lease expires, and no claimed attempt begins
       if (ownership.wantsRenewal()) {
         ownership.renew();
       }
-      ownership.balance();
+      balances = !balances; // with every other tick
+      if (balances) {
+        ownership.balance();
+      }
       if (failing) {
         failing = false;
         Log.LOG.log(System.Logger.Level.INFO, "the node lease is renewed again");
@@ -56,7 +62,8 @@ public final class LeaseThreads implements AutoCloseable {
         failing = true;
         Log.LOG.log(
             System.Logger.Level.WARNING,
-            "the node lease cannot be renewed, and is tried again every second: " + e.getMessage(),
+            "the node lease cannot be renewed, and is tried again twice a second: "
+                + e.getMessage(),
             e);
       }
     } catch (RuntimeException | Error e) {
@@ -68,9 +75,9 @@ public final class LeaseThreads implements AutoCloseable {
     execute(ownership::give, "a shard cannot be given away");
   }
 
-  /** Confirms pauses immediately. */
-  public void confirmPauses() {
-    execute(pauses::confirm, "a pause cannot be confirmed");
+  /** Applies pauses immediately. */
+  public void applyPauses() {
+    execute(pauses::apply, "a pause cannot be applied");
   }
 
   private void execute(Runnable work, String failure) {

@@ -282,31 +282,27 @@ public abstract class Queries {
   /** Excludes other transactions that lock the pauses. */
   public abstract void lockPauses(Connection connection) throws SQLException;
 
-  /**
-   * Pauses a scope that is not paused.
-   *
-   * @return the number of the pause, larger than all before
-   */
-  public abstract long pause(Connection connection, String scope) throws SQLException;
-
-  public void resume(Connection connection, String scope) throws SQLException {
-    scope(connection, "DELETE FROM timewheel_pause_seen WHERE scope = ?", scope);
-    scope(connection, "DELETE FROM timewheel_pause WHERE scope = ?", scope);
-  }
-
-  /** Inserts a pause, by a statement that returns its number. */
-  public static long insertPause(Connection connection, String sql, String scope)
-      throws SQLException {
-    try (PreparedStatement statement = connection.prepareStatement(sql)) {
-      statement.setString(1, scope);
-      try (ResultSet made = statement.executeQuery()) {
-        made.next();
-        return made.getLong(1);
+  /** Returns the paused scopes, each with the number of its pause. */
+  public Map<String, Long> pauseNumbers(Connection connection) throws SQLException {
+    try (PreparedStatement statement =
+            connection.prepareStatement("SELECT scope, number FROM timewheel_pause");
+        ResultSet rows = statement.executeQuery()) {
+      Map<String, Long> found = new HashMap<>();
+      while (rows.next()) {
+        found.put(rows.getString(1), rows.getLong(2));
       }
+      return found;
     }
   }
 
-  static void scope(Connection connection, String sql, String scope) throws SQLException {
+  /** Pauses a scope that is not paused. The number of the pause is larger than all before. */
+  public abstract void pause(Connection connection, String scope) throws SQLException;
+
+  public void resume(Connection connection, String scope) throws SQLException {
+    scope(connection, "DELETE FROM timewheel_pause WHERE scope = ?", scope);
+  }
+
+  protected static void scope(Connection connection, String sql, String scope) throws SQLException {
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       statement.setString(1, scope);
       statement.executeUpdate();

@@ -103,19 +103,10 @@ CREATE TABLE IF NOT EXISTS timewheel_count (
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Paused namespaces, and paused queues (namespace, line feed, name). '' stands for all.
--- number: identifies the last call that paused the scope. Nodes confirm this number.
+-- number: identifies the last call that paused the scope.
 CREATE TABLE IF NOT EXISTS timewheel_pause (
   scope varbinary(513) PRIMARY KEY,
   number bigint NOT NULL
-) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
-
--- The nodes that have confirmed a pause, and the number of its attempts that ran there.
-CREATE TABLE IF NOT EXISTS timewheel_pause_seen (
-  scope varbinary(513) NOT NULL,
-  node bigint NOT NULL,
-  number bigint NOT NULL,
-  running int NOT NULL,
-  PRIMARY KEY (scope, node)
 ) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_nopad_bin;
 
 -- Limits that all nodes share: of a queue (namespace, line feed, name), or of a host. tokens: the

@@ -145,19 +145,10 @@ CREATE TABLE timewheel_answer (
 CREATE INDEX timewheel_answer_age ON timewheel_answer (answered_at);
 
 -- Paused namespaces, and paused queues (namespace, line feed, name). '' stands for all.
--- number: identifies the last call that paused the scope. Nodes confirm this number.
+-- number: identifies the last call that paused the scope.
 CREATE TABLE timewheel_pause (
   scope text COLLATE "C" PRIMARY KEY,
   number bigint NOT NULL
-);
-
--- The nodes that have confirmed a pause, and the number of its attempts that ran there.
-CREATE TABLE timewheel_pause_seen (
-  scope text COLLATE "C" NOT NULL,
-  node bigint NOT NULL,
-  number bigint NOT NULL,
-  running integer NOT NULL,
-  PRIMARY KEY (scope, node)
 );
 
 -- Limits that all nodes share: of a queue (namespace, line feed, name), or of a host. tokens: the
