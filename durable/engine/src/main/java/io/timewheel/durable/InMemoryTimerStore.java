@@ -302,17 +302,6 @@ public final class InMemoryTimerStore implements TimerStore {
   }
 
   @Override
-  public List<TimerRecord> leaseForHandlers(
-      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
-    List<TimerRecord> leased =
-        locked(() -> data.tables.leaseForHandlers(wanted, untilMillis, nowMillis, tokens));
-    if (data.notifications) {
-      leased.forEach(record -> notification(new Outcome(Outcome.Answer.APPLIED, 0, record)));
-    }
-    return leased;
-  }
-
-  @Override
   public void pause(String scope) {
     Set<InMemoryTimerStore> sessions =
         locked(

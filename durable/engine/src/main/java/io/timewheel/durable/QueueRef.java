@@ -97,7 +97,7 @@ public final class QueueRef<F, L> {
    */
   public void giveBack(List<QueueFiring> firings) {
     requests.engine.committer.checkOpen();
-    requests.engine.consumers.giveBack(firings.stream().map(QueueFiring::claimed).toList());
+    requests.engine.claims.giveBack(firings.stream().map(QueueFiring::claimed).toList());
   }
 
   /**

@@ -109,11 +109,11 @@ final class Requests {
   }
 
   List<QueueInfo> queues(@Nullable String namespace, @Nullable TimerKey after, int limit) {
-    return ask(() -> QueueInfo.list(store, engine.consumers.waiting(), namespace, after, limit));
+    return ask(() -> QueueInfo.list(store, engine.claims.waiting(), namespace, after, limit));
   }
 
   QueueInfo queue(TimerKey name) {
-    return ask(() -> QueueInfo.of(store, engine.consumers.waiting(), name));
+    return ask(() -> QueueInfo.of(store, engine.claims.waiting(), name));
   }
 
   /** Calls the store on the thread of the caller. */
@@ -147,7 +147,7 @@ final class Requests {
     if (!Scopes.isQueue(scope)) {
       engine.releases.startEverywhere();
     }
-    engine.consumers.sweep();
+    engine.claims.sweep();
   }
 
   // Claims
@@ -158,7 +158,7 @@ final class Requests {
    */
   CompletableFuture<List<QueueFiring>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
-    var claim = engine.consumers.claim(namespace, queue, max, lease, wait);
+    var claim = engine.claims.claim(namespace, queue, max, lease, wait);
     CompletableFuture<List<QueueFiring>> answer = new CompletableFuture<>();
     var unused =
         claim.whenCompleteAsync(
@@ -187,7 +187,7 @@ final class Requests {
     if (taken) {
       engine.health.counters.fired.add(given.size());
     }
-    engine.consumers.giveBack(taken ? requireNonNull(admitted.get(false)) : claimed);
+    engine.claims.giveBack(taken ? requireNonNull(admitted.get(false)) : claimed);
   }
 
   /** Waits for claimed timers. They are given back if the thread of the caller is interrupted. */

@@ -14,6 +14,7 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.ForwardingTimerStore;
+import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
@@ -430,9 +431,9 @@ class HandlerClusterTest {
         kit.start(
             new ForwardingTimerStore(session) {
               @Override
-              public List<TimerRecord> leaseForHandlers(
-                  Map<String, Integer> slots, long until, long now, Supplier<ClaimToken> tokens) {
-                List<TimerRecord> leased = super.leaseForHandlers(slots, until, now, tokens);
+              public List<TimerRecord> lease(
+                  List<LeaseRequest> requests, int limit, long now, Supplier<ClaimToken> tokens) {
+                List<TimerRecord> leased = super.lease(requests, limit, now, tokens);
                 fails[0] = leased.size() == 3;
                 return leased;
               }
@@ -494,14 +495,14 @@ class HandlerClusterTest {
           }
 
           @Override
-          public List<TimerRecord> leaseForHandlers(
-              Map<String, Integer> slots, long until, long now, Supplier<ClaimToken> tokens) {
+          public List<TimerRecord> lease(
+              List<LeaseRequest> requests, int limit, long now, Supplier<ClaimToken> tokens) {
             if (tooEarly[0]) {
               tooEarly[0] = false;
               engine.get(0).ready("b");
               return List.of();
             }
-            return super.leaseForHandlers(slots, until, now, tokens);
+            return super.lease(requests, limit, now, tokens);
           }
         },
         builder -> builder.handler("b", firing -> fired("B", firing)));
@@ -523,9 +524,9 @@ class HandlerClusterTest {
     kit.start(
         new ForwardingTimerStore(session) {
           @Override
-          public List<TimerRecord> leaseForHandlers(
-              Map<String, Integer> slots, long until, long now, Supplier<ClaimToken> tokens) {
-            List<TimerRecord> leased = super.leaseForHandlers(slots, until, now, tokens);
+          public List<TimerRecord> lease(
+              List<LeaseRequest> requests, int limit, long now, Supplier<ClaimToken> tokens) {
+            List<TimerRecord> leased = super.lease(requests, limit, now, tokens);
             return faulty[0] ? leased.stream().map(HandlerClusterTest::unclaimed).toList() : leased;
           }
         },

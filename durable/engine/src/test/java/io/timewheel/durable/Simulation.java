@@ -304,13 +304,15 @@ final class Simulation {
         List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens) {
       List<TimerRecord> records = super.lease(requests, limit, nowMillis, tokens);
       for (TimerRecord record : records) {
-        history.add(
-            new History.Began(
-                record.key(),
-                record.version(),
-                record.claim().scheduledAt(),
-                record.claim().attempt(),
-                kit.now().toEpochMilli()));
+        if (record.definition().queue()) {
+          history.add(
+              new History.Began(
+                  record.key(),
+                  record.version(),
+                  record.claim().scheduledAt(),
+                  record.claim().attempt(),
+                  kit.now().toEpochMilli()));
+        }
       }
       return records;
     }

@@ -111,17 +111,6 @@ public final class WatchedStore extends ForwardingTimerStore {
     return leased;
   }
 
-  @Override
-  public List<TimerRecord> leaseForHandlers(
-      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
-    List<TimerRecord> leased = super.leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
-    for (TimerRecord record : leased) {
-      traffic.count(record.key().namespace(), each -> each.fired.increment());
-      note(record, nowMillis, "running");
-    }
-    return leased;
-  }
-
   /** A state of a timer. Its version and revision grow with every change. */
   private record Noted(TimerKey key, long version, long revision) {}
 

@@ -127,17 +127,6 @@ public class ForwardingTimerStore implements TimerStore {
   }
 
   @Override
-  public List<TimerRecord> leaseForHandlers(
-      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
-    return store.leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
-  }
-
-  @Override
-  public boolean isLive() {
-    return store.isLive();
-  }
-
-  @Override
   public void pause(String scope) {
     store.pause(scope);
   }

@@ -177,9 +177,10 @@ public interface TimerStore extends ChangeStore, AutoCloseable {
   Map<TimerKey, Long> readySince(Collection<TimerKey> queues);
 
   /**
-   * Claims ready timers of queues, as {@link Transitions#lease} describes. The timers that have
-   * been ready longest come first in each queue. The claims are durable when this method returns.
-   * Only one caller claims each timer, whatever the number of sessions.
+   * Claims ready timers of queues and handlers, as {@link Transitions#lease} describes. The timers
+   * that have been ready longest come first in each queue, and of each handler in all namespaces
+   * that are not paused. The claims are durable when this method returns. Only one caller claims
+   * each timer, whatever the number of sessions.
    *
    * <p>A request with a {@linkplain LeaseRequest#limit limit} gets as many timers as the limit
    * admits, whatever the number of sessions.
@@ -188,12 +189,13 @@ public interface TimerStore extends ChangeStore, AutoCloseable {
    * number of statements must not grow with the number of empty queues. A store ends the list with
    * the record that brings its content to {@link PageBuilder#MAX_BYTES}.
    *
-   * @param requests one for each queue; the store serves them in this order
-   * @param limit the largest number of timers to claim of all queues together, 1 or more
+   * @param requests one for each queue and each handler; the store serves them in this order, and
+   *     may serve the queues first
+   * @param limit the largest number of timers to claim together, 1 or more
    * @param nowMillis the time of the claims
    * @param tokens creates a token for each timer that is claimed
-   * @return the complete records, those of a queue in order; fewer than are ready only if the limit
-   *     or the size was reached
+   * @return the complete records, those of a request in order; fewer than are ready only if the
+   *     limit or the size was reached
    */
   List<TimerRecord> lease(
       List<LeaseRequest> requests, int limit, long nowMillis, Supplier<ClaimToken> tokens);
@@ -229,21 +231,6 @@ public interface TimerStore extends ChangeStore, AutoCloseable {
    *     no more
    */
   default List<String> readyHandlers(@Nullable String after, int limit) {
-    return List.of();
-  }
-
-  /**
-   * Claims ready timers of handlers, the longest ready first, as {@link #lease} does for queues.
-   * Skips the timers of paused namespaces.
-   *
-   * @param wanted the handlers, each with the largest number of its timers
-   * @param untilMillis when the claim leases end
-   * @param nowMillis the time of the claims
-   * @param tokens creates a token for each claim
-   * @return the complete records
-   */
-  default List<TimerRecord> leaseForHandlers(
-      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
     return List.of();
   }
 

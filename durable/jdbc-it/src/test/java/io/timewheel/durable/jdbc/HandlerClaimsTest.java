@@ -11,6 +11,7 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.TimerDefinition;
@@ -19,7 +20,6 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.List;
-import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -78,7 +78,9 @@ class HandlerClaimsTest {
   }
 
   private List<TimerRecord> claimed(String handler, int max) {
-    return node.store.leaseForHandlers(Map.of(handler, max), NOW + 10_000, NOW, this::token);
+    LeaseRequest request =
+        new LeaseRequest(LeaseRequest.ALL_NAMESPACES, handler, max, NOW + 10_000);
+    return node.store.lease(List.of(request), 256, NOW, this::token);
   }
 
   private long rows() throws SQLException {

@@ -536,12 +536,6 @@ public final class JdbcTimerStore implements TimerStore {
   }
 
   @Override
-  public List<TimerRecord> leaseForHandlers(
-      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
-    return writer.leases().leaseForHandlers(wanted, untilMillis, nowMillis, tokens);
-  }
-
-  @Override
   public void pause(String scope) {
     clusterPauses.pause(scope);
   }

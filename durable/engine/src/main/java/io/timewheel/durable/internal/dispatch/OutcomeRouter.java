@@ -11,8 +11,7 @@ import io.timewheel.durable.internal.due.ClockSteps;
 import io.timewheel.durable.internal.due.OwnedShards;
 import io.timewheel.durable.internal.due.Shard;
 import io.timewheel.durable.internal.health.Health;
-import io.timewheel.durable.internal.queue.HandlerLeases;
-import io.timewheel.durable.internal.queue.QueueConsumers;
+import io.timewheel.durable.internal.queue.ReadyClaims;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
@@ -33,11 +32,7 @@ public final class OutcomeRouter implements Committer.Listener {
 
   /** The recipients of outcomes. */
   public record Parts(
-      OwnedShards shards,
-      Handlers handlers,
-      QueueConsumers consumers,
-      HandlerLeases leases,
-      ClockSteps clockSteps) {}
+      OwnedShards shards, Handlers handlers, ReadyClaims claims, ClockSteps clockSteps) {}
 
   public OutcomeRouter(Health health) {
     this.health = health;
@@ -109,9 +104,9 @@ public final class OutcomeRouter implements Committer.Listener {
 
   private void ready(String namespace, TimerDefinition definition) {
     if (definition.queue()) {
-      parts().consumers.ready(namespace, definition.handler());
+      parts().claims.ready(namespace, definition.handler());
     } else {
-      parts().leases.ready(definition.handler());
+      parts().claims.ready(definition.handler());
     }
   }
 
@@ -131,7 +126,7 @@ public final class OutcomeRouter implements Committer.Listener {
 
   /** Reports that the handler of this name has a free concurrency slot. */
   public void freed(String handler) {
-    parts().leases.freed(handler);
+    parts().claims.freed(handler);
   }
 
   private void giveBack(TimerRecord record) {

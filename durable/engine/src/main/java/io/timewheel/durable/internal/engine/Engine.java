@@ -28,8 +28,7 @@ import io.timewheel.durable.internal.maintenance.HistoryPurger;
 import io.timewheel.durable.internal.maintenance.MaintenanceLoop;
 import io.timewheel.durable.internal.maintenance.ResumedTimerReleaser;
 import io.timewheel.durable.internal.maintenance.UnknownHandlersReport;
-import io.timewheel.durable.internal.queue.HandlerLeases;
-import io.timewheel.durable.internal.queue.QueueConsumers;
+import io.timewheel.durable.internal.queue.ReadyClaims;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.internal.time.MissedRunPolicy;
 import io.timewheel.durable.spi.HandlerNames;
@@ -56,8 +55,7 @@ public final class Engine {
   public final Dispatcher dispatcher;
   public final OwnedShards shards;
   private final ClockWatch clockWatch;
-  public final QueueConsumers consumers;
-  final HandlerLeases leases;
+  public final ReadyClaims claims;
   public final ResumedTimerReleaser releases;
   private final MaintenanceLoop maintenance;
   private final AtomicBoolean started = new AtomicBoolean();
@@ -117,11 +115,11 @@ public final class Engine {
     shards = new OwnedShards(due, settings.maxWindow());
     ClockSteps clockSteps = new ClockSteps(due, shards, committer);
     clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());
-    consumers = new QueueConsumers(attempts, tasks, router::observe, settings.queueLimits());
-    leases = new HandlerLeases(attempts, tasks, handlers, router::ended);
+    claims =
+        new ReadyClaims(
+            attempts, tasks, handlers, settings.queueLimits(), router::observe, router::ended);
     releases = new ResumedTimerReleaser(due, shards, known, committer);
-    router.connect(
-        committer, new OutcomeRouter.Parts(shards, handlers, consumers, leases, clockSteps));
+    router.connect(committer, new OutcomeRouter.Parts(shards, handlers, claims, clockSteps));
     maintenance =
         new MaintenanceLoop(
             new MaintenanceLoop.Parts(
@@ -130,8 +128,7 @@ public final class Engine {
                 shards,
                 handlers,
                 ends,
-                consumers,
-                leases,
+                claims,
                 releases,
                 new HistoryPurger(store, tasks, clock, settings.retain(), settings.retainAtMost()),
                 new UnknownHandlersReport(store, tasks, delays, known),
@@ -181,15 +178,14 @@ public final class Engine {
     tasks.close();
     committer.refuseCallers();
     shards.forEach(Shard::close);
-    consumers.close();
-    leases.close();
+    claims.close();
     handlers.close();
   }
 
   /** Returns whether no attempt runs and all ends are recorded. */
   boolean isIdle() {
     // The order matters: a result reaches the committer before its queue or consumer is idle.
-    return handlers.isIdle() && consumers.isIdle() && committer.isIdle();
+    return handlers.isIdle() && claims.isIdle() && committer.isIdle();
   }
 
   void close() {

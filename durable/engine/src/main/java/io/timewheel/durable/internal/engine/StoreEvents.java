@@ -66,11 +66,11 @@ final class StoreEvents implements StoreListener {
 
   @Override
   public void ready(String namespace, String queue) {
-    engine.consumers.ready(namespace, queue);
+    engine.claims.ready(namespace, queue);
   }
 
   @Override
   public void ready(String handler) {
-    engine.leases.ready(handler);
+    engine.claims.ready(handler);
   }
 }

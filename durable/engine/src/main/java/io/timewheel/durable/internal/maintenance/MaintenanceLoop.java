@@ -9,8 +9,7 @@ import io.timewheel.durable.internal.due.ClockWatch;
 import io.timewheel.durable.internal.due.DueContext;
 import io.timewheel.durable.internal.due.OwnedShards;
 import io.timewheel.durable.internal.health.GuardedLog;
-import io.timewheel.durable.internal.queue.HandlerLeases;
-import io.timewheel.durable.internal.queue.QueueConsumers;
+import io.timewheel.durable.internal.queue.ReadyClaims;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -38,8 +37,7 @@ public final class MaintenanceLoop implements TimerTask {
       OwnedShards shards,
       Handlers handlers,
       AttemptEndRecorder ends,
-      QueueConsumers consumers,
-      HandlerLeases leases,
+      ReadyClaims claims,
       ResumedTimerReleaser releases,
       HistoryPurger history,
       UnknownHandlersReport unknownHandlers,
@@ -113,7 +111,7 @@ public final class MaintenanceLoop implements TimerTask {
 
   /** Does the work that running attempts need, also while the engine closes and waits for them. */
   private void keepAttempts() {
-    guarded(parts.leases::tick);
+    guarded(parts.claims::tick);
     guarded(parts.context.delays()::tick);
   }
 
@@ -151,7 +149,6 @@ public final class MaintenanceLoop implements TimerTask {
     }
     startSweep();
     parts.shards.sweep();
-    parts.consumers.sweep();
-    parts.leases.sweep();
+    parts.claims.sweep();
   }
 }

@@ -375,9 +375,11 @@ public final class MemoryTables implements Facts {
 
     @Override
     public void visit(LeaseRequest request, Predicate<Cell> visitor) {
-      TimerKey queue = new TimerKey(request.namespace(), request.queue());
-      for (DuePosition position : ready.getOrDefault(queue, new TreeSet<>())) {
-        if (!visitor.test(cell(position.key()))) {
+      var timers =
+          request.isForHandler() ? handlersReady.get(request.queue()) : ready.get(request.source());
+      for (DuePosition position : timers == null ? new TreeSet<DuePosition>() : timers) {
+        boolean isPaused = request.isForHandler() && paused(position.key().namespace());
+        if (!isPaused && !visitor.test(cell(position.key()))) {
           break;
         }
       }
@@ -396,20 +398,6 @@ public final class MemoryTables implements Facts {
   public List<String> readyHandlers(@Nullable String after, int limit) {
     return (after == null ? handlersReady : handlersReady.tailMap(after, false))
         .keySet().stream().limit(limit).toList();
-  }
-
-  public List<TimerRecord> leaseForHandlers(
-      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
-    Decision decision = new Decision(this);
-    List<Cell> leased = new ArrayList<>();
-    wanted.forEach(
-        (handler, max) ->
-            handlersReady.getOrDefault(handler, new TreeSet<>()).stream()
-                .filter(position -> !paused(position.key().namespace()))
-                .limit(max)
-                .forEach(position -> leased.add(cell(position.key()))));
-    leased.forEach(cell -> decision.lease(cell, tokens.get(), untilMillis, nowMillis));
-    return leased(decision, leased);
   }
 
   public void pause(String scope) {

@@ -75,14 +75,30 @@ public final class QueueLeases {
       admitted.removeIf(
           request -> Scopes.isQueuePaused(paused, request.namespace(), request.queue()));
       SharedLimits.Locked locked = limits.admit(connection, admitted, nowMillis);
-      List<TimerRecord> ready =
-          admitted.isEmpty() ? List.of() : queries.takeReady(connection, admitted, limit);
+      List<TimerRecord> ready = takeReady(connection, admitted, limit);
       Decision decision = decision();
       Taken taken = new Taken(ready);
       List<Cell> leased = decision.lease(admitted, limit, taken, tokens, nowMillis);
       SharedLimits.claimed(connection, locked, taken.claims);
       return claim(to, decision, leased);
     }
+  }
+
+  private List<TimerRecord> takeReady(Connection connection, List<LeaseRequest> requests, int limit)
+      throws SQLException {
+    List<TimerRecord> ready = new ArrayList<>();
+    List<LeaseRequest> ofQueues = new ArrayList<>(requests);
+    ofQueues.removeIf(LeaseRequest::isForHandler);
+    if (!ofQueues.isEmpty()) {
+      ready.addAll(queries.takeReady(connection, ofQueues, limit));
+    }
+    for (LeaseRequest request : requests) {
+      int left = Math.min(request.max(), limit - ready.size());
+      if (request.isForHandler() && left > 0) {
+        ready.addAll(queries.takeReady(connection, request.queue(), left));
+      }
+    }
+    return ready;
   }
 
   private static Decision decision() {
@@ -96,11 +112,7 @@ public final class QueueLeases {
 
     Taken(List<TimerRecord> records) {
       for (TimerRecord record : records) {
-        ready
-            .computeIfAbsent(
-                new TimerKey(record.key().namespace(), record.definition().handler()),
-                queue -> new ArrayList<>())
-            .add(record);
+        ready.computeIfAbsent(LeaseRequest.source(record), source -> new ArrayList<>()).add(record);
       }
     }
 
@@ -111,8 +123,7 @@ public final class QueueLeases {
 
     @Override
     public void visit(LeaseRequest request, Predicate<Cell> visitor) {
-      TimerKey queue = new TimerKey(request.namespace(), request.queue());
-      for (TimerRecord record : ready.getOrDefault(queue, List.of())) {
+      for (TimerRecord record : ready.getOrDefault(request.source(), List.of())) {
         if (!visitor.test(cell(record))) {
           break; // the others stay ready
         }
@@ -150,38 +161,6 @@ public final class QueueLeases {
               SharedLimits.release(connection, name, holder);
               return true;
             });
-  }
-
-  /** Implements {@link TimerStore#leaseForHandlers}. */
-  public List<TimerRecord> leaseForHandlers(
-      Map<String, Integer> wanted, long untilMillis, long nowMillis, Supplier<ClaimToken> tokens) {
-    return transactions.write(
-        connection -> leaseForHandlers(connection, wanted, untilMillis, nowMillis, tokens));
-  }
-
-  private List<TimerRecord> leaseForHandlers(
-      Connection connection,
-      Map<String, Integer> wanted,
-      long untilMillis,
-      long nowMillis,
-      Supplier<ClaimToken> tokens)
-      throws SQLException {
-    try (Statements to = new Statements(connection)) {
-      Answer<Long> unusedVersion = sql.begin(to, false);
-      Decision decision = decision();
-      List<Cell> leased = new ArrayList<>();
-      if (!shared.holdPauses(to).get().contains(TimerStore.EVERYTHING)) {
-        for (Map.Entry<String, Integer> handler : wanted.entrySet()) {
-          for (TimerRecord ready :
-              queries.takeReady(connection, handler.getKey(), handler.getValue())) {
-            Cell cell = cell(ready);
-            decision.lease(cell, tokens.get(), untilMillis, nowMillis);
-            leased.add(cell);
-          }
-        }
-      }
-      return claim(to, decision, leased);
-    }
   }
 
   private List<TimerRecord> claim(Statements to, Decision decision, List<Cell> leased)

@@ -32,7 +32,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Verifies that claims of consumers share the store with each other and with other timers. */
-class QueueConsumersTest {
+class ReadyClaimsTest {
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final StoreTraits SHARED =
