@@ -151,9 +151,9 @@ class ClusterPausesTest {
     try (DurableTimer first = first(fixture.builder(fixture.pool));
         DurableTimer second = second()) {
       claimFour(first);
-      assertThat(second.namespace("shop").pause()).as("claimed timers").isBetween(2, 4);
+      assertThat(second.namespace("shop").pause()).as("claimed timers").isBetween(2L, 4L);
       Await.until(() -> running(second) == 2);
-      assertThat(second.namespace("shop").pause()).as("again").isEqualTo(2);
+      assertThat(second.namespace("shop").pause()).as("again").isEqualTo(2L);
       goOn.countDown();
       Await.until(() -> running(second) == 0);
       assertThat(attempts).hasValue(2);
