@@ -26,7 +26,7 @@ public final class PauseGate {
 
   /** Notes that the store has paused a scope. */
   public void paused(String scope) {
-    lastPauses.put(scope, pauses.incrementAndGet());
+    lastPauses.compute(scope, (same, last) -> pauses.incrementAndGet());
   }
 
   /** Returns whether a queue has not been paused since the claim of a consumer. */

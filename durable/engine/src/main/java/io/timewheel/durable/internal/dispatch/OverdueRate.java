@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the rate of entries that were overdue when their shard was acquired or the clock jumped,
- * to protect the systems that the handlers call. The entry that is overdue longest comes first.
+ * to protect the systems that the handlers call. Entries pass in the order in which they came.
  */
 final class OverdueRate {
   private static final long STEP_MILLIS = 20;
