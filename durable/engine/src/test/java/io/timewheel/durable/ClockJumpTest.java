@@ -519,6 +519,27 @@ class ClockJumpTest {
     assertThat(scene.fired).hasSize(2).anyMatch(text -> text.startsWith("other@"));
   }
 
+  @Test
+  @Tag("promise-44")
+  void aClockThatGoesBackAndAheadDuringABacklogDropsNoTimer() {
+    List<Runnable> stuck = new ArrayList<>();
+    ManualExecutor others = new ManualExecutor();
+    scene = withAStuckHandler(stuck, others);
+    for (int i = 0; i < 200; i++) {
+      scene.scheduler.schedule(
+          TimerSpec.of("ns", "stuck" + i).handler("stuck").after(Duration.ofMillis(i)));
+    }
+    advanceWith(others, 5_000);
+    scene.kit.skew(scene.scheduler, Duration.ofHours(1));
+    advanceWith(others, 5_000);
+    scene.kit.skew(scene.scheduler, Duration.ZERO);
+    advanceWith(others, 5_000);
+    schedule("other", 1_800_000);
+    scene.kit.skew(scene.scheduler, Duration.ofHours(1));
+    advanceWith(others, 10_000);
+    assertThat(scene.fired).singleElement().asString().startsWith("other@");
+  }
+
   private Scene withAStuckHandler(List<Runnable> stuck, ManualExecutor others) {
     return new Scene(
         builder -> {

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -224,10 +225,7 @@ public final class Shard implements ClaimHolder {
     lock.lock();
     try {
       end(key);
-      coming.startAgainLater();
-      if (overdue != null) {
-        overdue.startAgainLater();
-      }
+      forEachWindow(window -> window.plan.restartAtTick());
     } finally {
       lock.unlock();
     }
@@ -265,29 +263,13 @@ public final class Shard implements ClaimHolder {
    * soon.
    */
   public void tick() {
-    lock.lock();
-    try {
-      coming.tick();
-      if (overdue != null) {
-        overdue.tick();
-      }
-    } finally {
-      lock.unlock();
-    }
+    forEachWindow(Window::tick);
     look();
   }
 
   /** Reads the windows again from their beginnings, because timers may have been missed. */
   public void reload() {
-    lock.lock();
-    try {
-      coming.startAgain();
-      if (overdue != null) {
-        overdue.startAgain();
-      }
-    } finally {
-      lock.unlock();
-    }
+    forEachWindow(window -> window.plan.restart());
     look();
   }
 
@@ -295,15 +277,7 @@ public final class Shard implements ClaimHolder {
    * Finds timers that other sessions have added to the part that was already read, from a time on.
    */
   void sweep(long fireAt) {
-    lock.lock();
-    try {
-      coming.sweep(fireAt);
-      if (overdue != null) {
-        overdue.sweep(fireAt);
-      }
-    } finally {
-      lock.unlock();
-    }
+    forEachWindow(window -> window.plan.sweep(fireAt));
     look();
   }
 
@@ -328,11 +302,15 @@ public final class Shard implements ClaimHolder {
 
   /** Re-arms all entries by the wall clock. */
   void rearm() {
+    forEachWindow(Window::rearm);
+  }
+
+  private void forEachWindow(Consumer<Window> action) {
     lock.lock();
     try {
-      coming.rearm();
+      action.accept(coming);
       if (overdue != null) {
-        overdue.rearm();
+        action.accept(overdue);
       }
     } finally {
       lock.unlock();
@@ -349,10 +327,7 @@ public final class Shard implements ClaimHolder {
     lock.lock();
     try {
       closed = true;
-      coming.close();
-      if (overdue != null) {
-        overdue.close();
-      }
+      forEachWindow(Window::close);
     } finally {
       lock.unlock();
     }

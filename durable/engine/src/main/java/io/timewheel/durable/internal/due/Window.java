@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.due;
 
+import io.timewheel.durable.internal.due.LoadPlan.Load;
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.internal.time.EpochMillis;
-import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.TimerRecord;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <h2>No timer is missed</h2>
  *
- * {@code loaded} is a position in the due index. Every record of this part at or before it has its
- * entry here, or is being handled. It is moved ahead <em>before</em> the index is read:
+ * {@link Coverage} contains a position in the due index, {@code loaded}. Every record of this part
+ * at or before it has its entry here, or is being handled. It is moved ahead <em>before</em> the
+ * index is read:
  *
  * <pre>
  *   loader                          thread that commits a record at p
@@ -46,74 +41,32 @@ import org.jspecify.annotations.Nullable;
  * A window holds at most {@code cap} entries. If more are offered, the latest ones are dropped and
  * {@code loaded} is moved back to the last remaining one. Loading continues from there.
  *
- * <p>If handlers have a {@link HandlerQuota}, a handler that has reached its share is passed over.
- * That handler has its own, earlier {@code loaded} until the window returns for it. The window
- * reads a bounded number of pages at a time in both cases, so that other work can use the store.
+ * <p>A handler that has reached its share is passed over until the window returns for it. The
+ * window reads a bounded number of pages at a time in both cases, so that other work can use the
+ * store. {@link LoadPlan} chooses the next load.
  */
 final class Window {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final int PAGE = 1_000;
 
-  /** The largest number of pages that are read at a time while a handler is passed over. */
-  private static final int MAX_PAGES = 16;
-
-  /** No sweep is needed. */
-  private static final long NOTHING = Long.MAX_VALUE;
-
-  private static final Comparator<DueEntry> BY_POSITION =
-      Comparator.comparing(entry -> entry.due.position());
-
   private final DueContext context;
   private final Shard shard;
-  private final int cap;
   private final long spanMillis;
   private final long aheadMillis;
 
   private final ReentrantLock lock;
-  private final Map<TimerKey, DueEntry> entries = new HashMap<>();
-  private final HandlerQuota shares;
-
-  /** The bounds of the part, as due times: the first is inclusive, the second exclusive. */
-  private long beginMillis = Long.MIN_VALUE;
-
-  private long endMillis = Long.MAX_VALUE;
-  private @Nullable DuePosition loaded;
+  private final WindowEntries entries;
+  private final Coverage coverage;
+  final LoadPlan plan = new LoadPlan();
   private boolean loading;
-  private boolean fromStart = true;
-
-  /** The time from which to find timers that other sessions have added to the part already read. */
-  private long sweepFrom = NOTHING;
-
-  /**
-   * True if the last load was a sweep. The next one continues at the frontier, because sweeps may
-   * take longer than their interval.
-   */
-  private boolean swept;
-
-  /**
-   * True if a timer could not be read or put on the wheel. The next maintenance tick tries again.
-   */
-  private boolean again;
-
-  /**
-   * True if the last load re-read a passed-over handler. The next one continues at the frontier.
-   */
-  private boolean cameBack;
-
-  /**
-   * True from the time that the window was too full until it has room again, or until the next
-   * maintenance tick. Until then, a passed-over handler does not make the window read further: the
-   * window would drop the new entries again.
-   */
-  private boolean shrunk;
 
   private boolean closed;
 
   Window(DueContext context, Shard shard, int cap, int share) {
     this.context = context;
     this.shard = shard;
-    this.cap = cap;
-    shares = new HandlerQuota(share);
+    entries = new WindowEntries(context.sink(), cap, share);
+    coverage = new Coverage(entries::hasRoom);
     lock = shard.lock;
     spanMillis = context.store().traits().window().toMillis();
     aheadMillis = context.claimAheadMillis();
@@ -157,12 +110,11 @@ final class Window {
       if (e instanceof IllegalStateException) {
         // The wheel was stopped. Reported on another thread, which holds no lock of a shard.
         boolean unused = context.tasks().read(context.delays()::stopped);
-      } else if (!again) {
+      } else if (!plan.restartsAtTick()) {
         LOG.log(System.Logger.Level.WARNING, "the wheel refuses entries; each tick reads them", e);
       }
-      entry.drop();
-      remove(entry);
-      again = true;
+      entries.drop(entry);
+      plan.restartAtTick();
       return false;
     }
   }
@@ -185,7 +137,7 @@ final class Window {
         return false;
       }
       entry.begun();
-      remove(entry);
+      entries.remove(entry);
       return true;
     } finally {
       lock.unlock();
@@ -204,8 +156,7 @@ final class Window {
     try {
       DueEntry old = entries.get(record.key());
       if (old != null && record.due().isNewerThan(old.due)) {
-        old.drop();
-        remove(old);
+        entries.drop(old);
       }
     } finally {
       lock.unlock();
@@ -226,22 +177,19 @@ final class Window {
         return true;
       }
       if (old != null) {
-        old.drop();
-        remove(old);
+        entries.drop(old);
       }
-      if (!covers(due) || !hasRoom(due)) {
+      if (!coverage.covers(due.position(), context.sink().shareOf(due))
+          || !entries.makeRoom(due, coverage)) {
         return true;
       }
       entry = new DueEntry(this, shard, due);
-      entries.put(due.key(), entry);
-      shares.added(shareOf(due));
+      entries.add(entry);
       isDue = millisLeft(entry) <= 0;
       if (!isDue && !armOrDrop(entry)) {
         return false;
       }
-      if (entries.size() > cap) {
-        shrink();
-      }
+      entries.shrinkIfFull(coverage);
     } finally {
       lock.unlock();
     }
@@ -251,64 +199,6 @@ final class Window {
     return true;
   }
 
-  private boolean covers(DueTimer due) {
-    return loaded != null
-        && due.position().compareTo(loaded) <= 0
-        && due.fireAt() >= beginMillis
-        && due.fireAt() < endMillis
-        && !shares.isPassedOver(shareOf(due), due.position());
-  }
-
-  private String shareOf(DueTimer due) {
-    return context.sink().shareOf(due);
-  }
-
-  private void remove(DueEntry entry) {
-    if (entries.remove(entry.due.key(), entry)) {
-      shares.removed(shareOf(entry.due));
-      shrunk &= entries.size() > roomBelow();
-    }
-  }
-
-  /**
-   * Makes room for an entry of a handler that has reached its share, or passes the handler over.
-   */
-  private boolean hasRoom(DueTimer due) {
-    String handler = shareOf(due);
-    if (!shares.isFull(handler)) {
-      return true;
-    }
-    List<DueEntry> mine = new ArrayList<>();
-    for (DueEntry entry : entries.values()) {
-      if (shareOf(entry.due).equals(handler)) {
-        mine.add(entry);
-      }
-    }
-    mine.sort(BY_POSITION);
-    DueEntry farthest = mine.get(mine.size() - 1);
-    boolean nearer = due.position().compareTo(farthest.due.position()) < 0;
-    if (nearer) {
-      farthest.drop();
-      remove(farthest);
-      mine.remove(farthest);
-    }
-    DuePosition last = mine.isEmpty() ? due.position() : mine.get(mine.size() - 1).due.position();
-    shares.passOver(handler, nearer && last.compareTo(due.position()) < 0 ? due.position() : last);
-    return nearer;
-  }
-
-  private void shrink() {
-    List<DueEntry> byTime = new ArrayList<>(entries.values());
-    byTime.sort(BY_POSITION);
-    int kept = Math.max(1, cap / 2);
-    for (DueEntry far : byTime.subList(kept, byTime.size())) {
-      far.drop();
-      remove(far);
-    }
-    loaded = byTime.get(kept - 1).due.position();
-    shrunk = true;
-  }
-
   // The part, under the lock of the shard
 
   /**
@@ -316,38 +206,24 @@ final class Window {
    * from a window that has ended.
    */
   void beginAt(long millis) {
-    beginMillis = millis;
+    coverage.beginAt(millis);
     dropOthers();
-    if (loaded != null && loaded.fireAt() <= millis) {
-      loaded = null;
-    }
-    fromStart = true;
+    plan.restart();
   }
 
   /** Moves the end of the part: passes later entries to another window. */
   void endAt(long millis) {
-    endMillis = millis;
+    coverage.endAt(millis);
     dropOthers();
   }
 
   private void dropOthers() {
-    for (DueEntry entry : List.copyOf(entries.values())) {
-      if (entry.due.fireAt() < beginMillis || entry.due.fireAt() >= endMillis) {
-        entry.drop();
-        remove(entry);
-      }
-    }
+    entries.dropIf(entry -> !coverage.contains(entry.due.fireAt()));
   }
 
   /** Returns whether all timers of the part were read and have been handled. */
   boolean isExhausted() {
-    return entries.isEmpty()
-        && !shares.anyPassedOver()
-        && !loading
-        && !fromStart
-        && !again
-        && loaded != null
-        && loaded.fireAt() >= endMillis;
+    return entries.size() == 0 && !loading && !plan.restarts() && coverage.isComplete();
   }
 
   /**
@@ -356,33 +232,12 @@ final class Window {
    * nothing, and with a stopped clock the window would read forever.
    */
   boolean isStuckBefore(long nowMillis) {
-    return !loading
-        && loaded != null
-        && loaded.fireAt() < nowMillis
-        && entries.size() > roomBelow();
+    return !loading && coverage.endsBefore(nowMillis) && entries.isFilled();
   }
 
   /** Returns whether timers that are due at a time have been read. */
   boolean reaches(long fireAt) {
-    return loaded != null && fireAt <= loaded.fireAt();
-  }
-
-  /** Makes the next load start at the beginning. */
-  void startAgain() {
-    fromStart = true;
-  }
-
-  /**
-   * Makes the next load a sweep, which finds timers that other sessions have added, from a due time
-   * on.
-   */
-  void sweep(long fireAt) {
-    sweepFrom = Math.min(sweepFrom, fireAt);
-  }
-
-  /** Makes the first load after the next maintenance tick start at the beginning. */
-  void startAgainLater() {
-    again = true;
+    return coverage.reaches(fireAt);
   }
 
   /**
@@ -390,29 +245,29 @@ final class Window {
    * Lets a window that was too full read on once, for handlers that are not stalled.
    */
   void tick() {
-    fromStart |= again;
-    again = false;
-    shrunk = false;
+    plan.tick();
+    entries.tick();
   }
 
   // Loading
 
-  private int roomBelow() {
-    return cap / 4;
+  private @Nullable Load nextLoad() {
+    return closed ? null : plan.next(coverage.canCatchUp(), isMoreWanted());
   }
 
-  /**
-   * Starts a load if the window has enough room, or if a sweep, a restart or a passed-over handler
-   * requires it.
-   */
+  /** Returns whether timers remain to be read and the window has room for them. */
+  private boolean isMoreWanted() {
+    boolean room = !entries.isFilled() || (coverage.hasPassedOver() && entries.hasRoomForOthers());
+    return room
+        && coverage.isShortOf(EpochMillis.saturatedAdd(context.nowMillis(), spanMillis / 2));
+  }
+
+  /** Starts a load if one is needed. */
   void loadIfRoom() {
     boolean start;
     lock.lock();
     try {
-      start =
-          !closed
-              && !loading
-              && (fromStart || sweepFrom != NOTHING || isMoreWanted() || shares.anyToCatchUp());
+      start = !loading && nextLoad() != null;
       loading |= start;
     } finally {
       lock.unlock();
@@ -420,19 +275,6 @@ final class Window {
     if (start && !context.tasks().read(this::load)) {
       loadingEnded(false); // closed
     }
-  }
-
-  /** Returns whether timers remain to be read and the window has room for them. */
-  private boolean isMoreWanted() {
-    boolean reached =
-        loaded != null
-            && (loaded.fireAt() >= endMillis
-                || EpochMillis.saturatedSubtract(loaded.fireAt(), context.nowMillis())
-                    > spanMillis / 2);
-    boolean room =
-        entries.size() <= roomBelow()
-            || (!shrunk && shares.anyPassedOver() && entries.size() < cap);
-    return !reached && room;
   }
 
   private void load() {
@@ -448,64 +290,13 @@ final class Window {
     loadingEnded(complete);
   }
 
-  /**
-   * Reads the next pages. Returns false if the wheel refuses further entries or the window is
-   * closed.
-   */
-  private boolean readNext() {
-    DuePosition after;
-    long until;
-    Set<String> cameBackFor = new HashSet<>();
-    lock.lock();
-    try {
-      if (closed) {
-        return false;
-      }
-      boolean otherIsNext = swept && (isMoreWanted() || shares.anyToCatchUp());
-      boolean toSweep = sweepFrom != NOTHING && !fromStart && loaded != null && !otherIsNext;
-      long from = sweepFrom;
-      if (toSweep || fromStart || loaded == null) { // this load includes the sweep
-        sweepFrom = NOTHING;
-      }
-      swept = toSweep;
-      cameBack = !fromStart && !toSweep && shares.anyToCatchUp() && !(cameBack && isMoreWanted());
-      if (toSweep) {
-        after = endOf(Math.max(beginMillis, from));
-        until = Math.min(readUntil(), Sweeps.end(context));
-      } else if (cameBack && loaded != null) {
-        after = shares.catchUp(cameBackFor);
-        until = readUntil();
-      } else {
-        after = fromStart || loaded == null ? beginning() : loaded;
-        fromStart = false;
-        until =
-            Math.min(
-                endMillis,
-                Math.max(
-                    EpochMillis.saturatedAdd(context.nowMillis(), spanMillis),
-                    loaded == null ? Long.MIN_VALUE : loaded.fireAt()));
-        loaded = endOf(until);
-      }
-    } finally {
-      lock.unlock();
-    }
-    return readPages(after, until, cameBackFor);
-  }
-
-  /** Returns the end of the loaded part, for a load that does not continue from there. */
-  private long readUntil() {
-    return loaded == null ? Long.MIN_VALUE : EpochMillis.saturatedAdd(loaded.fireAt(), 1);
-  }
-
-  private @Nullable DuePosition beginning() {
-    return beginMillis == Long.MIN_VALUE ? null : endOf(beginMillis);
-  }
-
   private void loadingEnded(boolean complete) {
     lock.lock();
     try {
       loading = false;
-      again |= !complete;
+      if (!complete) {
+        plan.restartAtTick();
+      }
     } finally {
       lock.unlock();
     }
@@ -514,14 +305,43 @@ final class Window {
     }
   }
 
+  /**
+   * Reads the next pages. Returns false if the wheel refuses further entries or the window is
+   * closed.
+   */
+  private boolean readNext() {
+    Load load;
+    Coverage.Section section;
+    lock.lock();
+    try {
+      load = nextLoad();
+      if (load == null) {
+        return !closed;
+      }
+      long sweepFrom = plan.begin(load);
+      section =
+          switch (load) {
+            case SWEEP -> coverage.beginSweep(sweepFrom, Sweeps.end(context));
+            case CATCH_UP -> coverage.beginCatchUp();
+            case RESTART, FRONTIER ->
+                coverage.begin(
+                    load == Load.RESTART,
+                    EpochMillis.saturatedAdd(context.nowMillis(), spanMillis));
+          };
+    } finally {
+      lock.unlock();
+    }
+    return readPages(load, section);
+  }
+
   /** Reads pages. Returns false if the wheel refuses further entries. */
-  private boolean readPages(@Nullable DuePosition from, long until, Set<String> cameBackFor) {
-    DuePosition after = from;
+  private boolean readPages(Load load, Coverage.Section section) {
+    DuePosition after = section.after();
     boolean more = true;
     for (int pages = 1; more; pages++) {
-      List<DueTimer> page = context.store().due(shard.number, until, after, PAGE);
+      List<DueTimer> page = context.store().due(shard.number, section.until(), after, PAGE);
       context.health().reading.answered();
-      if (swept) {
+      if (load == Load.SWEEP) {
         shard.found(page.size());
       }
       for (DueTimer due : page) {
@@ -532,54 +352,32 @@ final class Window {
       more = page.size() == PAGE;
       if (more) {
         after = page.get(PAGE - 1).position();
-        more = isWorthwhile(after, pages, cameBackFor);
+        more = continues(section, after, pages);
       }
     }
     return true;
   }
 
-  /**
-   * Returns whether to continue to read at once; otherwise a later load continues from the
-   * position.
-   */
-  private boolean isWorthwhile(DuePosition position, int pages, Set<String> cameBackFor) {
+  private boolean continues(Coverage.Section section, DuePosition position, int pages) {
     lock.lock();
     try {
-      boolean more = !closed && loaded != null && position.compareTo(loaded) < 0;
-      if (!cameBackFor.isEmpty()) {
-        more &= !shares.arePassedOver(cameBackFor, position);
-      }
-      if (more && pages >= MAX_PAGES && shares.anyPassedOver()) {
-        if (cameBackFor.isEmpty()) {
-          loaded = position;
-        } else {
-          shares.passOver(cameBackFor, position);
-        }
-        more = false;
-      }
-      return more;
+      return !closed && coverage.continues(section, position, pages);
     } finally {
       lock.unlock();
     }
-  }
-
-  /** Returns the position after all entries before a time. */
-  private static DuePosition endOf(long until) {
-    return new DuePosition(until, new TimerKey("", ""));
   }
 
   // Time and close, under the lock of the shard
 
   /** Re-arms every entry by the wall clock. */
   void rearm() {
-    for (DueEntry entry : entries.values()) {
+    for (DueEntry entry : entries.all()) {
       entry.rearm(Math.max(0, millisLeft(entry)));
     }
   }
 
   void close() {
     closed = true;
-    entries.values().forEach(DueEntry::drop);
     entries.clear();
   }
 
