@@ -136,19 +136,16 @@ public final class HandlerQueue {
 
   /** Claims as many entries as there are free slots. Never blocks. */
   void claimMore() {
-    for (DueEntry entry = next(); entry != null; entry = next()) {
-      boolean begun = false;
+    while (acquire()) {
+      DueEntry entry = null;
       try {
-        begun = entry.begin();
-      } catch (RuntimeException | Error e) {
-        offer(entry);
-        throw e;
+        entry = waiting.take();
       } finally {
-        if (!begun) {
+        if (entry == null) {
           release();
         }
       }
-      if (begun) {
+      if (entry != null) {
         claim(entry);
       }
     }
@@ -158,21 +155,15 @@ public final class HandlerQueue {
     }
   }
 
-  private synchronized @Nullable DueEntry next() {
+  private synchronized boolean acquire() {
     filling &= claims < 2L * config.limit();
     filling |= claims <= config.limit() + config.limit() / 2;
-    if (closed || !filling || waiting.isEmpty()) {
-      return null;
+    if (closed || !filling || waiting.isEmpty() || (granted == 0 && !slots.acquire())) {
+      return false;
     }
-    if (granted == 0) {
-      granted += slots.acquire() ? 1 : 0;
-    }
-    DueEntry entry = granted == 0 ? null : waiting.poll();
-    if (entry != null) {
-      claims++;
-      granted--;
-    }
-    return entry;
+    granted -= granted > 0 ? 1 : 0;
+    claims++;
+    return true;
   }
 
   /** Frees a slot. */

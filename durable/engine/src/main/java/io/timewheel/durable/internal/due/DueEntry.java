@@ -43,8 +43,8 @@ public final class DueEntry implements TimerTask {
   }
 
   /** Removes the entry from its window to handle it. Returns false if it must not be handled. */
-  public boolean begin() {
-    return window.begin(this);
+  boolean take() {
+    return window.take(this);
   }
 
   /** Returns whether a record is the one from which this entry was created. */
@@ -77,8 +77,8 @@ public final class DueEntry implements TimerTask {
     }
   }
 
-  /** Marks the entry as handled, so that it no longer belongs to the window. */
-  void begun() {
+  /** Marks the entry as handed over, so that it no longer belongs to the window. */
+  void taken() {
     dropped = true;
   }
 

@@ -5,9 +5,10 @@ import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The due entries that wait for their turn. A window that drops an entry does not remove it here.
- * So that dropped entries do not pile up behind a stalled handler, they are removed whenever the
- * queue has doubled. Guarded by its user.
+ * The due entries that wait for their turn. They stay in their windows, whose limits therefore
+ * include them, until {@link #take} hands one over for good. A window that drops an entry does not
+ * remove it here. So that dropped entries do not pile up behind a stalled handler, they are removed
+ * whenever the queue has doubled. Thread-safe.
  */
 public final class DueQueue {
   private static final int SWEEP_FROM = 1_024;
@@ -15,41 +16,60 @@ public final class DueQueue {
   private final ArrayDeque<DueEntry> entries = new ArrayDeque<>();
   private int sweepAt = SWEEP_FROM;
 
-  public void add(DueEntry entry) {
+  public synchronized void add(DueEntry entry) {
     entries.add(entry);
     if (entries.size() >= sweepAt) {
       sweep();
     }
   }
 
-  public void addFirst(DueEntry entry) {
+  /** Puts back an entry that was polled. */
+  public synchronized void addFirst(DueEntry entry) {
     entries.addFirst(entry);
   }
 
-  public void sweep() {
+  public synchronized void sweep() {
     entries.removeIf(DueEntry::isDropped);
     sweepAt = Math.max(SWEEP_FROM, 2 * entries.size());
   }
 
-  /** Returns the next entry that its window has not dropped; null if there is none. */
-  @Nullable
-  public DueEntry poll() {
-    DueEntry entry = entries.poll();
-    while (entry != null && entry.isDropped()) {
-      entry = entries.poll();
-    }
-    return entry;
+  /** Returns the next entry, which stays in its window; null if there is none. */
+  public synchronized @Nullable DueEntry poll() {
+    return isEmpty() ? null : entries.poll();
   }
 
-  public void clear() {
+  /**
+   * Removes the next entry from its window and hands it over. Called without a lock, because it
+   * takes the lock of a shard.
+   *
+   * @return null if there is none
+   */
+  public @Nullable DueEntry take() {
+    for (DueEntry entry = poll(); entry != null; entry = poll()) {
+      try {
+        if (entry.take()) {
+          return entry;
+        }
+      } catch (RuntimeException | Error e) {
+        addFirst(entry);
+        throw e;
+      }
+    }
+    return null;
+  }
+
+  public synchronized void clear() {
     entries.clear();
   }
 
-  public boolean isEmpty() {
+  public synchronized boolean isEmpty() {
+    while (!entries.isEmpty() && entries.element().isDropped()) {
+      entries.remove();
+    }
     return entries.isEmpty();
   }
 
-  public int size() {
+  public synchronized int size() {
     return entries.size();
   }
 }

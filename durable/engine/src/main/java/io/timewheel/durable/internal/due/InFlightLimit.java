@@ -2,7 +2,6 @@
 package io.timewheel.durable.internal.due;
 
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Limits the number of entries that are handled at a time. The others wait and stay in their
@@ -29,9 +28,7 @@ public final class InFlightLimit {
   }
 
   public void enter(DueEntry entry) {
-    synchronized (this) {
-      waiting.add(entry);
-    }
+    waiting.add(entry);
     admit();
   }
 
@@ -60,31 +57,26 @@ public final class InFlightLimit {
   }
 
   private void admitAll() {
-    for (DueEntry entry = next(); entry != null; entry = next()) {
-      boolean begun;
+    while (reserve()) {
+      DueEntry entry = null;
       try {
-        begun = entry.begin();
-      } catch (RuntimeException | Error e) {
-        synchronized (this) {
-          inside--;
-          waiting.addFirst(entry);
+        entry = waiting.take();
+      } finally {
+        if (entry == null) {
+          synchronized (this) {
+            inside--;
+          }
         }
-        throw e;
       }
-      if (begun) {
+      if (entry != null) {
         handling.accept(entry);
-      } else {
-        synchronized (this) {
-          inside--;
-        }
       }
     }
   }
 
-  private synchronized @Nullable DueEntry next() {
-    DueEntry entry = inside < LIMIT ? waiting.poll() : null;
-    inside += entry == null ? 0 : 1;
-    admitting = entry != null;
-    return entry;
+  private synchronized boolean reserve() {
+    admitting = inside < LIMIT && !waiting.isEmpty();
+    inside += admitting ? 1 : 0;
+    return admitting;
   }
 }

@@ -174,9 +174,9 @@ public final class Shard implements ClaimHolder {
   }
 
   /**
-   * Ends the handling that {@link DueEntry#begin} began, with the outcome of its change. The
-   * outcome is null if the store rejected the change; the next maintenance pass then reads the
-   * record again.
+   * Ends the handling that {@link DueQueue#take} began, with the outcome of its change. The outcome
+   * is null if the store rejected the change; the next maintenance pass then reads the record
+   * again.
    */
   @Override
   public void answered(TimerKey key, @Nullable Outcome outcome) {
@@ -187,7 +187,7 @@ public final class Shard implements ClaimHolder {
   }
 
   /**
-   * Ends the handling that {@link DueEntry#begin} began, with the present record, if there is one.
+   * Ends the handling that {@link DueQueue#take} began, with the present record, if there is one.
    */
   public void ended(TimerKey key, @Nullable TimerRecord record) {
     lock.lock();

@@ -123,7 +123,7 @@ final class Window {
    * Removes an entry to handle it. Returns false if it was dropped, or if the clock was set back
    * since it became due. In the second case it is armed again.
    */
-  boolean begin(DueEntry entry) {
+  boolean take(DueEntry entry) {
     lock.lock();
     try {
       if (entry.isDropped() || closed) {
@@ -136,7 +136,7 @@ final class Window {
       if (!shard.begin(entry.due)) {
         return false;
       }
-      entry.begun();
+      entry.taken();
       entries.remove(entry);
       return true;
     } finally {
