@@ -3,30 +3,22 @@ package io.timewheel.durable.internal.attempt;
 
 import io.timewheel.durable.internal.commit.Committer;
 import io.timewheel.durable.internal.commit.Delays;
-import io.timewheel.durable.internal.due.MissedRule;
 import io.timewheel.durable.internal.health.Health;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.internal.time.MissedRunPolicy;
 import io.timewheel.durable.spi.TimerStore;
-import java.util.function.Consumer;
 
-/**
- * The parts of the engine that all classes need to claim, run and end attempts.
- *
- * @param onFreed receives the name of a handler that has a free slot again
- */
+/** The parts of the engine that all classes need to claim, run and end attempts. */
 public record AttemptContext(
     TimerStore store,
     EngineClock clock,
     Delays delays,
     Health health,
     Committer committer,
-    MissedRule missed,
     MissedRunPolicy policy,
     RetryRule retries,
     AttemptEndRecorder ends,
-    PauseGate pauseGate,
-    Consumer<String> onFreed) {
+    PauseGate pauseGate) {
 
   public long nowMillis() {
     return clock.nowMillis();

@@ -41,7 +41,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
   private static final long DROPPED_MILLIS = 60_000;
 
   private final AttemptContext context;
-  private final HandlerQueue queue;
+  private final HandlerAttempts attempts;
   private final HandlerQueue.Config config;
   private final ClaimHolder holder;
   private final TimerRecord record;
@@ -63,13 +63,13 @@ public final class AttemptRun implements AttemptTask, Runnable {
 
   AttemptRun(
       AttemptContext context,
-      HandlerQueue queue,
+      HandlerAttempts attempts,
       HandlerQueue.Config config,
       ClaimHolder holder,
       TimerRecord record,
       long pausesBeforeClaim) {
     this.context = context;
-    this.queue = queue;
+    this.attempts = attempts;
     this.config = config;
     this.holder = holder;
     this.record = record;
@@ -151,7 +151,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
     if (!take()) {
       return;
     }
-    if (!queue.begins(this)) {
+    if (!attempts.begins(this)) {
       giveBackUnbegun();
     } else if (config.handler() instanceof AsyncHandler handler) {
       try {
@@ -254,7 +254,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
     AttemptFiring firing = began();
     Object event = Events.attemptBegins();
     PendingStage stage =
-        new PendingStage(queue::execute, error -> end(() -> ended(firing, event, error)));
+        new PendingStage(attempts::execute, error -> end(() -> ended(firing, event, error)));
     pending = stage;
     CompletionStage<?> started = null;
     Throwable error = null;
@@ -292,7 +292,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
     try {
       record(recording);
     } finally {
-      queue.ended(this); // last: an idle queue has passed all outcomes to the committer
+      attempts.ended(this); // last: an idle queue has passed all outcomes to the committer
     }
   }
 

@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  * share one thread, because a thread for each costs more than its share of the transaction.
  */
 final class FinishingCall implements AttemptTask, Runnable {
-  private final HandlerQueue queue;
+  private final HandlerAttempts attempts;
   private final FinishingHandler handler;
   private final List<AttemptRun> runs;
   private boolean taken;
 
-  FinishingCall(HandlerQueue queue, FinishingHandler handler, List<AttemptRun> runs) {
-    this.queue = queue;
+  FinishingCall(HandlerAttempts attempts, FinishingHandler handler, List<AttemptRun> runs) {
+    this.attempts = attempts;
     this.handler = handler;
     this.runs = runs;
   }
@@ -52,22 +52,22 @@ final class FinishingCall implements AttemptTask, Runnable {
     try {
       call(begun);
     } finally {
-      queue.callEnded(begun); // last: an idle queue has passed all outcomes to the committer
+      attempts.callEnded(begun); // last: an idle queue has passed all outcomes to the committer
     }
   }
 
   private void call(List<AttemptRun> begun) {
-    List<FinishingRun> attempts = new ArrayList<>(runs.size());
+    List<FinishingRun> started = new ArrayList<>(runs.size());
     for (AttemptRun run : runs) {
-      if (queue.begins(run)) {
+      if (attempts.begins(run)) {
         begun.add(run);
-        isolated(run, () -> attempts.add(new FinishingRun(run)));
+        isolated(run, () -> started.add(new FinishingRun(run)));
       } else {
         isolated(run, run::giveBackUnbegun);
       }
     }
-    Throwable failure = handle(attempts);
-    for (FinishingRun attempt : attempts) {
+    Throwable failure = handle(started);
+    for (FinishingRun attempt : started) {
       isolated(attempt.run(), () -> attempt.end(failure));
     }
   }
@@ -84,9 +84,9 @@ final class FinishingCall implements AttemptTask, Runnable {
     }
   }
 
-  private @Nullable Throwable handle(List<FinishingRun> attempts) {
+  private @Nullable Throwable handle(List<FinishingRun> started) {
     try {
-      List<FinishingRun> open = attempts.stream().filter(each -> !each.hasEnded()).toList();
+      List<FinishingRun> open = started.stream().filter(each -> !each.hasEnded()).toList();
       if (!open.isEmpty()) {
         handler.handle(open);
       }

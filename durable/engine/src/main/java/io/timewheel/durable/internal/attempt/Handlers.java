@@ -18,7 +18,7 @@ public final class Handlers {
 
   private final Map<String, HandlerQueue.Config> handlers;
   private final Map<String, PrefixHandlers.Config> prefixes;
-  private final HandlerQueue.Factory factory;
+  private final HandlerQueue.Parts parts;
   private volatile @Nullable HandlerNames names;
   private volatile Map<String, HandlerQueue> named = Map.of();
   private volatile List<PrefixHandlers> families = List.of();
@@ -26,10 +26,10 @@ public final class Handlers {
   public Handlers(
       Map<String, HandlerQueue.Config> handlers,
       Map<String, PrefixHandlers.Config> prefixes,
-      HandlerQueue.Factory factory) {
+      HandlerQueue.Parts parts) {
     this.handlers = handlers;
     this.prefixes = prefixes;
-    this.factory = factory;
+    this.parts = parts;
   }
 
   /** Returns the names and prefixes of all handlers that have been added. */
@@ -43,10 +43,9 @@ public final class Handlers {
     names = new HandlerNames(handlers.keySet(), prefixes.keySet());
     Map<String, HandlerQueue> made = new HashMap<>();
     handlers.forEach(
-        (name, config) -> made.put(name, factory.create(config, HandlerQueue.Slots.OWN, () -> {})));
+        (name, config) -> made.put(name, new HandlerQueue(parts, config, null, () -> {})));
     named = Map.copyOf(made);
-    families =
-        prefixes.values().stream().map(config -> new PrefixHandlers(config, factory)).toList();
+    families = prefixes.values().stream().map(config -> new PrefixHandlers(config, parts)).toList();
   }
 
   public boolean knows(String handler) {
@@ -117,7 +116,7 @@ public final class Handlers {
 
   /** Returns whether the given thread is running a handler. */
   public boolean isRunBy(Thread thread) {
-    return all().stream().anyMatch(queue -> queue.isRunBy(thread));
+    return all().stream().anyMatch(queue -> queue.attempts().isRunBy(thread));
   }
 
   public boolean isIdle() {
@@ -126,7 +125,7 @@ public final class Handlers {
 
   /** Interrupts the running attempts after the shutdown timeout. */
   public void interrupt() {
-    all().forEach(HandlerQueue::interrupt);
+    all().forEach(queue -> queue.attempts().interrupt());
   }
 
   /** Returns all present queues. */
@@ -155,6 +154,6 @@ public final class Handlers {
   }
 
   public int running() {
-    return all().stream().mapToInt(HandlerQueue::running).sum();
+    return all().stream().mapToInt(queue -> queue.attempts().running()).sum();
   }
 }

@@ -10,12 +10,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The queues of all handlers whose names begin with a prefix. A name has a queue while it has due
- * timers or attempts. All queues share {@link SharedSlots}.
+ * timers or attempts. All queues share the slots of the prefix.
  */
 public final class PrefixHandlers {
   private final HandlerQueue.Config config;
-  private final HandlerQueue.Factory factory;
-  private final SharedSlots slots;
+  private final HandlerQueue.Parts parts;
+  private final SlotBudget.Shared slots;
   private final Map<String, HandlerQueue> queues = new HashMap<>();
   private boolean closed;
 
@@ -27,10 +27,10 @@ public final class PrefixHandlers {
    */
   public record Config(HandlerQueue.Config each, HandlerSlots slots) {}
 
-  PrefixHandlers(Config config, HandlerQueue.Factory factory) {
+  PrefixHandlers(Config config, HandlerQueue.Parts parts) {
     this.config = config.each();
-    this.factory = factory;
-    slots = new SharedSlots(config.slots(), this::granted);
+    this.parts = parts;
+    slots = new SlotBudget.Shared(config.slots(), this::slotReleased);
   }
 
   String prefix() {
@@ -69,35 +69,18 @@ public final class PrefixHandlers {
 
   private HandlerQueue made(String name) {
     return queues.computeIfAbsent(
-        name,
-        absent ->
-            factory.create(
-                config.withName(name),
-                new HandlerQueue.Slots() {
-                  @Override
-                  public boolean acquire() {
-                    return slots.acquire(name);
-                  }
-
-                  @Override
-                  public void release(int count) {
-                    slots.release(name, count);
-                  }
-                },
-                () -> unused(name)));
+        name, absent -> new HandlerQueue(parts, config.withName(name), slots, () -> unused(name)));
   }
 
-  /** Passes a slot to a name that was refused a slot before. */
-  private void granted(String name) {
+  private void slotReleased(String name) {
     HandlerQueue queue;
     synchronized (this) {
       if (closed) {
         return;
       }
       queue = made(name);
-      queue.grant();
     }
-    queue.useGranted();
+    queue.useFreeSlots();
   }
 
   private synchronized void unused(String name) {
@@ -108,11 +91,8 @@ public final class PrefixHandlers {
   }
 
   /** Creates no further queues. */
-  void close() {
-    synchronized (this) {
-      closed = true;
-    }
-    slots.close();
+  synchronized void close() {
+    closed = true;
   }
 
   synchronized @Nullable HandlerQueue queue(String name) {

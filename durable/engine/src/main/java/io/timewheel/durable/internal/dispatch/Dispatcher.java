@@ -8,6 +8,7 @@ import io.timewheel.durable.internal.attempt.KnownHandlers;
 import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.due.DueEntry;
 import io.timewheel.durable.internal.due.DueSink;
+import io.timewheel.durable.internal.due.MissedRule;
 import io.timewheel.durable.internal.due.Shard;
 import io.timewheel.durable.internal.queue.ReadyTimers;
 import io.timewheel.durable.model.TimerState;
@@ -28,6 +29,7 @@ public final class Dispatcher implements DueSink {
 
   public Dispatcher(
       AttemptContext context,
+      MissedRule missed,
       Handlers handlers,
       KnownHandlers known,
       StoreTasks tasks,
@@ -36,7 +38,7 @@ public final class Dispatcher implements DueSink {
     this.known = known;
     this.tasks = tasks;
     ends = context.ends();
-    ready = new ReadyTimers(context, tasks);
+    ready = new ReadyTimers(context, missed, tasks);
     unknownHandlers = new UnknownHandlers(context.committer(), context.clock(), context.health());
     overdueRate = new OverdueRate(context.delays(), overduePerSecond, this::dispatch);
   }

@@ -53,15 +53,19 @@ public final class DueEntry implements TimerTask {
   }
 
   /** Returns the change that claims its attempt. */
-  public Change.Begin claim(long scheduledAt, long nowMillis) {
+  public Change.Begin claim(ClaimToken token, long scheduledAt, long nowMillis) {
     return new Change.Begin(
-        due.key(),
-        due.version(),
-        due.revision(),
-        shard.epoch,
-        new ClaimToken(shard.epoch, TOKENS.incrementAndGet()),
-        scheduledAt,
-        nowMillis);
+        due.key(), due.version(), due.revision(), shard.epoch, token, scheduledAt, nowMillis);
+  }
+
+  /** Returns the change that skips its run. */
+  public Change.Skip skip(long nextMillis, long nowMillis) {
+    return new Change.Skip(
+        due.key(), due.version(), due.revision(), shard.epoch, nextMillis, nowMillis);
+  }
+
+  public ClaimToken newToken() {
+    return new ClaimToken(shard.epoch, TOKENS.incrementAndGet());
   }
 
   // Called by its window, under the lock of the shard

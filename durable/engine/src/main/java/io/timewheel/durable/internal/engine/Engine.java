@@ -95,21 +95,20 @@ public final class Engine {
             delays,
             health,
             committer,
-            new MissedRule(store, tasks, clock, health, policy, committer),
             policy,
             new RetryRule(clock, settings.random()),
             ends,
-            new PauseGate(),
-            router::freed);
+            new PauseGate());
+    MissedRule missed = new MissedRule(store, tasks, clock, health, policy);
     handlerExecutor = new OtherThreads("handlerExecutor", executors.handlers());
     handlers =
         new Handlers(
             settings.handlers(),
             settings.families(),
-            (config, slots, onUnused) ->
-                new HandlerQueue(attempts, config, handlerExecutor, slots, onUnused));
+            new HandlerQueue.Parts(attempts, missed, handlerExecutor, router::freed));
     known = new KnownHandlers(handlers);
-    dispatcher = new Dispatcher(attempts, handlers, known, tasks, settings.overduePerSecond());
+    dispatcher =
+        new Dispatcher(attempts, missed, handlers, known, tasks, settings.overduePerSecond());
     DueContext due =
         new DueContext(store, clock, delays, tasks, health, dispatcher, this::lookAtClock);
     shards = new OwnedShards(due, settings.maxWindow());

@@ -5,6 +5,7 @@ import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.due.DueEntry;
 import io.timewheel.durable.internal.due.InFlightLimit;
+import io.timewheel.durable.internal.due.MissedRule;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Outcome;
@@ -16,11 +17,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ReadyTimers {
   private final AttemptContext context;
+  private final MissedRule missed;
   private final ExpiredClaimLeases expired;
   private final InFlightLimit inFlight = new InFlightLimit(this::handle);
 
-  public ReadyTimers(AttemptContext context, StoreTasks tasks) {
+  public ReadyTimers(AttemptContext context, MissedRule missed, StoreTasks tasks) {
     this.context = context;
+    this.missed = missed;
     expired = new ExpiredClaimLeases(context, tasks, inFlight::leave);
   }
 
@@ -31,35 +34,41 @@ public final class ReadyTimers {
   private void handle(DueEntry entry) {
     if (entry.due.state() == TimerState.RUNNING && entry.due.queue()) {
       expired.end(entry);
-    } else {
-      context
-          .missed()
-          .decide(
-              entry,
-              (scheduledAt, dropped) -> makeReady(entry, scheduledAt, dropped),
-              inFlight::leave);
+      return;
     }
+    missed.decide(
+        entry,
+        run -> {
+          if (run == null) {
+            inFlight.leave();
+          } else if (run.skips()) {
+            Change skip = entry.skip(run.atMillis(), context.nowMillis());
+            context.committer().submitOwn(skip, outcome -> answered(entry, run, outcome));
+          } else {
+            context
+                .committer()
+                .submitBulk(readied(entry, run), outcome -> answered(entry, run, outcome));
+          }
+        });
   }
 
-  private void makeReady(DueEntry entry, long scheduledAt, long dropped) {
-    Change.MakeReady change =
-        new Change.MakeReady(
-            entry.due.key(),
-            entry.due.version(),
-            entry.due.revision(),
-            entry.shard().epoch,
-            scheduledAt,
-            context.nowMillis());
-    context.committer().submitBulk(change, outcome -> madeReady(entry, dropped, outcome));
+  private Change readied(DueEntry entry, MissedRule.Run run) {
+    return new Change.MakeReady(
+        entry.due.key(),
+        entry.due.version(),
+        entry.due.revision(),
+        entry.shard().epoch,
+        run.atMillis(),
+        context.nowMillis());
   }
 
-  private void madeReady(DueEntry entry, long dropped, @Nullable Outcome outcome) {
+  private void answered(DueEntry entry, MissedRule.Run run, @Nullable Outcome outcome) {
     try {
       if (outcome != null && outcome.answer() == Outcome.Answer.APPLIED) {
         if (entry.due.state() == TimerState.RUNNING) {
           context.health().counters.lost.increment();
         }
-        context.health().dropped(entry.due.key(), dropped);
+        context.health().dropped(entry.due.key(), run.dropped());
       }
       entry.shard().answered(entry.due.key(), outcome);
     } finally {

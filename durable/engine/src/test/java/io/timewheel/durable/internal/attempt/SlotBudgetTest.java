@@ -9,15 +9,15 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Verifies that no exception ends the offers of released slots. */
-class SharedSlotsTest {
+class SlotBudgetTest {
   private final HandlerSlots one = HandlerSlots.atMost(1);
 
   /** The name for which the slots throw. */
   private String failing = "";
 
   private final List<String> granted = new ArrayList<>();
-  private final SharedSlots slots =
-      new SharedSlots(
+  private final SlotBudget.Shared slots =
+      new SlotBudget.Shared(
           new HandlerSlots() {
             @Override
             public boolean acquire(String handler) {
@@ -32,10 +32,12 @@ class SharedSlotsTest {
               one.release(handler);
             }
           },
-          this::grant);
+          this::offer);
 
-  private void grant(String name) {
-    granted.add(name);
+  private void offer(String name) {
+    if (slots.acquire(name)) {
+      granted.add(name);
+    }
     if (name.equals("throws")) {
       throw new StackOverflowError("on purpose");
     }
