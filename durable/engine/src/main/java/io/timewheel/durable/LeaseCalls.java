@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.attempt.AttemptEnd;
+import io.timewheel.durable.internal.attempt.OpenClaim;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.internal.queue.ConsumerEnds;
 import io.timewheel.durable.internal.time.EpochMillis;
@@ -151,10 +152,11 @@ final class LeaseCalls {
     }
     Claim claim = record == null ? null : record.claim();
     if (record != null && claim != null && claim.token().equals(asked.token)) {
+      OpenClaim open = OpenClaim.ofConsumer(record, claim);
       AttemptEnd end =
           asked.kind == LeaseChange.Kind.ACK
-              ? ConsumerEnds.succeeded(attempts, record, claim)
-              : ConsumerEnds.failed(attempts, record, claim, asked.error, asked.time);
+              ? attempts.rule().succeeded(open)
+              : attempts.rule().failed(open, asked.error, asked.time);
       return new Step(end.change().with(asked.request), end, LeaseResult.NOT_FOUND);
     }
     if (asked.kind == LeaseChange.Kind.ACK) {

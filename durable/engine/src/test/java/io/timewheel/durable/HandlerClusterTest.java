@@ -439,12 +439,12 @@ class HandlerClusterTest {
               }
 
               @Override
-              public StoreTraits traits() { // read at the begin of the first leased attempt
+              public boolean isLive() { // read at the begin of the first leased attempt
                 if (fails[0]) {
                   fails[0] = false;
                   throw new OutOfMemoryError("on purpose");
                 }
-                return super.traits();
+                return super.isLive();
               }
             },
             builder -> builder.asyncHandler("b", slow, 8, null));

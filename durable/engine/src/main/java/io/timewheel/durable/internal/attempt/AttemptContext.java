@@ -16,16 +16,11 @@ public record AttemptContext(
     Health health,
     Committer committer,
     MissedRunPolicy policy,
-    RetryRule retries,
+    EndRule rule,
     AttemptEndRecorder ends,
     PauseGate pauseGate) {
 
   public long nowMillis() {
     return clock.nowMillis();
-  }
-
-  /** Returns how long before its time an attempt is claimed. */
-  long claimAheadMillis() {
-    return store.traits().claimAhead().toMillis();
   }
 }

@@ -6,6 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.internal.time.Recurrence;
 import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
@@ -141,8 +142,14 @@ public final class AttemptFiring implements Firing {
     retryNotBefore = requireNonNull(at, "at");
   }
 
-  @Nullable Instant earliestRetry() {
-    return retryNotBefore;
+  /** Returns the shortest wait for a retry that the handler has asked for, in milliseconds. */
+  long retryWaitMillis(long nowMillis) {
+    Instant notBefore = retryNotBefore;
+    long wait =
+        notBefore == null
+            ? 0
+            : EpochMillis.saturatedSubtract(EpochMillis.ceil(notBefore), nowMillis);
+    return Math.min(wait, RetryPolicy.MAX_WAIT.toMillis());
   }
 
   @Override

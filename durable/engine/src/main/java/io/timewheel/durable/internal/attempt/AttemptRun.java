@@ -3,16 +3,13 @@ package io.timewheel.durable.internal.attempt;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.Timeout;
 import io.timewheel.durable.internal.due.ClaimHolder;
 import io.timewheel.durable.internal.due.Shard;
 import io.timewheel.durable.internal.health.Events;
 import io.timewheel.durable.internal.health.FailureLog;
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.internal.time.EpochMillis;
-import io.timewheel.durable.internal.time.NextRun;
 import io.timewheel.durable.model.AsyncHandler;
-import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
@@ -20,7 +17,6 @@ import io.timewheel.durable.spi.TimerRecord;
 import java.time.Instant;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
@@ -44,19 +40,18 @@ public final class AttemptRun implements AttemptTask, Runnable {
   private final HandlerAttempts attempts;
   private final HandlerQueue.Config config;
   private final ClaimHolder holder;
+  private final OpenClaim open;
   private final TimerRecord record;
-  private final Claim claim;
-  private long handedAtMillis = NOT_HANDED;
-  private @Nullable Thread thread;
-  private volatile @Nullable Timeout limit;
-  private boolean outOfTime;
-  private boolean ended;
+  private final HandlerCall call;
 
-  /** The stage of an asynchronous attempt. */
-  private volatile @Nullable PendingStage pending;
+  /** The time before which it must not begin. */
+  private final long dueMillis;
 
   /** The number of pauses before the claim of this attempt. A later pause prevents its start. */
   private final long pausesBeforeClaim;
+
+  private long handedAtMillis = NOT_HANDED;
+  private boolean ended;
 
   /** True if the attempt must not begin, although the executor may still run its task. */
   private volatile boolean stopped;
@@ -67,54 +62,103 @@ public final class AttemptRun implements AttemptTask, Runnable {
       HandlerQueue.Config config,
       ClaimHolder holder,
       TimerRecord record,
+      long dueMillis,
       long pausesBeforeClaim) {
     this.context = context;
     this.attempts = attempts;
     this.config = config;
     this.holder = holder;
     this.record = record;
-    this.claim = requireNonNull(record.claim(), "claim");
+    this.dueMillis = dueMillis;
     this.pausesBeforeClaim = pausesBeforeClaim;
+    open = OpenClaim.ofHandler(record);
+    call = new HandlerCall(context.delays(), config.timeLimit());
   }
 
   public boolean isOf(Shard owned) {
     return holder == owned;
   }
 
-  /** Returns whether its shard was given away or its claim lease has expired. */
-  boolean isHolderClosed() {
-    return holder.isClosed();
-  }
-
-  String handler() {
-    return config.name();
-  }
-
-  /** Returns whether it was leased from a shard of another node. */
-  boolean isLeased() {
-    return claim.until() != TimerRecord.NEVER;
-  }
-
   public boolean isOf(String namespace) {
     return record.key().namespace().equals(namespace);
   }
 
+  /** Returns whether it was leased from a shard of another node. */
+  boolean isLeased() {
+    return open.isLeased();
+  }
+
   /** Returns whether a later record of the timer still contains the claim of this attempt. */
   public boolean isClaimOf(TimerRecord later) {
-    Claim open = later.claim();
-    return open != null && open.token().equals(claim.token()) && later.key().equals(record.key());
+    Claim claim = later.claim();
+    return claim != null
+        && claim.token().equals(open.claim().token())
+        && later.key().equals(record.key());
   }
 
-  /** Returns whether all attempts were lost with their processes. */
-  boolean isExhausted() {
-    return claim.attempt() > record.definition().retry().maxAttempts();
+  /** Returns whether a record was cancelled or paused after its claim was sent. */
+  public static boolean isStopped(TimerRecord claimed) {
+    return claimed.cancelRequested() || claimed.paused();
   }
 
-  void recordLoss() {
-    end(() -> exhausted("all attempts were lost with their processes"));
+  HandlerCall call() {
+    return call;
   }
 
   // Before the attempt begins
+
+  /**
+   * Decides whether a claimed attempt starts, and when.
+   *
+   * @param maxEarlyMillis the longest time for which it waits with its slot
+   */
+  AttemptStart start(long maxEarlyMillis) {
+    return AttemptStart.decide(
+        context.rule().isLost(open), isStopped(), earlyMillis(), maxEarlyMillis);
+  }
+
+  /** Returns the time until it is due. */
+  long earlyMillis() {
+    return dueMillis - context.nowMillis();
+  }
+
+  private boolean isStopped() {
+    return stopped
+        || isStopped(record)
+        || holder.isClosed()
+        || !context.pauseGate().admits(record.key().namespace(), pausesBeforeClaim)
+        || !context.store().isLive();
+  }
+
+  /**
+   * Decides whether it begins on a thread, even if the clock has gone back since it was due. Called
+   * under the lock of its attempts.
+   */
+  boolean begin() {
+    return AttemptStart.decide(false, isStopped(), 0, 0) == AttemptStart.NOW;
+  }
+
+  /** Prevents it from beginning, if it has not begun. */
+  void stop() {
+    stopped = true;
+  }
+
+  void recordLoss() {
+    end(
+        () ->
+            record(context.rule().exhausted(open, "all attempts were lost with their processes")));
+  }
+
+  /**
+   * Gives the attempt back. The attempt does not count. The run begins again, but not before its
+   * time.
+   */
+  void giveBack() {
+    long againMillis = context.nowMillis() + (context.store().isLive() ? 0 : NOT_LIVE_WAIT_MILLIS);
+    // The record of a leased timer contains the expiry of the lease instead of its time.
+    long fromMillis = isLeased() ? againMillis : Math.max(againMillis, record.fireAt());
+    end(() -> record(context.rule().givenBack(open, fromMillis)));
+  }
 
   @Override
   public void handOver(Executor executor) {
@@ -152,59 +196,31 @@ public final class AttemptRun implements AttemptTask, Runnable {
       return;
     }
     if (!attempts.begins(this)) {
-      giveBackUnbegun();
+      giveBack();
     } else if (config.handler() instanceof AsyncHandler handler) {
       try {
         start(handler);
       } catch (Throwable e) {
-        end(() -> exhausted(text(e)));
+        end(() -> record(context.rule().exhausted(open, call.text(e))));
       }
     } else {
       end(this::attempt);
     }
   }
 
-  /** Gives it back, because its queue has not let it begin. */
-  void giveBackUnbegun() {
-    giveBack(context.nowMillis() + (context.store().isLive() ? 0 : NOT_LIVE_WAIT_MILLIS));
-  }
-
-  /** Prevents it from beginning, if it has not begun. */
-  void stop() {
-    stopped = true;
-  }
-
-  /** Decides whether it may begin. Called under the lock of its queue. */
-  boolean begin() {
-    return !stopped
-        && !holder.isClosed()
-        && context.pauseGate().admits(record.key().namespace(), pausesBeforeClaim)
-        && context.store().isLive();
-  }
-
   // The attempt
-
-  /**
-   * Returns how late it begins, in milliseconds. The record of a leased timer no longer contains
-   * its fire time. A first attempt counts from its scheduled time, and a retry from its claim.
-   */
-  private long lagMillis(long nowMillis) {
-    long dueMillis = record.fireAt();
-    if (isLeased()) {
-      dueMillis =
-          claim.attempt() == 1
-              ? Math.max(claim.scheduledAt(), record.createdAt())
-              : claim.beganAt();
-    }
-    return Math.max(0, nowMillis - dueMillis);
-  }
 
   /** Counts the begin. */
   AttemptFiring began() {
     long nowMillis = context.nowMillis();
     context.health().counters.fired.increment();
-    context.health().counters.lag.record(lagMillis(nowMillis));
+    context.health().counters.lag.record(open.lagMillis(nowMillis));
     return new AttemptFiring(record, nowMillis, context.policy().isCatchUp(record));
+  }
+
+  /** Checks the next run first, so that the handler has no effects that could not be recorded. */
+  AttemptEnd success() {
+    return context.rule().succeeded(open);
   }
 
   private void attempt() {
@@ -212,8 +228,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
     Throwable error = null;
     Object event = null;
     try {
-      // First, so that the handler has no effects that could not be recorded.
-      NextRun unused = context.policy().nextRun(record, claim);
+      AttemptEnd unused = success();
       event = beginsHere();
       config.handler().handle(firing);
     } catch (Throwable e) {
@@ -225,28 +240,21 @@ public final class AttemptRun implements AttemptTask, Runnable {
 
   /** Begins a call of the handler on this thread. {@return the event for {@link #endsHere}} */
   @Nullable Object beginsHere() {
-    beginThread();
+    call.begin();
     return Events.attemptBegins();
   }
 
   /** Ends a call of the handler. Returns whether the timeout was exceeded. */
   boolean endsHere(AttemptFiring firing, @Nullable Object event, @Nullable Throwable error) {
-    long lagMillis = lagMillis(firing.firedAt().toEpochMilli());
-    Events.attemptEnded(event, record, config.name(), lagMillis, error);
-    boolean late = endThread();
-    endLimit();
+    boolean late = call.endThread();
+    callEnded(firing, event, error);
     return late;
   }
 
-  /** {@return the end that records a success} */
-  AttemptEnd success() {
-    return end(succeeded(), context.policy().nextRun(record, claim), null);
-  }
-
-  /** Accepts the outcome of an end that the handler has recorded itself. */
-  void recorded(AttemptEnd end, Outcome outcome) {
-    context.ends().recorded(end, outcome);
-    holder.answered(record.key(), outcome);
+  private void callEnded(AttemptFiring firing, @Nullable Object event, @Nullable Throwable error) {
+    call.endLimit();
+    long lagMillis = open.lagMillis(firing.firedAt().toEpochMilli());
+    Events.attemptEnded(event, record, config.name(), lagMillis, error);
   }
 
   /** Starts an asynchronous handler. If this throws, the handler has not begun. */
@@ -254,19 +262,25 @@ public final class AttemptRun implements AttemptTask, Runnable {
     AttemptFiring firing = began();
     Object event = Events.attemptBegins();
     PendingStage stage =
-        new PendingStage(attempts::execute, error -> end(() -> ended(firing, event, error)));
-    pending = stage;
+        new PendingStage(
+            attempts::execute,
+            error ->
+                end(
+                    () -> {
+                      callEnded(firing, event, error);
+                      recordEnd(firing, error);
+                    }));
+    call.waitFor(stage);
     CompletionStage<?> started = null;
     Throwable error = null;
     try {
-      // First, so that the handler has no effects that could not be recorded.
-      NextRun unused = context.policy().nextRun(record, claim);
-      beginThread();
+      AttemptEnd unused = success();
+      call.begin();
       started = handler.start(firing);
     } catch (Throwable e) {
       error = e;
     }
-    boolean late = endThread();
+    boolean late = call.endThread();
     if (error != null) {
       stage.giveUp(error);
     } else {
@@ -277,12 +291,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
     }
   }
 
-  private void ended(AttemptFiring firing, @Nullable Object event, @Nullable Throwable error) {
-    endLimit();
-    long lagMillis = lagMillis(firing.firedAt().toEpochMilli());
-    Events.attemptEnded(event, record, config.name(), lagMillis, error);
-    recordEnd(firing, error);
-  }
+  // The end
 
   /** Records an outcome and frees the concurrency slot, once, even if the recording throws. */
   private void end(Runnable recording) {
@@ -290,7 +299,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
       return;
     }
     try {
-      record(recording);
+      recordSafely(recording);
     } finally {
       attempts.ended(this); // last: an idle queue has passed all outcomes to the committer
     }
@@ -299,7 +308,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
   /** Records an outcome once. The end of the call frees the concurrency slot. */
   void endInCall(Runnable recording) {
     if (endsFirst()) {
-      record(recording);
+      recordSafely(recording);
     }
   }
 
@@ -312,28 +321,38 @@ public final class AttemptRun implements AttemptTask, Runnable {
   /**
    * Records an outcome. If it cannot be determined, the timer fails, so that an operator sees it.
    */
-  private void record(Runnable recording) {
+  private void recordSafely(Runnable recording) {
     try {
       recording.run();
     } catch (Throwable e) {
       LOG.log(System.Logger.Level.ERROR, "the end of an attempt of " + record.key(), e);
-      record(Change.Finish.End.EXHAUSTED, new NextRun(TimerRecord.NONE, 0), text(e));
+      record(context.rule().exhausted(open, call.text(e)));
     }
+  }
+
+  private void record(AttemptEnd end) {
+    context.ends().record(holder, end);
+  }
+
+  /** Accepts the outcome of an end that the handler has recorded itself. */
+  void recorded(AttemptEnd end, Outcome outcome) {
+    context.ends().recorded(end, outcome);
+    holder.answered(record.key(), outcome);
   }
 
   void recordEnd(AttemptFiring firing, @Nullable Throwable error) {
     AttemptFiring.Decision decision = firing.decision();
     Instant back = firing.backNotBefore();
     if (back != null) {
-      record(Change.Finish.End.GIVEN_BACK, new NextRun(EpochMillis.ceil(back), 0), null);
+      record(context.rule().givenBack(open, EpochMillis.ceil(back)));
     } else if (error != null) {
-      failed(error, firing.earliestRetry());
+      failed(error, firing.retryWaitMillis(context.nowMillis()));
     } else if (decision == null) {
-      record(succeeded(), context.policy().nextRun(record, claim), null);
+      record(success());
     } else if (decision.again() != null) {
-      context.ends().record(holder, postponed(firing, success(), decision.again()));
+      record(postponed(firing, success(), decision.again()));
     } else {
-      exhausted(decision.reason());
+      record(context.rule().exhausted(open, decision.reason()));
     }
   }
 
@@ -348,156 +367,23 @@ public final class AttemptRun implements AttemptTask, Runnable {
         record.isScheduledRun() ? success.dropped() : 0);
   }
 
-  private void failed(Throwable error, @Nullable Instant notBefore) {
-    OptionalLong retryAt = context.retries().next(record, claim, askedMillis(notBefore));
-    String text = text(error);
-    AttemptEnd end =
-        retryAt.isEmpty()
-            ? end(Change.Finish.End.EXHAUSTED, context.policy().nextRun(record, claim), text)
-            : end(Change.Finish.End.FAILED, new NextRun(retryAt.getAsLong(), 0), text);
-    String trace = trace(error, requireNonNull(end.change().error()), retryAt);
-    context.ends().record(holder, new AttemptEnd(end.change().withTrace(trace), end.dropped()));
+  private void failed(Throwable error, long waitMillis) {
+    AttemptEnd end = context.rule().failed(open, call.text(error), waitMillis);
+    record(new AttemptEnd(end.change().withTrace(trace(error, end.change())), end.dropped()));
   }
 
   /** Logs a failure. Returns its stack trace for the store; null if it has none. */
-  private @Nullable String trace(Throwable error, String text, OptionalLong retryAt) {
+  private @Nullable String trace(Throwable error, Change.Finish end) {
     try {
+      OptionalLong retryAt =
+          end.end() == Change.Finish.End.FAILED
+              ? OptionalLong.of(end.nextAt())
+              : OptionalLong.empty();
+      String text = requireNonNull(end.error());
       context.health().failures.failed(config.handler(), record, error, text, retryAt);
       return FailureLog.trace(error);
     } catch (Throwable e) {
       return null; // the exception is code of the application, too
-    }
-  }
-
-  private long askedMillis(@Nullable Instant notBefore) {
-    if (notBefore == null) {
-      return 0;
-    }
-    long millis = EpochMillis.saturatedSubtract(EpochMillis.ceil(notBefore), context.nowMillis());
-    return Math.min(millis, RetryPolicy.MAX_WAIT.toMillis());
-  }
-
-  private void exhausted(String error) {
-    record(Change.Finish.End.EXHAUSTED, context.policy().nextRun(record, claim), error);
-  }
-
-  /**
-   * Gives the attempt back. The attempt does not count. The run begins again, but not before its
-   * time.
-   */
-  void giveBack(long againMillis) {
-    // The record of a leased timer contains the expiry of the lease instead of its time.
-    NextRun again =
-        new NextRun(isLeased() ? againMillis : Math.max(againMillis, record.fireAt()), 0);
-    end(() -> record(Change.Finish.End.GIVEN_BACK, again, null));
-  }
-
-  private void record(Change.Finish.End end, NextRun next, @Nullable String error) {
-    context.ends().record(holder, end(end, next, error));
-  }
-
-  private AttemptEnd end(Change.Finish.End end, NextRun next, @Nullable String error) {
-    return new AttemptEnd(
-        new Change.Finish(
-            record.key(),
-            claim.token(),
-            claim.epoch(),
-            end,
-            next.atMillis(),
-            TimerRecord.NEVER,
-            error,
-            null,
-            record,
-            null,
-            context.nowMillis()),
-        next.dropped());
-  }
-
-  private static Change.Finish.End succeeded() {
-    return Change.Finish.End.SUCCEEDED;
-  }
-
-  // Interrupting the handler's thread or cancelling its stage, at a timeout or at the close of the
-  // engine
-
-  private void beginThread() {
-    synchronized (this) {
-      thread = Thread.currentThread();
-    }
-    if (config.timeLimit() != null) {
-      limit = context.delays().start(this::timeIsUp, config.timeLimit());
-    }
-  }
-
-  /** Returns whether the timeout was exceeded, and clears the interrupt that it has caused. */
-  private synchronized boolean endThread() {
-    thread = null;
-    if (outOfTime) {
-      Thread.interrupted();
-    }
-    return outOfTime;
-  }
-
-  private void endLimit() {
-    Timeout started = limit;
-    if (started != null) {
-      started.cancel();
-    }
-  }
-
-  private void timeIsUp() {
-    synchronized (this) {
-      outOfTime = thread != null || pending != null;
-      if (thread != null) {
-        thread.interrupt();
-        return;
-      }
-    }
-    giveUp(new TimeoutException());
-  }
-
-  private void giveUp(Exception why) {
-    PendingStage stage = pending;
-    if (stage != null) {
-      stage.giveUp(why);
-    }
-  }
-
-  /** Checks whether its stage has completed without a notification. */
-  void look() {
-    PendingStage stage = pending;
-    if (stage != null) {
-      stage.look();
-    }
-  }
-
-  synchronized boolean isOn(Thread other) {
-    return thread == other;
-  }
-
-  /** Ends the attempt after the shutdown timeout. */
-  void interrupt() {
-    synchronized (this) {
-      if (thread != null) {
-        thread.interrupt();
-      }
-    }
-    giveUp(new CancellationException("the timer was closed"));
-  }
-
-  private String text(Throwable error) {
-    boolean late;
-    synchronized (this) {
-      late = outOfTime;
-    }
-    return late ? "exceeded its time limit of " + config.timeLimit() : textOf(error);
-  }
-
-  private static String textOf(Throwable error) {
-    try {
-      return error.toString();
-    } catch (Throwable e) {
-      return error.getClass().getName(); // toString() is code of the application, too
     }
   }
 }

@@ -63,7 +63,7 @@ final class FinishingCall implements AttemptTask, Runnable {
         begun.add(run);
         isolated(run, () -> started.add(new FinishingRun(run)));
       } else {
-        isolated(run, run::giveBackUnbegun);
+        isolated(run, run::giveBack);
       }
     }
     Throwable failure = handle(started);

@@ -3,7 +3,6 @@ package io.timewheel.durable.internal.attempt;
 
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.spi.FinishingHandler;
-import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -25,8 +24,8 @@ final class HandlerAttempts {
   private static final long LONGEST_REFUSED_WAIT_MILLIS = 1_000;
 
   /**
-   * The longest time for which an early attempt occupies a concurrency slot. An attempt that is
-   * earlier than this is given back.
+   * The longest time for which an early attempt occupies a concurrency slot, in addition to that by
+   * which it is claimed ahead. An attempt that is earlier is given back: the clock was set back.
    */
   private static final long MAX_EARLY_MILLIS = 1_000;
 
@@ -35,6 +34,7 @@ final class HandlerAttempts {
   private final Executor executor;
   private final SlotBudget slots;
   private final Runnable onFreed;
+  private final long maxEarlyMillis;
 
   /** The largest number of attempts in one task. */
   private final int maxBatch;
@@ -69,17 +69,23 @@ final class HandlerAttempts {
     this.executor = executor;
     this.slots = slots;
     this.onFreed = onFreed;
+    maxEarlyMillis = context.store().traits().claimAhead().toMillis() + MAX_EARLY_MILLIS;
     maxBatch = config.handler() instanceof FinishingHandler finishing ? finishing.maxBatch() : 1;
   }
 
   /** Starts a claimed attempt when it is due. */
-  void begin(AttemptRun run, TimerRecord record, long atMillis) {
+  void begin(AttemptRun run) {
     try {
-      beginOrGiveBack(run, record, atMillis);
+      switch (run.start(maxEarlyMillis)) {
+        case NOW -> ready(run);
+        case LATER -> readyLater(run);
+        case GIVEN_BACK -> run.giveBack();
+        case LOST -> run.recordLoss();
+      }
     } catch (RuntimeException | Error e) {
       if (!contains(run)) { // otherwise it continues with its slot
-        LOG.log(System.Logger.Level.ERROR, "after the claim of " + record.key(), e);
-        run.giveBack(atMillis);
+        LOG.log(System.Logger.Level.ERROR, "after the claim of an attempt", e);
+        run.giveBack();
       }
       throw e;
     }
@@ -89,31 +95,13 @@ final class HandlerAttempts {
     return early.contains(run) || claimed.contains(run) || running.contains(run);
   }
 
-  private void beginOrGiveBack(AttemptRun run, TimerRecord record, long atMillis) {
-    if (run.isExhausted()) {
-      run.recordLoss();
-      return;
-    }
-    long earlyMillis = atMillis - context.nowMillis();
-    if (record.cancelRequested() || record.paused()) { // after its claim was sent
-      run.giveBack(context.nowMillis());
-    } else if (earlyMillis > context.claimAheadMillis() + MAX_EARLY_MILLIS) { // clock was set back
-      run.giveBack(atMillis);
-    } else if (earlyMillis > 0) { // it was claimed ahead, here or by a former owner
-      readyLater(run, record, atMillis, earlyMillis);
-    } else {
-      ready(run);
-    }
-  }
-
-  private void readyLater(AttemptRun run, TimerRecord record, long atMillis, long waitMillis) {
+  private void readyLater(AttemptRun run) {
     synchronized (this) {
       early.add(run);
     }
     try {
-      context
-          .delays()
-          .start(() -> beginUnlessGivenBack(run, record, atMillis), Duration.ofMillis(waitMillis));
+      Duration wait = Duration.ofMillis(run.earlyMillis());
+      context.delays().start(() -> beginUnlessGivenBack(run), wait);
     } catch (IllegalStateException e) { // the wheel was stopped
       if (removeEarly(run)) {
         throw e;
@@ -121,10 +109,10 @@ final class HandlerAttempts {
     }
   }
 
-  /** Begins an attempt after its wait, unless the clock has gone back meanwhile. */
-  private void beginUnlessGivenBack(AttemptRun run, TimerRecord record, long atMillis) {
+  /** Begins an attempt after its wait, unless it was given back meanwhile. */
+  private void beginUnlessGivenBack(AttemptRun run) {
     if (removeEarly(run)) {
-      begin(run, record, atMillis);
+      begin(run);
     }
   }
 
@@ -138,7 +126,7 @@ final class HandlerAttempts {
       claimed.add(run);
       back = closed;
     }
-    if (back || run.isHolderClosed()) {
+    if (back || run.start(maxEarlyMillis) == AttemptStart.GIVEN_BACK) {
       giveBack(other -> other == run); // here, because a full queue may start no other thread
     }
     runMore();
@@ -277,7 +265,7 @@ final class HandlerAttempts {
     List<AttemptRun> now = allRunning();
     long nowMillis = context.nowMillis();
     long dropped = now.stream().filter(run -> run.mayBeDropped(nowMillis)).count();
-    now.forEach(AttemptRun::look);
+    now.forEach(run -> run.call().look());
     if (dropped > 0) {
       LOG.log(
           System.Logger.Level.WARNING,
@@ -298,12 +286,12 @@ final class HandlerAttempts {
 
   /** Returns whether a thread runs the handler. */
   boolean isRunBy(Thread thread) {
-    return allRunning().stream().anyMatch(run -> run.isOn(thread));
+    return allRunning().stream().anyMatch(run -> run.call().isOn(thread));
   }
 
   /** Interrupts the running attempts after the shutdown timeout. */
   void interrupt() {
-    allRunning().forEach(AttemptRun::interrupt);
+    allRunning().forEach(run -> run.call().interrupt());
   }
 
   /** Starts no further attempts, and gives back claimed attempts that have not begun. */
@@ -327,6 +315,6 @@ final class HandlerAttempts {
       early.removeAll(back);
       running.stream().filter(which).forEach(AttemptRun::stop);
     }
-    back.forEach(run -> run.giveBack(context.nowMillis()));
+    back.forEach(AttemptRun::giveBack);
   }
 }

@@ -158,9 +158,8 @@ public final class HandlerQueue {
       context.health().counters.lost.increment();
     }
     attempts.begin(
-        new AttemptRun(context, attempts, config, entry.shard(), record, pausesBefore),
-        record,
-        entry.due.fireAt());
+        new AttemptRun(
+            context, attempts, config, entry.shard(), record, entry.due.fireAt(), pausesBefore));
   }
 
   // Leases
@@ -179,9 +178,8 @@ public final class HandlerQueue {
   /** Adds a leased attempt, for a reserved slot. */
   void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
     attempts.begin(
-        new AttemptRun(context, attempts, config, holder, record, pausesBefore),
-        record,
-        context.nowMillis());
+        new AttemptRun(
+            context, attempts, config, holder, record, context.nowMillis(), pausesBefore));
   }
 
   // State

@@ -112,7 +112,7 @@ public final class OutcomeRouter implements Committer.Listener {
 
   /** Passes a record to the parts that need it, after a commit or a claim. */
   public void observe(TimerRecord record) {
-    if (record.state() == TimerState.RUNNING && (record.cancelRequested() || record.paused())) {
+    if (record.state() == TimerState.RUNNING && AttemptRun.isStopped(record)) {
       giveBack(record);
     }
     parts().shards.observe(record);

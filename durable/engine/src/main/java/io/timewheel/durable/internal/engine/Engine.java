@@ -4,11 +4,11 @@ package io.timewheel.durable.internal.engine;
 import io.timewheel.Timer;
 import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.attempt.AttemptEndRecorder;
+import io.timewheel.durable.internal.attempt.EndRule;
 import io.timewheel.durable.internal.attempt.HandlerQueue;
 import io.timewheel.durable.internal.attempt.Handlers;
 import io.timewheel.durable.internal.attempt.KnownHandlers;
 import io.timewheel.durable.internal.attempt.PauseGate;
-import io.timewheel.durable.internal.attempt.RetryRule;
 import io.timewheel.durable.internal.commit.CommitLane;
 import io.timewheel.durable.internal.commit.Committer;
 import io.timewheel.durable.internal.commit.Delays;
@@ -96,7 +96,7 @@ public final class Engine {
             health,
             committer,
             policy,
-            new RetryRule(clock, settings.random()),
+            new EndRule(clock, policy, settings.random()),
             ends,
             new PauseGate());
     MissedRule missed = new MissedRule(store, tasks, clock, health, policy);

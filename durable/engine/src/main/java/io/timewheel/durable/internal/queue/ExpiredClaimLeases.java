@@ -3,6 +3,7 @@ package io.timewheel.durable.internal.queue;
 
 import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.attempt.AttemptEnd;
+import io.timewheel.durable.internal.attempt.OpenClaim;
 import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.due.DueEntry;
 import io.timewheel.durable.spi.Claim;
@@ -49,7 +50,8 @@ final class ExpiredClaimLeases {
       ended(() -> entry.shard().ended(entry.due.key(), record));
       return;
     }
-    AttemptEnd lost = ConsumerEnds.lost(context, record, claim, entry.shard().epoch);
+    OpenClaim open = OpenClaim.expired(record, claim, entry.shard().epoch);
+    AttemptEnd lost = context.rule().lost(open, "the claim lease expired");
     context.committer().submitOwn(lost.change(), outcome -> recorded(entry, lost, outcome));
   }
 
