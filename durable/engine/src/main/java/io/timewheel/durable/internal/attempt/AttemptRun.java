@@ -15,15 +15,13 @@ import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Instant;
-import java.util.List;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletionStage;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /** Runs one claimed attempt: calls the handler and records the outcome. */
-public final class AttemptRun implements AttemptTask, Runnable {
+public final class AttemptRun implements Runnable {
   private static final System.Logger LOG = GuardedLog.LOG;
   private static final long NOT_HANDED = Long.MAX_VALUE;
 
@@ -50,7 +48,7 @@ public final class AttemptRun implements AttemptTask, Runnable {
   /** The number of pauses before the claim of this attempt. A later pause prevents its start. */
   private final long pausesBeforeClaim;
 
-  private long handedAtMillis = NOT_HANDED;
+  private volatile long handedAtMillis = NOT_HANDED;
   private boolean ended;
 
   /** True if the attempt must not begin, although the executor may still run its task. */
@@ -160,41 +158,24 @@ public final class AttemptRun implements AttemptTask, Runnable {
     end(() -> record(context.rule().givenBack(open, fromMillis)));
   }
 
-  @Override
-  public void handOver(Executor executor) {
-    handed();
-    executor.execute(this);
-  }
-
-  synchronized void handed() {
+  /** Notes that it was submitted to the executor of handlers. */
+  void handed() {
     handedAtMillis = context.nowMillis();
   }
 
-  @Override
-  public List<AttemptRun> takeBack() {
-    return take() ? List.of(this) : List.of();
-  }
-
-  /**
-   * Takes the attempt from the executor, either to begin it or because the executor has rejected
-   * it. Returns false if the other case came first.
-   */
-  synchronized boolean take() {
-    boolean back = handedAtMillis != NOT_HANDED;
+  /** Notes that a thread has taken it from the executor, or that the executor has rejected it. */
+  void taken() {
     handedAtMillis = NOT_HANDED;
-    return back;
   }
 
   /** Returns whether no thread has begun it for a long time. */
-  synchronized boolean mayBeDropped(long nowMillis) {
-    return handedAtMillis != NOT_HANDED && nowMillis - handedAtMillis > DROPPED_MILLIS;
+  boolean mayBeDropped(long nowMillis) {
+    return nowMillis - handedAtMillis > DROPPED_MILLIS;
   }
 
   @Override
   public void run() {
-    if (!take()) {
-      return;
-    }
+    taken();
     if (!attempts.begins(this)) {
       giveBack();
     } else if (config.handler() instanceof AsyncHandler handler) {

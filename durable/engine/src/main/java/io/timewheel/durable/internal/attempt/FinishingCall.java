@@ -4,18 +4,16 @@ package io.timewheel.durable.internal.attempt;
 import io.timewheel.durable.spi.FinishingHandler;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One call of a {@link FinishingHandler}, which may commit many attempts in one transaction. They
  * share one thread, because a thread for each costs more than its share of the transaction.
  */
-final class FinishingCall implements AttemptTask, Runnable {
+final class FinishingCall implements Runnable {
   private final HandlerAttempts attempts;
   private final FinishingHandler handler;
   private final List<AttemptRun> runs;
-  private boolean taken;
 
   FinishingCall(HandlerAttempts attempts, FinishingHandler handler, List<AttemptRun> runs) {
     this.attempts = attempts;
@@ -24,30 +22,8 @@ final class FinishingCall implements AttemptTask, Runnable {
   }
 
   @Override
-  public void handOver(Executor executor) {
-    runs.forEach(AttemptRun::handed);
-    executor.execute(this);
-  }
-
-  @Override
-  public List<AttemptRun> takeBack() {
-    return take() ? runs : List.of();
-  }
-
-  private synchronized boolean take() {
-    boolean first = !taken;
-    taken = true;
-    if (first) {
-      runs.forEach(AttemptRun::take);
-    }
-    return first;
-  }
-
-  @Override
   public void run() {
-    if (!take()) {
-      return;
-    }
+    runs.forEach(AttemptRun::taken);
     List<AttemptRun> begun = new ArrayList<>(runs.size());
     try {
       call(begun);

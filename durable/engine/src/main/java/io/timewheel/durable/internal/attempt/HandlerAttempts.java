@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The claimed attempts of one handler: those that wait for their time, those that wait for a
@@ -39,13 +38,15 @@ final class HandlerAttempts {
   /** The largest number of attempts in one task. */
   private final int maxBatch;
 
+  /** 1 if the number of calls is limited, because each ends many attempts; otherwise 0. */
+  private final int callsPerTask;
+
   /** The attempts that are claimed ahead of their time. */
   private final Set<AttemptRun> early = new HashSet<>();
 
   private final ArrayDeque<AttemptRun> claimed = new ArrayDeque<>();
   private final Set<AttemptRun> running = new HashSet<>();
 
-  /** The number of running calls of a finishing handler. */
   private int calls;
 
   /** True if the executor of handlers has rejected an attempt and a retry is timed. */
@@ -71,6 +72,7 @@ final class HandlerAttempts {
     this.onFreed = onFreed;
     maxEarlyMillis = context.store().traits().claimAhead().toMillis() + MAX_EARLY_MILLIS;
     maxBatch = config.handler() instanceof FinishingHandler finishing ? finishing.maxBatch() : 1;
+    callsPerTask = maxBatch > 1 ? 1 : 0;
   }
 
   /** Starts a claimed attempt when it is due. */
@@ -135,47 +137,42 @@ final class HandlerAttempts {
   // The executor of handlers
 
   private void runMore() {
-    for (AttemptTask task = nextTask(); task != null; task = nextTask()) {
+    for (List<AttemptRun> runs = next(); !runs.isEmpty(); runs = next()) {
+      runs.forEach(AttemptRun::handed);
       try {
-        task.handOver(executor);
+        executor.execute(
+            config.handler() instanceof FinishingHandler finishing
+                ? new FinishingCall(this, finishing, runs)
+                : runs.get(0));
       } catch (RuntimeException | Error e) { // rejected, or no thread is available
-        List<AttemptRun> back = task.takeBack();
-        if (!back.isEmpty()) {
-          tryAgainLater(task, back, e);
-        }
+        runs.forEach(AttemptRun::taken);
+        tryAgainLater(runs, e);
       }
     }
   }
 
   /** Takes the attempts of one task: one, or those of one call of a finishing handler. */
-  private synchronized @Nullable AttemptTask nextTask() {
-    if (refused || (maxBatch > 1 && calls >= FinishingHandler.MAX_CALLS)) {
-      return null;
-    }
-    int room = Math.min(maxBatch, config.limit() - running.size());
+  private synchronized List<AttemptRun> next() {
     List<AttemptRun> runs = new ArrayList<>();
-    while (runs.size() < room && !claimed.isEmpty()) {
-      runs.add(claimed.remove());
+    if (!refused && calls < FinishingHandler.MAX_CALLS) {
+      int room = Math.min(maxBatch, config.limit() - running.size());
+      while (runs.size() < room && !claimed.isEmpty()) {
+        runs.add(claimed.remove());
+      }
+      running.addAll(runs);
+      calls += runs.isEmpty() ? 0 : callsPerTask;
     }
-    if (runs.isEmpty()) {
-      return null;
-    }
-    running.addAll(runs);
-    if (config.handler() instanceof FinishingHandler finishing) {
-      calls++;
-      return new FinishingCall(this, finishing, runs);
-    }
-    return runs.get(0);
+    return runs;
   }
 
   /** Submits attempts again later. They stay claimed, so that a full executor causes no commit. */
-  private void tryAgainLater(AttemptTask task, List<AttemptRun> back, Throwable why) {
+  private void tryAgainLater(List<AttemptRun> runs, Throwable why) {
     long waitMillis;
     synchronized (this) {
-      calls -= task instanceof FinishingCall ? 1 : 0;
-      for (int i = back.size() - 1; i >= 0; i--) {
-        running.remove(back.get(i));
-        claimed.addFirst(back.get(i));
+      calls -= callsPerTask;
+      for (int i = runs.size() - 1; i >= 0; i--) {
+        running.remove(runs.get(i));
+        claimed.addFirst(runs.get(i));
       }
       refused = true;
       waitMillis = refusedWaitMillis;
@@ -244,7 +241,7 @@ final class HandlerAttempts {
 
   /** Ends a call of a finishing handler, and frees the slots of its attempts. */
   void callEnded(List<AttemptRun> runs) {
-    ended(runs, 1);
+    ended(runs, callsPerTask);
   }
 
   private void ended(List<AttemptRun> runs, int endedCalls) {

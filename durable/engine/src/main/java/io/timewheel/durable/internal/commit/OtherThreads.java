@@ -3,6 +3,7 @@ package io.timewheel.durable.internal.commit;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * submitting thread may be the one that commits, while the task is a handler that waits for a
  * commit. Or it is the thread of the wheel, which must not wait for the store. If the executor runs
  * a task on the submitting thread, the task does nothing and counts as rejected. {@code
- * Runnable::run} always does this, and a full pool with {@code CallerRunsPolicy} sometimes.
+ * Runnable::run} always does this, and a full pool with {@code CallerRunsPolicy} sometimes. A
+ * rejected task never runs, even if the executor accepts it and then throws.
  */
 public final class OtherThreads implements Executor {
   private final String name;
@@ -40,10 +42,14 @@ public final class OtherThreads implements Executor {
     Task task = new Task(work);
     try {
       executor.execute(task);
+    } catch (RuntimeException | Error e) {
+      if (!task.taken.getAndSet(true)) {
+        throw e;
+      }
     } finally {
       task.handedBy = null;
     }
-    if (task.ranByCaller) {
+    if (task.ranByCaller && !task.taken.getAndSet(true)) {
       throw new CallerRunsException(name, executor);
     }
   }
@@ -62,9 +68,10 @@ public final class OtherThreads implements Executor {
     }
   }
 
-  /** A task that refuses to run on the submitting thread during the submission. */
+  /** A task that runs once, and not on the submitting thread during the submission. */
   private static final class Task implements Runnable {
     private final Runnable work;
+    private final AtomicBoolean taken = new AtomicBoolean();
     private volatile @Nullable Thread handedBy = Thread.currentThread();
     private boolean ranByCaller;
 
@@ -76,7 +83,7 @@ public final class OtherThreads implements Executor {
     public void run() {
       if (handedBy == Thread.currentThread()) {
         ranByCaller = true;
-      } else {
+      } else if (!taken.getAndSet(true)) {
         work.run();
       }
     }
