@@ -95,19 +95,19 @@ public final class AttemptEndRecorder {
     if (record == null || last == null || !last.token().equals(change.token())) {
       return;
     }
-    Attempt.End held = last.end();
+    Attempt.End recorded = last.end();
     boolean ofHandler = change.claimed() != null;
     boolean ofConsumer = !ofHandler && change.epoch() == 0;
     boolean applied =
         outcome.answer() == Outcome.Answer.APPLIED && !(ofConsumer && outcome.repeated());
-    if ((applied || ofHandler) && held == Attempt.End.SUCCEEDED) {
+    if ((applied || ofHandler) && recorded == Attempt.End.SUCCEEDED) {
       health.counters.succeeded.increment();
-    } else if (applied && held == Attempt.End.FAILED) {
+    } else if (applied && recorded == Attempt.End.FAILED) {
       health.counters.failed.increment();
-    } else if (applied && held == Attempt.End.LOST) {
+    } else if (applied && recorded == Attempt.End.LOST) {
       health.counters.lost.increment();
     }
-    if (applied && held != Attempt.End.SUPERSEDED) {
+    if (applied && recorded != Attempt.End.SUPERSEDED) {
       health.overrun(change.key(), end.dropped());
       if (isLast(change.end()) && record.state() != TimerState.CANCELLED) {
         health.counters.exhausted.increment();

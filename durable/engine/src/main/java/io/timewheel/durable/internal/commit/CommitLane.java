@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -49,7 +50,7 @@ public final class CommitLane {
   private boolean nonUrgentTimed;
 
   /** The number of committed batches whose outcomes the engine has not processed yet. */
-  private int telling;
+  private int processing;
 
   /** True if the executor has rejected the task. A caller or a timer submits it again. */
   private boolean refused;
@@ -57,13 +58,18 @@ public final class CommitLane {
   private volatile boolean refusing;
   private volatile boolean closed;
 
-  /** The settings of all lanes of a store. The engine processes outcomes on {@code ownExecutor}. */
+  /**
+   * The settings of all lanes of a store.
+   *
+   * @param listener the listener, from the first commit on; it is created after the committer
+   * @param ownExecutor the executor on which the engine processes outcomes
+   */
   public record Settings(
       TimerStore store,
       Delays delays,
       StoreTasks tasks,
       EngineClock clock,
-      Committer.Listener listener,
+      Supplier<Committer.Listener> listener,
       Executor ownExecutor,
       int capacity,
       boolean refuseWhenFull) {}
@@ -227,14 +233,14 @@ public final class CommitLane {
   }
 
   synchronized boolean isIdle() {
-    return drainSinceNanos == null && telling == 0 && queue.isEmpty();
+    return drainSinceNanos == null && processing == 0 && queue.isEmpty();
   }
 
   /**
    * Returns whether the engine has not yet processed the outcome of a committed change of its own.
    */
-  synchronized boolean isTelling() {
-    return telling > 0;
+  synchronized boolean isProcessing() {
+    return processing > 0;
   }
 
   synchronized int callersWaiting() {
@@ -301,15 +307,15 @@ public final class CommitLane {
    * Handles a rejection by the executor: changes of callers fail, and changes of the engine wait.
    */
   private void refused(Throwable refusal) {
-    List<PendingChange> told;
+    List<PendingChange> refusedCalls;
     boolean first;
     synchronized (this) {
-      told = queue.takeCallers();
+      refusedCalls = queue.takeCallers();
       notifyAll();
       first = !refused;
       refused = true;
     }
-    giveUp(told, new IllegalStateException("the store's executor refuses to run", refusal));
+    giveUp(refusedCalls, new IllegalStateException("the store's executor refuses to run", refusal));
     if (first && !closed) {
       LOG.log(System.Logger.Level.WARNING, "the store's executor refuses to run", refusal);
       try {
@@ -331,13 +337,13 @@ public final class CommitLane {
   private void drain() {
     boolean start;
     List<PendingChange> batch = List.of();
-    BatchCommit commit = new BatchCommit(settings.store, settings.listener, this::answer);
+    BatchCommit commit = new BatchCommit(settings.store, settings.listener.get(), this::answer);
     try {
       batch = take();
       commit.commit(batch);
     } finally {
       try {
-        repeatRest(commit);
+        repeat(commit);
       } finally {
         synchronized (this) {
           drainSinceNanos = null;
@@ -375,27 +381,26 @@ public final class CommitLane {
   }
 
   private void answer(List<PendingChange> batch, List<Outcome> outcomes) {
-    settings.listener.answered();
-    tellEngine(batch, outcomes);
+    settings.listener.get().answered();
+    passToEngine(batch, outcomes);
     complete(batch, outcomes, false);
   }
 
   /**
-   * Passes the outcomes to callers, then to the engine. The engine's work is as expensive as the
-   * commit, so it runs in parallel with the next one. Callers come first, so that their next
-   * changes are part of that commit.
+   * Passes the outcomes of the engine's changes to another thread. That work is as expensive as the
+   * commit, so it runs in parallel with the answers to callers and with the next commit.
    */
-  private void tellEngine(List<PendingChange> batch, List<Outcome> outcomes) {
+  private void passToEngine(List<PendingChange> batch, List<Outcome> outcomes) {
     if (batch.stream().noneMatch(PendingChange::isOwn)) {
       return;
     }
     synchronized (this) {
-      telling++;
+      processing++;
     }
     Runnable work =
         () -> {
           complete(batch, outcomes, true);
-          toldEngine();
+          engineProcessed();
         };
     try {
       settings.tasks.execute(settings.ownExecutor, work);
@@ -404,31 +409,31 @@ public final class CommitLane {
     }
   }
 
-  private synchronized void toldEngine() {
-    telling--;
+  private synchronized void engineProcessed() {
+    processing--;
   }
 
   private void complete(List<PendingChange> batch, List<Outcome> outcomes, boolean own) {
     for (int i = 0; i < batch.size(); i++) {
       if (batch.get(i).isOwn() == own) {
-        batch.get(i).complete(outcomes.get(i), settings.listener);
+        batch.get(i).complete(outcomes.get(i), settings.listener.get());
       }
     }
   }
 
   // Changes to repeat
 
-  private void repeatRest(BatchCommit commit) {
+  private void repeat(BatchCommit commit) {
     for (FailedChanges failed : commit.failed()) {
-      repeatLater(failed);
+      repeatAfterWait(failed);
     }
     HeldTimersException failure = commit.heldFailure();
     if (failure != null) {
-      repeatWhenReleased(commit.held(), failure);
+      repeatHeld(commit.held(), failure);
     }
   }
 
-  private void repeatWhenReleased(List<PendingChange> tried, HeldTimersException failure) {
+  private void repeatHeld(List<PendingChange> tried, HeldTimersException failure) {
     Set<TimerKey> keys = HeldChanges.keys(tried);
     long nowNanos = settings.delays.nanoTime();
     List<PendingChange> noRoom = List.of();
@@ -476,7 +481,7 @@ public final class CommitLane {
     drainIfReady();
   }
 
-  private void repeatLater(FailedChanges again) {
+  private void repeatAfterWait(FailedChanges again) {
     boolean open;
     synchronized (this) {
       open = !closed;

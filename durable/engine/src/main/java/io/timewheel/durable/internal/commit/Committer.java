@@ -90,7 +90,7 @@ public final class Committer {
    * Otherwise their attempts would fail.
    */
   public void checkOpen() {
-    if (refusing && !settings.listener().isAwaited(Thread.currentThread())) {
+    if (refusing && !settings.listener().get().isAwaited(Thread.currentThread())) {
       throw closed();
     }
   }
@@ -104,7 +104,7 @@ public final class Committer {
    * waits.
    */
   private boolean isLate() {
-    return refusing && settings.listener().isAwaited(Thread.currentThread());
+    return refusing && settings.listener().get().isAwaited(Thread.currentThread());
   }
 
   /** Submits many changes of one caller, in as few commits as possible. Refused changes fail. */
@@ -158,8 +158,8 @@ public final class Committer {
    * Runs work after the outcomes that the engine is processing, or at once if there are none. If
    * the executor has several threads, the work may run before them.
    */
-  public void whenTold(Runnable work) {
-    if (Arrays.stream(lanes).noneMatch(CommitLane::isTelling)) {
+  public void afterOutcomes(Runnable work) {
+    if (Arrays.stream(lanes).noneMatch(CommitLane::isProcessing)) {
       work.run();
       return;
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.dispatch;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.internal.attempt.AttemptRun;
 import io.timewheel.durable.internal.attempt.HandlerQueue;
 import io.timewheel.durable.internal.attempt.Handlers;
@@ -19,7 +17,6 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.function.Predicate;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Passes the outcome of each change, once, to the parts of the engine that need it. These are the
@@ -27,28 +24,25 @@ import org.jspecify.annotations.Nullable;
  */
 public final class OutcomeRouter implements Committer.Listener {
   private final Health health;
-  private @Nullable Parts parts;
-  private @Nullable Committer committer;
+  private final Committer committer;
+  private final OwnedShards shards;
+  private final Handlers handlers;
+  private final ReadyClaims claims;
+  private final ClockSteps clockSteps;
 
-  /** The recipients of outcomes. */
-  public record Parts(
-      OwnedShards shards, Handlers handlers, ReadyClaims claims, ClockSteps clockSteps) {}
-
-  public OutcomeRouter(Health health) {
+  public OutcomeRouter(
+      Health health,
+      Committer committer,
+      OwnedShards shards,
+      Handlers handlers,
+      ReadyClaims claims,
+      ClockSteps clockSteps) {
     this.health = health;
-  }
-
-  /**
-   * Sets the recipients, before the first commit. They cannot be passed earlier, because they need
-   * the committer, which needs this listener.
-   */
-  public void connect(Committer source, Parts targets) {
-    committer = source;
-    parts = targets;
-  }
-
-  private Parts parts() {
-    return requireNonNull(parts, "parts");
+    this.committer = committer;
+    this.shards = shards;
+    this.handlers = handlers;
+    this.claims = claims;
+    this.clockSteps = clockSteps;
   }
 
   @Override
@@ -65,7 +59,7 @@ public final class OutcomeRouter implements Committer.Listener {
   @Override
   public void unknown(Change change, boolean own) {
     health.counters.unknownOutcomes.increment();
-    Shard shard = parts().shards.of(change.key());
+    Shard shard = shards.of(change.key());
     if (shard != null && !own) {
       shard.reload();
     }
@@ -81,20 +75,20 @@ public final class OutcomeRouter implements Committer.Listener {
 
   @Override
   public boolean isAwaited(Thread thread) {
-    return parts().handlers.isRunBy(thread);
+    return handlers.isRunBy(thread);
   }
 
   @Override
   public void committed(Change change, Outcome outcome, boolean own) {
     if (own && outcome.answer() == Outcome.Answer.STALE_OWNER) {
-      parts().shards.stale(change);
+      shards.stale(change);
       return;
     }
     TimerRecord record = outcome.record();
     if (record != null) {
       observe(record);
       if (change instanceof Change.Finish || change instanceof Change.Skip) {
-        parts().clockSteps.ended(record);
+        clockSteps.ended(record);
       }
       if (record.state() == TimerState.READY) {
         ready(record.key().namespace(), record.definition());
@@ -104,9 +98,9 @@ public final class OutcomeRouter implements Committer.Listener {
 
   private void ready(String namespace, TimerDefinition definition) {
     if (definition.queue()) {
-      parts().claims.ready(namespace, definition.handler());
+      claims.ready(namespace, definition.handler());
     } else {
-      parts().claims.ready(definition.handler());
+      claims.ready(definition.handler());
     }
   }
 
@@ -115,24 +109,24 @@ public final class OutcomeRouter implements Committer.Listener {
     if (record.state() == TimerState.RUNNING && AttemptRun.isStopped(record)) {
       giveBack(record);
     }
-    parts().shards.observe(record);
+    shards.observe(record);
   }
 
   /** Passes on the record of a timer of another node, after its attempt has ended here. */
   public void ended(TimerRecord record) {
     observe(record); // this node may now own its shard
-    parts().clockSteps.ended(record);
+    clockSteps.ended(record);
   }
 
   /** Reports that the handler of this name has a free concurrency slot. */
   public void freed(String handler) {
-    parts().claims.freed(handler);
+    claims.freed(handler);
   }
 
   private void giveBack(TimerRecord record) {
     afterClaims(
         () -> {
-          HandlerQueue queue = parts().handlers.of(record.definition().handler());
+          HandlerQueue queue = handlers.of(record.definition().handler());
           if (queue != null) {
             queue.giveBack(run -> run.isClaimOf(record));
           }
@@ -141,7 +135,7 @@ public final class OutcomeRouter implements Committer.Listener {
 
   /** Gives back attempts that have not begun. */
   public void giveBack(Predicate<AttemptRun> which) {
-    afterClaims(() -> parts().handlers.all().forEach(queue -> queue.giveBack(which)));
+    afterClaims(() -> handlers.all().forEach(queue -> queue.giveBack(which)));
   }
 
   /**
@@ -150,6 +144,6 @@ public final class OutcomeRouter implements Committer.Listener {
    */
   private void afterClaims(Runnable work) {
     work.run();
-    requireNonNull(committer, "committer").whenTold(work);
+    committer.afterOutcomes(work);
   }
 }

@@ -19,7 +19,7 @@ final class OverdueRate {
   private final Consumer<DueEntry> next;
   private final int perStep;
   private final Duration step;
-  private final DueQueue held = new DueQueue();
+  private final DueQueue waiting = new DueQueue();
   private boolean stepping;
   private int left;
 
@@ -38,7 +38,7 @@ final class OverdueRate {
   void add(DueEntry entry) {
     boolean start;
     synchronized (this) {
-      held.add(entry);
+      waiting.add(entry);
       start = !stepping;
       if (start) {
         stepping = true;
@@ -60,7 +60,7 @@ final class OverdueRate {
    */
   private void step() {
     synchronized (this) {
-      if (held.isEmpty() && left == perStep) {
+      if (waiting.isEmpty() && left == perStep) {
         stepping = false;
         return;
       }
@@ -85,7 +85,7 @@ final class OverdueRate {
   }
 
   private synchronized @Nullable DueEntry next() {
-    DueEntry entry = left > 0 ? held.poll() : null;
+    DueEntry entry = left > 0 ? waiting.poll() : null;
     left -= entry == null ? 0 : 1;
     return entry;
   }
@@ -95,10 +95,10 @@ final class OverdueRate {
    * the two begins.
    */
   private synchronized void putBack(DueEntry entry) {
-    held.addFirst(entry);
+    waiting.addFirst(entry);
   }
 
   synchronized int size() {
-    return held.size();
+    return waiting.size();
   }
 }

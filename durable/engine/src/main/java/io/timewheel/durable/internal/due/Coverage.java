@@ -45,7 +45,7 @@ final class Coverage {
   record Section(@Nullable DuePosition after, long until, Set<String> handlers) {}
 
   /**
-   * @param hasRoom tells whether the window has room again for a handler that was passed over
+   * @param hasRoom returns whether the window has room again for a handler that was passed over
    */
   Coverage(Predicate<String> hasRoom) {
     this.hasRoom = hasRoom;

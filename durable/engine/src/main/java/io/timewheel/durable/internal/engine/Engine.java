@@ -72,7 +72,6 @@ public final class Engine {
     Delays delays = new Delays(wheel, this::wheelStopped);
     tasks = new StoreTasks(executors.store(), delays);
     health = new Health(wheel.timeSource(), settings.stackTraces());
-    router = new OutcomeRouter(health);
     committer =
         new Committer(
             new CommitLane.Settings(
@@ -80,7 +79,7 @@ public final class Engine {
                 delays,
                 tasks,
                 clock,
-                router,
+                this::router,
                 executors.outcomes(),
                 settings.queueCapacity(),
                 settings.refuseWhenFull()),
@@ -105,7 +104,8 @@ public final class Engine {
         new Handlers(
             settings.handlers(),
             settings.families(),
-            new HandlerQueue.Parts(attempts, missed, handlerExecutor, router::freed));
+            new HandlerQueue.Parts(
+                attempts, missed, handlerExecutor, handler -> router().freed(handler)));
     known = new KnownHandlers(handlers);
     dispatcher =
         new Dispatcher(attempts, missed, handlers, known, tasks, settings.overduePerSecond());
@@ -116,9 +116,14 @@ public final class Engine {
     clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());
     claims =
         new ReadyClaims(
-            attempts, tasks, handlers, settings.queueLimits(), router::observe, router::ended);
+            attempts,
+            tasks,
+            handlers,
+            settings.queueLimits(),
+            record -> router().observe(record),
+            record -> router().ended(record));
     releases = new ResumedTimerReleaser(due, shards, known, committer);
-    router.connect(committer, new OutcomeRouter.Parts(shards, handlers, claims, clockSteps));
+    router = new OutcomeRouter(health, committer, shards, handlers, claims, clockSteps);
     maintenance =
         new MaintenanceLoop(
             new MaintenanceLoop.Parts(
@@ -132,6 +137,11 @@ public final class Engine {
                 new HistoryPurger(store, tasks, clock, settings.retain(), settings.retainAtMost()),
                 new UnknownHandlersReport(store, tasks, delays, known),
                 settings.client()));
+  }
+
+  /** Returns the router of outcomes, for parts that exist before it and call it later. */
+  private OutcomeRouter router() {
+    return router;
   }
 
   private void lookAtClock() {

@@ -56,7 +56,7 @@ class CommitLaneTest {
             delays,
             new StoreTasks(new StoreTasks.Executors(steps, steps, steps), delays),
             new EngineClock(() -> Instant.EPOCH, () -> 0),
-            new Listener(),
+            Listener::new,
             steps,
             1_000,
             true),
