@@ -30,14 +30,13 @@ public final class IdempotencyKey {
   }
 
   /** {@return the key of a request; null if it has none} */
-  public static @Nullable IdempotencyKey of(Exchange exchange) {
-    String key = exchange.header("Idempotency-Key");
+  public static @Nullable IdempotencyKey of(ApiRequest request) {
+    String key = request.header("Idempotency-Key");
     if (key == null) {
       return null;
     }
-    Route route = requireNonNull(exchange.route());
     return new IdempotencyKey(
-        route.method() + " " + route.pattern(), Names.checked("Idempotency-Key", key));
+        requireNonNull(request.route()).operation(), Names.checked("Idempotency-Key", key));
   }
 
   /**

@@ -41,8 +41,8 @@ public final class Preconditions {
     this.versions = versions;
   }
 
-  public static Preconditions of(Exchange exchange) {
-    return of(exchange.header(HttpHeader.IF_MATCH), exchange.header(HttpHeader.IF_NONE_MATCH));
+  public static Preconditions of(ApiRequest request) {
+    return of(request.header(HttpHeader.IF_MATCH), request.header(HttpHeader.IF_NONE_MATCH));
   }
 
   public static Preconditions of(@Nullable String ifMatch, @Nullable String ifNoneMatch) {

@@ -11,10 +11,10 @@ import io.timewheel.server.security.Caller;
 import io.timewheel.server.security.Quotas;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.WorkLimits;
-import java.time.Duration;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.eclipse.jetty.http.HttpField;
 import org.eclipse.jetty.http.HttpFields;
 import org.eclipse.jetty.http.HttpHeader;
@@ -24,6 +24,7 @@ import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
 import org.eclipse.jetty.util.Callback;
+import org.jspecify.annotations.Nullable;
 
 /** Runs the steps of each request in order. Every failure of a step is answered as a problem. */
 public final class RequestPipeline extends Handler.Abstract {
@@ -88,40 +89,46 @@ public final class RequestPipeline extends Handler.Abstract {
   }
 
   @Override
-  public boolean handle(Request request, Response response, Callback callback) {
-    Exchange exchange = new Exchange(shared, addresses.of(request), request, response, callback);
+  public boolean handle(Request http, Response response, Callback callback) {
+    long beganNanos = System.nanoTime();
+    ApiRequest known = ApiRequest.of(http, addresses.of(http));
     HttpFields.Mutable headers = response.getHeaders();
     SAFETY_HEADERS.forEach(headers::put);
-    headers.put(Exchange.REQUEST_ID, exchange.id());
-    exchange.run(() -> serve(exchange));
+    headers.put(ApiRequest.REQUEST_ID, known.id());
+    Consumer<Exchange> answer;
+    try {
+      checkFraming(http);
+      String path = basePath.strip(http.getHttpURI().getPath());
+      origins.check(http, basePath.isConsole(path));
+      if (path != null && basePath.isRoot(path)) {
+        answer = exchange -> exchange.redirect(basePath.prefix() + "/");
+      } else {
+        Authentication authentication = authenticator.authenticate(known.credentials());
+        Router.Match match = route(http, path, authentication);
+        known = known.to(match.route(), match.variables());
+        if (!match.route().isOpen()) {
+          connections.check(http.getConnectionMetaData().getConnection());
+          known = known.by(authentication.orThrow());
+          authorise(known, match.route());
+        }
+        answer = match.begin();
+      }
+    } catch (RuntimeException | Error e) {
+      answer = exchange -> exchange.problem(Problem.of(e));
+    }
+    Exchange exchange = new Exchange(shared, known, response, callback, beganNanos);
+    Consumer<Exchange> begin = answer;
+    exchange.run(() -> begin.accept(exchange));
     return true;
   }
 
-  private void serve(Exchange exchange) {
-    Request request = exchange.request();
-    checkFraming(request);
-    String path = basePath.strip(request.getHttpURI().getPath());
-    origins.check(request, basePath.isConsole(path));
-    if (path != null && basePath.isRoot(path)) {
-      exchange.redirect(basePath.prefix() + "/");
-      return;
-    }
-    Authentication authentication = authenticator.authenticate(Exchange.credentials(request));
-    Router.Match match = path == null ? null : router.match(request.getMethod(), path);
+  private Router.Match route(Request http, @Nullable String path, Authentication authentication) {
+    Router.Match match = path == null ? null : router.match(http.getMethod(), path);
     if (match == null) {
       var unused = authentication.orThrow(); // paths stay unknown to strangers
       throw router.noMatch(path == null ? "" : path).failure();
     }
-    exchange.route(match.route(), match.variables());
-    authorise(exchange, match.route(), authentication);
-    if (match.route().method().equals("GET")) {
-      if (!match.route().isOpen()) {
-        exchange.expectAnswer(Duration.ZERO);
-      }
-      exchange.work(() -> act(exchange, match.action()));
-    } else {
-      act(exchange, match.action()); // the step after the body has the deadline, and its turn
-    }
+    return match;
   }
 
   /**
@@ -140,25 +147,21 @@ public final class RequestPipeline extends Handler.Abstract {
     }
   }
 
-  /** Checks the permission of each request here, so that no route can omit it. */
-  private void authorise(Exchange exchange, Route route, Authentication authentication) {
-    if (!route.isOpen()) {
-      connections.check(exchange.request().getConnectionMetaData().getConnection());
-      Caller caller = authentication.orThrow();
-      exchange.caller(caller);
-      Authorization.checkRole(caller, route.roles());
-      exchange.checkNamespace();
-      exchange.checkChange(route);
+  /**
+   * Checks the permission of each request here, so that no route can omit it. Refuses a change that
+   * the audit log or a quota does not admit, and charges a producer's write.
+   */
+  private void authorise(ApiRequest request, Route route) {
+    Caller caller = request.caller();
+    Authorization.checkRole(caller, route.roles());
+    if (request.hasNamespace()) {
+      Authorization.checkNamespace(caller, request.namespace());
     }
-  }
-
-  private static void act(Exchange exchange, Action action) {
-    try {
-      action.handle(exchange);
-    } catch (RuntimeException e) {
-      throw e;
-    } catch (Exception e) {
-      throw new IllegalStateException(e);
+    if (route.isChange()) {
+      shared.auditLog().checkWritable();
+    }
+    if (route.isCharged(caller)) {
+      shared.quotas().write(caller, request.namespace());
     }
   }
 }

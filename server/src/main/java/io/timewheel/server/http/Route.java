@@ -33,6 +33,11 @@ public record Route(
     return new Route(method, pattern, segments, roles, other);
   }
 
+  /** {@return the method and the pattern} */
+  String operation() {
+    return method + " " + pattern;
+  }
+
   /** {@return whether it needs no token} */
   boolean isOpen() {
     return roles.isEmpty();

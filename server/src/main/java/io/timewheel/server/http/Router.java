@@ -6,25 +6,38 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The routes of the API. Finds the route of a request. */
 public final class Router {
   private final List<Entry> entries = new ArrayList<>();
 
-  private record Entry(Route route, Action action) {}
+  private record Entry(Route route, Consumer<Exchange> begin) {}
 
   /**
    * A matched route.
    *
    * @param route the route
-   * @param action answers the request
+   * @param begin begins the answer
    * @param variables the encoded variables of the path
    */
-  record Match(Route route, Action action, Map<String, String> variables) {}
+  record Match(Route route, Consumer<Exchange> begin, Map<String, String> variables) {}
 
-  public void add(Route route, Action action) {
-    entries.add(new Entry(route, action));
+  /** Adds a route that only reads. */
+  public void read(Route route, Action action) {
+    if (route.isChange()) {
+      throw new IllegalArgumentException(route.operation());
+    }
+    entries.add(new Entry(route, exchange -> exchange.inTurn(() -> action.handle(exchange))));
+  }
+
+  /** Adds a route that may change something. */
+  public void write(Route route, Action.Write action) {
+    if (!route.isChange()) {
+      throw new IllegalArgumentException(route.operation());
+    }
+    entries.add(new Entry(route, exchange -> exchange.read(action.begin(exchange))));
   }
 
   public List<Route> routes() {
@@ -38,7 +51,7 @@ public final class Router {
     for (Entry entry : entries) {
       Map<String, String> variables = entry.route.match(segments);
       if (variables != null && entry.route.method().equals(served)) {
-        return new Match(entry.route, entry.action, variables);
+        return new Match(entry.route, entry.begin, variables);
       }
     }
     return null;

@@ -33,17 +33,17 @@ final class WorkQueue {
   /** A step that waits for a slot. */
   private static final class Waiting {
     final Exchange exchange;
-    final Runnable step;
+    final Exchange.Step step;
     Scheduler.@Nullable Task timeout;
 
-    Waiting(Exchange exchange, Runnable step) {
+    Waiting(Exchange exchange, Exchange.Step step) {
       this.exchange = exchange;
       this.step = step;
     }
   }
 
   /** Runs a step, at once or later. An exception of the step is answered. */
-  void run(Exchange exchange, Runnable step) {
+  void run(Exchange exchange, Exchange.Step step) {
     synchronized (this) {
       if (running == atATime) {
         await(new Waiting(exchange, step));
@@ -55,7 +55,7 @@ final class WorkQueue {
   }
 
   private void await(Waiting step) {
-    String client = step.exchange.client();
+    String client = step.exchange.request().client();
     if (waiting.size() >= maxWaiting) {
       throw full("limit: " + maxWaiting);
     }
@@ -67,6 +67,7 @@ final class WorkQueue {
     step.timeout =
         step.exchange
             .request()
+            .http()
             .getConnectionMetaData()
             .getConnector()
             .getScheduler()
@@ -80,14 +81,14 @@ final class WorkQueue {
   private void expire(Waiting step) {
     boolean expired;
     synchronized (this) {
-      expired = waiting.remove(step.exchange.client(), step);
+      expired = waiting.remove(step.exchange.request().client(), step);
     }
     if (expired) {
       step.exchange.problem(Problem.busy("the request waited longer than " + maxWait));
     }
   }
 
-  private void runInTurn(Exchange exchange, Runnable step) {
+  private void runInTurn(Exchange exchange, Exchange.Step step) {
     try {
       if (!exchange.isAnswered()) { // the store timeout may have passed
         exchange.run(step);
@@ -110,7 +111,7 @@ final class WorkQueue {
       }
     }
     Waiting step = next;
-    Executor executor = step.exchange.request().getComponents().getExecutor();
+    Executor executor = step.exchange.request().http().getComponents().getExecutor();
     try {
       executor.execute(() -> runInTurn(step.exchange, step.step));
     } catch (RejectedExecutionException e) {

@@ -14,9 +14,11 @@
  *       requests that are not HTTP
  *   <li>{@code BasePath} is the prefix of all paths; {@code Router} finds the {@code Route} of a
  *       path, and its {@code Action}
- *   <li>{@code Exchange} is one request with its answer; it checks the namespace in the path
- *   <li>{@code BodyReader}, {@code Query}, {@code PageToken}, {@code PercentDecoder} and {@code
- *       Preconditions} read the parts of a request
+ *   <li>{@code ApiRequest} is the authorised request, {@code Exchange} its answer and {@code
+ *       Deadline} the deadline of the answer; {@code Exchange} gives reads and writes their turn
+ *       and deadline in one place
+ *   <li>{@code Body} describes the body of a write; {@code BodyReader}, {@code Query}, {@code
+ *       PageToken}, {@code PercentDecoder} and {@code Preconditions} read the parts of a request
  *   <li>{@code WorkQueue} runs work that may block, with one queue for each kind of {@code Work};
  *       in its {@code FairQueue}, callers take turns
  *   <li>{@code AnswerWriter} writes large answers, {@code ByteBudget} limits the memory of bodies

@@ -7,6 +7,7 @@ import io.timewheel.api.BackupAnswer;
 import io.timewheel.api.BackupRequest;
 import io.timewheel.api.BackupsAnswer;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -57,8 +58,8 @@ public final class BackupResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/v1/backups", Role.ADMIN), this::list);
-    router.add(Route.of("POST", "/v1/backups", Role.ADMIN).with(Work.BULK), this::backup);
+    router.read(Route.of("GET", "/v1/backups", Role.ADMIN), this::list);
+    router.write(Route.of("POST", "/v1/backups", Role.ADMIN).with(Work.BULK), this::backup);
   }
 
   /**
@@ -85,8 +86,8 @@ public final class BackupResource {
   }
 
   private void list(Exchange exchange) throws IOException {
-    exchange.query();
-    Authorization.checkAllNamespaces(exchange.caller());
+    exchange.request().query();
+    Authorization.checkAllNamespaces(exchange.request().caller());
     Path data = embedded().data;
     List<BackupsAnswer.Backup> backups = new ArrayList<>();
     List<String> names = StoreCopies.backups(data);
@@ -106,10 +107,10 @@ public final class BackupResource {
     exchange.json(200, new BackupsAnswer(backups));
   }
 
-  private void backup(Exchange exchange) {
-    exchange.query();
-    Authorization.checkAllNamespaces(exchange.caller());
-    exchange.body(
+  private Body<?> backup(Exchange exchange) {
+    exchange.request().query();
+    Authorization.checkAllNamespaces(exchange.request().caller());
+    return Body.text(
         MAX_BODY,
         text -> {
           String sent = JsonReader.readOptional(text, BackupRequest.class).name();
@@ -124,7 +125,7 @@ public final class BackupResource {
                 .failure();
           }
           exchange.note("backup", sent == null ? "" : sent);
-          exchange.stopDeadline(); // a copy may take long
+          exchange.deadline().end(); // a copy may take long
           Path copy = sent == null ? copy() : copy(sent);
           String name = copy.getFileName().toString();
           exchange.note("backup", name);

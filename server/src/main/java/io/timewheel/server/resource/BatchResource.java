@@ -11,6 +11,7 @@ import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.document.TimerSpecs;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Preconditions;
@@ -56,7 +57,7 @@ public final class BatchResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("POST", TimerListResource.TIMERS + ":batch", Role.PRODUCE), this::batch);
+    router.write(Route.of("POST", TimerListResource.TIMERS + ":batch", Role.PRODUCE), this::batch);
   }
 
   /** A batch without its timers, each of which may be refused alone. */
@@ -65,23 +66,24 @@ public final class BatchResource {
   /** An item, and its result so far. */
   private record Item(@Nullable String id, @Nullable TimerSpec spec, @Nullable Problem problem) {}
 
-  private void batch(Exchange exchange) {
+  private Body<?> batch(Exchange exchange) {
     DurableTimer timer = reads.timer();
-    String namespace = exchange.namespace();
-    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
-    exchange.batch(
+    String namespace = exchange.request().namespace();
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange.request());
+    return Body.batch(
         MAX_BODY,
         body -> {
           Tracing.Span span =
               Tracing.get()
                   .schedule(
-                      exchange.header(Tracing.HEADER), Map.of("timewheel.namespace", namespace));
+                      exchange.request().header(Tracing.HEADER),
+                      Map.of("timewheel.namespace", namespace));
           List<Item> items =
               admitted(
                   exchange,
                   namespace,
                   items(exchange, namespace, idempotency, span.traceparent(), body));
-          long maxPending = exchange.quotas().maxPending(exchange.caller(), namespace);
+          long maxPending = exchange.quotas().maxPending(exchange.request().caller(), namespace);
           List<TimerSpec> specs = new ArrayList<>();
           for (Item item : items) {
             if (item.spec != null) {
@@ -105,7 +107,7 @@ public final class BatchResource {
     // If a batch contains a timer twice, the second is scheduled too, and does not count as a
     // repeated request.
     Map<String, Integer> times = new HashMap<>();
-    SecretSource allowed = TimerResource.secrets(exchange, secrets);
+    SecretSource allowed = TimerResource.secrets(exchange.request(), secrets);
     StringBuilder content = new StringBuilder();
     List<Item> items =
         body.convert(
@@ -144,7 +146,9 @@ public final class BatchResource {
   private static List<Item> admitted(Exchange exchange, String namespace, List<Item> items) {
     int writes = (int) items.stream().filter(item -> item.spec != null).count();
     Quotas.Admitted more =
-        exchange.quotas().writeMore(exchange.caller(), namespace, Math.max(0, writes - 1));
+        exchange
+            .quotas()
+            .writeMore(exchange.request().caller(), namespace, Math.max(0, writes - 1));
     int left = 1 + more.count(); // the request itself was charged one
     List<Item> admitted = new ArrayList<>();
     for (Item item : items) {

@@ -15,6 +15,7 @@ import io.timewheel.durable.TimerList;
 import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.FairLimit;
 import io.timewheel.server.http.IdempotencyKey;
@@ -92,21 +93,21 @@ public final class BulkResource {
   }
 
   private void add(Router router, String name, Change change) {
-    router.add(
+    router.write(
         Route.of("POST", TimerListResource.TIMERS + ":" + name, Role.OPERATE).with(Work.BULK),
         exchange -> bulk(exchange, change));
   }
 
-  private void bulk(Exchange exchange, Change change) {
+  private Body<?> bulk(Exchange exchange, Change change) {
     var unused = reads.timer(); // fails with 503 until there is a timer
-    String namespace = exchange.namespace();
-    exchange.body(
+    String namespace = exchange.request().namespace();
+    return Body.text(
         MAX_BODY,
         text -> {
           BulkRequest request = JsonReader.read(text, BulkRequest.class);
           Selection filter = filter(exchange, namespace, request.filter());
           checkIntent(request);
-          IdempotencyKey key = IdempotencyKey.of(exchange);
+          IdempotencyKey key = IdempotencyKey.of(exchange.request());
           limited(
               exchange,
               () -> {
@@ -121,7 +122,7 @@ public final class BulkResource {
   }
 
   private void limited(Exchange exchange, Runnable work) {
-    String client = exchange.client();
+    String client = exchange.request().client();
     String reached = limit.take(client);
     if (reached != null) {
       throw Problem.of(429, "over_limit", "too many bulk changes at a time (" + reached + ")")
@@ -178,7 +179,7 @@ public final class BulkResource {
   private BulkAnswer changeOnce(
       Exchange exchange, Selection filter, BulkRequest request, Change change, IdempotencyKey key) {
     String content = Json.text(request);
-    TimerKey about = new TimerKey(exchange.namespace(), "timers");
+    TimerKey about = new TimerKey(exchange.request().namespace(), "timers");
     RequestId countId = key.part("count").request(content);
     RequestId changedId = key.part("changed").request(content);
     OptionalLong before = keep(about, countId, OptionalLong.empty());
@@ -300,9 +301,9 @@ public final class BulkResource {
     String next = null;
     do {
       String from = next;
-      exchange.expectAnswer(Duration.ZERO);
+      exchange.deadline().restart(Duration.ZERO);
       TimerList page = reads.ask(timer -> timer.timers(selected.filter).list(PAGE, from));
-      exchange.expectAnswer(Duration.ZERO);
+      exchange.deadline().restart(Duration.ZERO);
       each.accept(page.timers().stream().filter(selected.condition).toList());
       next = page.nextPage().orElse(null);
     } while (next != null);

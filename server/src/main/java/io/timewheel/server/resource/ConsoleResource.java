@@ -42,9 +42,10 @@ public final class ConsoleResource {
   private record File(byte[] content, String type, String tag) {}
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/"), exchange -> serve(exchange, "index.html"));
-    router.add(
-        Route.of("GET", "/console/{file}"), exchange -> serve(exchange, exchange.path("file")));
+    router.read(Route.of("GET", "/"), exchange -> serve(exchange, "index.html"));
+    router.read(
+        Route.of("GET", "/console/{file}"),
+        exchange -> serve(exchange, exchange.request().path("file")));
   }
 
   private void serve(Exchange exchange, String name) throws IOException {
@@ -57,7 +58,7 @@ public final class ConsoleResource {
     headers.put("Referrer-Policy", "no-referrer");
     headers.put(HttpHeader.CACHE_CONTROL, "no-cache");
     headers.put(HttpHeader.ETAG, file.tag);
-    if (file.tag.equals(exchange.header(HttpHeader.IF_NONE_MATCH))) {
+    if (file.tag.equals(exchange.request().header(HttpHeader.IF_NONE_MATCH))) {
       exchange.send(304, file.type, new byte[0]);
     } else {
       exchange.send(200, file.type, file.content);

@@ -74,7 +74,7 @@ public final class EventResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/v1/events", Role.READ).with(Work.PROMPT), this::open);
+    router.read(Route.of("GET", "/v1/events", Role.READ).with(Work.PROMPT), this::open);
   }
 
   public int open() {
@@ -82,15 +82,15 @@ public final class EventResource {
   }
 
   private void open(Exchange exchange) {
-    Query query = exchange.query("types", "namespace");
-    Scope scope = Scope.of(exchange.caller(), query.text("namespace"));
+    Query query = exchange.request().query("types", "namespace");
+    Scope scope = Scope.of(exchange.request().caller(), query.text("namespace"));
     Set<Topic> types = types(query.list("types"));
     var unused = reads.timer(); // fails with 503 until there is a timer
     if (draining) {
       throw Problem.unavailable("the server is shutting down").failure();
     }
     exchange.response().getHeaders().put("X-Accel-Buffering", "no"); // no buffer in nginx
-    if (exchange.request().getMethod().equals("HEAD")) {
+    if (exchange.request().http().getMethod().equals("HEAD")) {
       exchange.send(200, MEDIA_TYPE, new byte[0]);
     } else {
       new Connected(exchange, scope, types).begin(query.text("namespace"));
@@ -99,7 +99,7 @@ public final class EventResource {
 
   /** {@return the end of a stream, to run once; refuses a stream over the limit or a quota} */
   private Runnable place(Exchange exchange, @Nullable String namespace) {
-    String client = exchange.client();
+    String client = exchange.request().client();
     String reached = limit.take(client);
     if (reached != null) {
       throw Problem.of(429, "too_many_streams", "too many open streams (" + reached + ")")
@@ -107,7 +107,7 @@ public final class EventResource {
           .failure();
     }
     try {
-      Runnable quota = exchange.quotas().stream(exchange.caller(), namespace);
+      Runnable quota = exchange.quotas().stream(exchange.request().caller(), namespace);
       return () -> {
         limit.release(client);
         quota.run();
@@ -146,12 +146,15 @@ public final class EventResource {
 
     Connected(Exchange exchange, Scope scope, Set<Topic> types) {
       this.exchange = exchange;
-      stream = new EventStream(scope, types, node.feed(), this, exchange.header("Last-Event-ID"));
+      stream =
+          new EventStream(
+              scope, types, node.feed(), this, exchange.request().header("Last-Event-ID"));
       // Asynchronous, because HangupWatch must not wait for a stream that waits for it.
-      Executor executor = exchange.request().getComponents().getExecutor();
+      Executor executor = exchange.request().http().getComponents().getExecutor();
       EofException left = new EofException("the client disconnected");
       hangup =
-          new HangupWatch(exchange.request(), () -> executor.execute(() -> stream.abort(left)));
+          new HangupWatch(
+              exchange.request().http(), () -> executor.execute(() -> stream.abort(left)));
     }
 
     /** Begins the stream; throws if it is over the limit or a quota. */
@@ -174,7 +177,7 @@ public final class EventResource {
       hangup.watch();
       stream.begin();
       statsDue = true;
-      requestFigures(exchange.request().getComponents().getExecutor());
+      requestFigures(exchange.request().http().getComponents().getExecutor());
       if (draining) {
         stream.end();
       }
@@ -196,7 +199,7 @@ public final class EventResource {
     public void abort(Throwable failure) {
       if (isFirst()) {
         exchange.callback().failed(failure);
-        exchange.request().getConnectionMetaData().getConnection().getEndPoint().close();
+        exchange.request().http().getConnectionMetaData().getConnection().getEndPoint().close();
       }
     }
 

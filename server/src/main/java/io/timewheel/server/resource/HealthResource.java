@@ -27,8 +27,8 @@ public final class HealthResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/healthz"), exchange -> state(exchange, "ok"));
-    router.add(Route.of("GET", "/readyz"), this::ready);
+    router.read(Route.of("GET", "/healthz"), exchange -> state(exchange, "ok"));
+    router.read(Route.of("GET", "/readyz"), this::ready);
   }
 
   /** Reports the server as not ready from now on. */

@@ -14,6 +14,7 @@ import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.server.document.TimerSpecs;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Route;
@@ -69,17 +70,18 @@ public final class LeaseResource {
 
   private <T extends LeaseRequest> void add(
       Router router, String verb, Class<T> type, LeaseCall<T> call) {
-    router.add(
+    router.write(
         Route.of("POST", FIRINGS + "/{fireId}:" + verb, Role.CONSUME),
         exchange -> end(exchange, type, call));
   }
 
-  private <T extends LeaseRequest> void end(Exchange exchange, Class<T> type, LeaseCall<T> call) {
+  private <T extends LeaseRequest> Body<?> end(
+      Exchange exchange, Class<T> type, LeaseCall<T> call) {
     DurableTimer timer = reads.timer();
-    IdempotencyKey key = IdempotencyKey.of(exchange);
-    FireId fireId = fireId(exchange.namespace(), exchange.path("fireId"));
+    IdempotencyKey key = IdempotencyKey.of(exchange.request());
+    FireId fireId = fireId(exchange.request().namespace(), exchange.request().path("fireId"));
     exchange.note("id", fireId.key().id());
-    exchange.body(
+    return Body.text(
         MAX_BODY,
         body -> {
           LeaseChange change = change(timer, fireId, JsonReader.read(body, type), key, call);
@@ -190,12 +192,12 @@ public final class LeaseResource {
 
   private <I extends LeaseBatch.Item, T extends LeaseRequest> void addBatch(
       Router router, String verb, Class<I> type, Function<I, T> request, LeaseCall<T> call) {
-    router.add(
+    router.write(
         Route.of("POST", FIRINGS + ":" + verb, Role.CONSUME),
         exchange -> {
           DurableTimer timer = reads.timer();
-          IdempotencyKey key = IdempotencyKey.of(exchange);
-          exchange.batch(
+          IdempotencyKey key = IdempotencyKey.of(exchange.request());
+          return Body.batch(
               MAX_BATCH_BODY,
               body -> {
                 List<String> ids = new ArrayList<>();
@@ -205,7 +207,15 @@ public final class LeaseResource {
                         "firings",
                         type,
                         "fireId",
-                        sent -> item(timer, exchange.namespace(), sent, key, request, call, ids));
+                        sent ->
+                            item(
+                                timer,
+                                exchange.request().namespace(),
+                                sent,
+                                key,
+                                request,
+                                call,
+                                ids));
                 exchange.note("ids", ids);
                 List<LeaseChange> changes =
                     items.stream().map(Item::change).filter(Objects::nonNull).toList();

@@ -163,7 +163,7 @@ public final class MetricsResource implements AutoCloseable {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/metrics", Role.METRICS).with(Work.SCRAPE), this::metrics);
+    router.read(Route.of("GET", "/metrics", Role.METRICS).with(Work.SCRAPE), this::metrics);
   }
 
   private void attempts(String result, LongAdder count) {
@@ -174,8 +174,9 @@ public final class MetricsResource implements AutoCloseable {
   }
 
   private void metrics(Exchange exchange) {
-    exchange.query();
-    Authorization.checkAllNamespaces(exchange.caller()); // it contains the queues of all namespaces
+    exchange.request().query();
+    Authorization.checkAllNamespaces(
+        exchange.request().caller()); // it contains the queues of all namespaces
     exchange.send(200, MEDIA_TYPE, scrape().getBytes(StandardCharsets.UTF_8));
   }
 

@@ -6,6 +6,7 @@ import io.timewheel.api.PreviewAnswer;
 import io.timewheel.api.PreviewRequest;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.server.document.TimerSpecs;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
@@ -30,11 +31,11 @@ public final class PreviewResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("POST", "/v1/schedules:preview", Role.READ, Role.PRODUCE), this::preview);
+    router.write(Route.of("POST", "/v1/schedules:preview", Role.READ, Role.PRODUCE), this::preview);
   }
 
-  private void preview(Exchange exchange) {
-    exchange.body(
+  private Body<?> preview(Exchange exchange) {
+    return Body.text(
         MAX_BODY,
         body -> {
           PreviewRequest schedule = JsonReader.read(body, PreviewRequest.class);

@@ -8,6 +8,7 @@ import io.timewheel.durable.QueueInfo;
 import io.timewheel.durable.QueueRef;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.PageToken;
 import io.timewheel.server.http.Query;
@@ -42,7 +43,7 @@ public final class QueueListResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", QUEUES, Role.READ), this::list);
+    router.read(Route.of("GET", QUEUES, Role.READ), this::list);
     add(
         router,
         QUEUES + "/{queue}:pause",
@@ -72,11 +73,13 @@ public final class QueueListResource {
   private QueueRef<?, ?> queue(Exchange exchange) {
     return reads
         .timer()
-        .queue(exchange.namespace(), Names.checked("queue", exchange.path("queue")));
+        .queue(
+            exchange.request().namespace(),
+            Names.checked("queue", exchange.request().path("queue")));
   }
 
   private NamespaceRef namespace(Exchange exchange) {
-    return reads.timer().namespace(exchange.namespace());
+    return reads.timer().namespace(exchange.request().namespace());
   }
 
   /** Adds a pause or its end, which answers with the number of attempts that still run. */
@@ -86,11 +89,11 @@ public final class QueueListResource {
       Function<Exchange, T> scope,
       Consumer<T> change,
       ToLongFunction<T> running) {
-    router.add(
+    router.write(
         Route.of("POST", path, Role.OPERATE),
         exchange -> {
           T changed = scope.apply(exchange);
-          exchange.body(
+          return Body.text(
               MAX_BODY,
               body -> {
                 JsonReader.empty(body);
@@ -110,8 +113,8 @@ public final class QueueListResource {
   }
 
   private void list(Exchange exchange) {
-    String namespace = exchange.namespace();
-    Query query = exchange.query("pageSize", "pageToken");
+    String namespace = exchange.request().namespace();
+    Query query = exchange.request().query("pageSize", "pageToken");
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
     String list = "queues\n" + namespace;
     String last = PageToken.parse(list, query.text("pageToken"));

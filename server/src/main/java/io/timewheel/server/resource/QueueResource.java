@@ -8,6 +8,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.QueueRef;
 import io.timewheel.server.document.TimerView;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.FairLimit;
 import io.timewheel.server.http.HangupWatch;
@@ -51,7 +52,7 @@ public final class QueueResource {
   }
 
   public void addTo(Router router) {
-    router.add(
+    router.write(
         Route.of("POST", "/v1/namespaces/{ns}/queues/{queue}/firings:claim", Role.CONSUME)
             .with(Work.PROMPT),
         this::claim);
@@ -80,7 +81,7 @@ public final class QueueResource {
       this.exchange = exchange;
       this.queue = queue;
       this.firings = firings;
-      this.hangup = new HangupWatch(exchange.request(), this::callOff);
+      this.hangup = new HangupWatch(exchange.request().http(), this::callOff);
     }
 
     void begin() {
@@ -104,7 +105,7 @@ public final class QueueResource {
 
     private void answer(@Nullable List<QueueFiring> claimed, @Nullable Throwable error) {
       waiting.remove(this);
-      limit.release(exchange.client());
+      limit.release(exchange.request().client());
       hangup.release();
       if (claimed == null && !firings.isCancelled()) {
         exchange.problem(Problem.of(requireNonNull(error)));
@@ -152,11 +153,14 @@ public final class QueueResource {
     return value;
   }
 
-  private void claim(Exchange exchange) {
-    String namespace = exchange.namespace();
+  private Body<?> claim(Exchange exchange) {
+    String namespace = exchange.request().namespace();
     var queue =
-        timers.get().async().queue(namespace, Names.checked("queue", exchange.path("queue")));
-    exchange.body(
+        timers
+            .get()
+            .async()
+            .queue(namespace, Names.checked("queue", exchange.request().path("queue")));
+    return Body.text(
         MAX_BODY,
         body -> {
           ClaimRequest request = JsonReader.readOptional(body, ClaimRequest.class);
@@ -165,8 +169,8 @@ public final class QueueResource {
               between("leaseDuration", request.leaseDuration(), LEASE, MIN_LEASE, MAX_LEASE);
           Duration wait = between("wait", request.maxWait(), WAIT, Duration.ZERO, MAX_WAIT);
           exchange.discardBody(); // a waiting claim needs no part of it
-          exchange.expectAnswer(wait);
-          String reached = limit.take(exchange.client());
+          exchange.deadline().restart(wait);
+          String reached = limit.take(exchange.request().client());
           if (reached != null) {
             throw Problem.of(429, "too_many_claims", "too many waiting claims (" + reached + ")")
                 .header("Retry-After", "1")
@@ -178,14 +182,14 @@ public final class QueueResource {
                 exchange
                     .quotas()
                     .claim(
-                        exchange.caller(),
+                        exchange.request().caller(),
                         namespace,
                         wait,
                         List.of(),
                         left -> queue.claim(max, lease, left),
                         queue::giveBack);
           } catch (RuntimeException | Error e) {
-            limit.release(exchange.client());
+            limit.release(exchange.request().client());
             throw e;
           }
           new Claim(exchange, queue, firings).begin();

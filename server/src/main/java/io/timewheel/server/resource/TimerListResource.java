@@ -71,28 +71,30 @@ public final class TimerListResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", TIMERS, Role.READ), this::list);
-    router.add(
+    router.read(Route.of("GET", TIMERS, Role.READ), this::list);
+    router.read(
         Route.of("GET", "/v1/namespaces/{ns}/histogram", Role.READ).with(Work.PROMPT),
         this::histogram);
   }
 
   private void list(Exchange exchange) {
-    String namespace = exchange.namespace();
+    String namespace = exchange.request().namespace();
     Query query =
-        exchange.query(
-            "state",
-            "prefix",
-            "dueFrom",
-            "dueTo",
-            "handler",
-            "queue",
-            "target",
-            "orderBy",
-            "order",
-            "pageSize",
-            "pageToken",
-            "payload");
+        exchange
+            .request()
+            .query(
+                "state",
+                "prefix",
+                "dueFrom",
+                "dueTo",
+                "handler",
+                "queue",
+                "target",
+                "orderBy",
+                "order",
+                "pageSize",
+                "pageToken",
+                "payload");
     boolean payload = query.flag("payload");
     boolean queues = query.text("queue") != null || "queue".equals(query.text("target"));
     TimerFilter filter =
@@ -261,8 +263,8 @@ public final class TimerListResource {
   }
 
   private void histogram(Exchange exchange) {
-    String namespace = exchange.namespace();
-    Query query = exchange.query("from", "to", "buckets");
+    String namespace = exchange.request().namespace();
+    Query query = exchange.request().query("from", "to", "buckets");
     Instant given = query.instant("from");
     Instant from = given == null ? reads.timer().now() : given;
     Instant until = query.instant("to");
@@ -273,7 +275,7 @@ public final class TimerListResource {
       throw Query.wrong("to", to.toString(), "a millisecond for each bucket at least");
     }
     exchange.on(
-        scans.count(exchange.caller(), namespace, span, exchange::isAnswered),
+        scans.count(exchange.request().caller(), namespace, span, exchange::isAnswered),
         counts -> histogram(exchange, span, counts));
   }
 

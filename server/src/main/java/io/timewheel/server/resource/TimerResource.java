@@ -12,6 +12,8 @@ import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.document.TimerPatch;
 import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.document.TimerView;
+import io.timewheel.server.http.ApiRequest;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Preconditions;
@@ -51,41 +53,42 @@ public final class TimerResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("PUT", TIMER, Role.PRODUCE), this::put);
-    router.add(Route.of("PATCH", TIMER, Role.PRODUCE, Role.OPERATE), this::patch);
-    router.add(Route.of("GET", TIMER, Role.READ, Role.PRODUCE).with(Work.SHORT), this::get);
-    router.add(Route.of("DELETE", TIMER, Role.PRODUCE, Role.OPERATE), this::delete);
+    router.write(Route.of("PUT", TIMER, Role.PRODUCE), this::put);
+    router.write(Route.of("PATCH", TIMER, Role.PRODUCE, Role.OPERATE), this::patch);
+    router.read(Route.of("GET", TIMER, Role.READ, Role.PRODUCE).with(Work.SHORT), this::get);
+    router.write(Route.of("DELETE", TIMER, Role.PRODUCE, Role.OPERATE), this::delete);
   }
 
-  static TimerKey key(Exchange exchange) {
-    return new TimerKey(exchange.namespace(), Names.checked("id", exchange.path("id")));
+  static TimerKey key(ApiRequest request) {
+    return new TimerKey(request.namespace(), Names.checked("id", request.path("id")));
   }
 
   /**
    * {@return the secrets that a caller may name; only an administrator may name one without hosts}
    */
-  static SecretSource secrets(Exchange exchange, SecretSource secrets) {
-    return exchange.caller().roles().contains(Role.ADMIN) ? secrets : secrets.boundToHosts();
+  static SecretSource secrets(ApiRequest request, SecretSource secrets) {
+    return request.caller().roles().contains(Role.ADMIN) ? secrets : secrets.boundToHosts();
   }
 
-  private void put(Exchange exchange) {
+  private Body<?> put(Exchange exchange) {
     DurableTimer timer = reads.timer();
-    TimerKey key = key(exchange);
-    Preconditions conditions = Preconditions.of(exchange);
-    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
-    exchange.body(
+    TimerKey key = key(exchange.request());
+    Preconditions conditions = Preconditions.of(exchange.request());
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange.request());
+    return Body.text(
         MAX_BODY,
         body -> {
           TimerRequest sent = JsonReader.read(body, TimerRequest.class);
-          Tracing.Span span = span(exchange, key);
+          Tracing.Span span = span(exchange.request(), key);
           TimerSpec spec =
               TimerSpecs.of(
                   key.namespace(),
                   key.id(),
                   sent.withHeader(Tracing.HEADER, span.traceparent()),
-                  secrets(exchange, secrets),
+                  secrets(exchange.request(), secrets),
                   timer.now());
-          spec.maxPending(exchange.quotas().maxPending(exchange.caller(), key.namespace()));
+          spec.maxPending(
+              exchange.quotas().maxPending(exchange.request().caller(), key.namespace()));
           conditions.apply(spec, () -> reads.get(key));
           if (idempotency != null) {
             spec.requestId(idempotency.request(Json.text(sent)));
@@ -101,10 +104,10 @@ public final class TimerResource {
         });
   }
 
-  private static Tracing.Span span(Exchange exchange, TimerKey key) {
+  private static Tracing.Span span(ApiRequest request, TimerKey key) {
     return Tracing.get()
         .schedule(
-            exchange.header(Tracing.HEADER),
+            request.header(Tracing.HEADER),
             Map.of("timewheel.namespace", key.namespace(), "timewheel.id", key.id()));
   }
 
@@ -122,12 +125,12 @@ public final class TimerResource {
     exchange.json(status, TimerView.whole(stored.orElse(result.timer())));
   }
 
-  private void patch(Exchange exchange) {
+  private Body<?> patch(Exchange exchange) {
     DurableTimer timer = reads.timer();
-    TimerKey key = key(exchange);
-    Preconditions conditions = Preconditions.of(exchange).required();
-    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
-    exchange.body(
+    TimerKey key = key(exchange.request());
+    Preconditions conditions = Preconditions.of(exchange.request()).required();
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange.request());
+    return Body.text(
         MAX_BODY,
         Json.MERGE_PATCH,
         body -> {
@@ -136,7 +139,7 @@ public final class TimerResource {
               TimerPatch.apply(
                   present.orElseThrow(() -> Problem.notFound().failure()),
                   body,
-                  secrets(exchange, secrets),
+                  secrets(exchange.request(), secrets),
                   timer.now(),
                   exchange::reserve);
           conditions.apply(spec, () -> present);
@@ -144,14 +147,14 @@ public final class TimerResource {
             spec.requestId(idempotency.request(body));
           }
           exchange.on(
-              span(exchange, key).over(timer.async().schedule(spec)),
+              span(exchange.request(), key).over(timer.async().schedule(spec)),
               result -> made(exchange, result, stored(result, idempotency)));
         });
   }
 
   private void get(Exchange exchange) {
-    exchange.query();
-    TimerKey key = key(exchange);
+    exchange.request().query();
+    TimerKey key = key(exchange.request());
     show(exchange, reads.get(key));
   }
 
@@ -161,12 +164,12 @@ public final class TimerResource {
     exchange.json(200, TimerView.whole(info));
   }
 
-  private void delete(Exchange exchange) {
+  private Body<?> delete(Exchange exchange) {
     DurableTimer timer = reads.timer();
-    TimerKey key = key(exchange);
-    Preconditions conditions = Preconditions.of(exchange);
-    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
-    exchange.body(
+    TimerKey key = key(exchange.request());
+    Preconditions conditions = Preconditions.of(exchange.request());
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange.request());
+    return Body.text(
         MAX_BODY,
         body -> {
           JsonReader.empty(body);

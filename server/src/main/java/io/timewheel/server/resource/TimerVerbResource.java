@@ -9,6 +9,7 @@ import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.document.TimerSpecs;
 import io.timewheel.server.document.TimerView;
+import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.IdempotencyKey;
 import io.timewheel.server.http.Preconditions;
@@ -44,22 +45,22 @@ public final class TimerVerbResource {
     add(router, "pause", TimerCommands::pause);
     add(router, "resume", TimerCommands::resume);
     add(router, "retry", TimerCommands::retry);
-    router.add(
+    router.write(
         Route.of("POST", TimerResource.TIMER + ":move", Role.PRODUCE, Role.OPERATE), this::move);
   }
 
   private void add(Router router, String name, Verb verb) {
-    router.add(
+    router.write(
         Route.of("POST", TimerResource.TIMER + ":" + name, Role.OPERATE),
         exchange -> verb(exchange, verb));
   }
 
-  private void verb(Exchange exchange, Verb verb) {
+  private Body<?> verb(Exchange exchange, Verb verb) {
     DurableTimer timer = reads.timer();
-    TimerKey key = TimerResource.key(exchange);
-    Preconditions conditions = Preconditions.of(exchange);
-    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
-    exchange.body(
+    TimerKey key = TimerResource.key(exchange.request());
+    Preconditions conditions = Preconditions.of(exchange.request());
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange.request());
+    return Body.text(
         MAX_BODY,
         body -> {
           JsonReader.empty(body);
@@ -82,12 +83,12 @@ public final class TimerVerbResource {
     return at != null ? at : now.plus(TimerSpecs.checkedAfter(after, now));
   }
 
-  private void move(Exchange exchange) {
+  private Body<?> move(Exchange exchange) {
     DurableTimer timer = reads.timer();
-    TimerKey key = TimerResource.key(exchange);
-    Preconditions conditions = Preconditions.of(exchange);
-    IdempotencyKey idempotency = IdempotencyKey.of(exchange);
-    exchange.body(
+    TimerKey key = TimerResource.key(exchange.request());
+    Preconditions conditions = Preconditions.of(exchange.request());
+    IdempotencyKey idempotency = IdempotencyKey.of(exchange.request());
+    return Body.text(
         MAX_BODY,
         body -> {
           MoveRequest move = JsonReader.read(body, MoveRequest.class);

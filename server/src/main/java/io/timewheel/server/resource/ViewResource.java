@@ -10,6 +10,7 @@ import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.server.document.ClusterView;
 import io.timewheel.server.document.StatsView;
 import io.timewheel.server.document.WheelView;
+import io.timewheel.server.http.ApiRequest;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.PageToken;
 import io.timewheel.server.http.Query;
@@ -49,19 +50,19 @@ public final class ViewResource {
   }
 
   public void addTo(Router router) {
-    router.add(Route.of("GET", "/v1/namespaces", Role.READ), this::namespaces);
-    router.add(Route.of("GET", "/v1/stats", Role.READ), this::stats);
-    router.add(Route.of("GET", "/v1/wheel", Role.READ), this::wheel);
-    router.add(Route.of("GET", "/v1/cluster", Role.READ), this::cluster);
-    router.add(
+    router.read(Route.of("GET", "/v1/namespaces", Role.READ), this::namespaces);
+    router.read(Route.of("GET", "/v1/stats", Role.READ), this::stats);
+    router.read(Route.of("GET", "/v1/wheel", Role.READ), this::wheel);
+    router.read(Route.of("GET", "/v1/cluster", Role.READ), this::cluster);
+    router.read(
         Route.of("GET", "/openapi.json", Role.values()).with(Work.PROMPT), ViewResource::openapi);
   }
 
   private void namespaces(Exchange exchange) {
-    Query query = exchange.query("pageSize", "pageToken");
+    Query query = exchange.request().query("pageSize", "pageToken");
     int pageSize = query.number("pageSize", PAGE, MAX_PAGE);
     String after = PageToken.parse(NAMESPACES, query.text("pageToken"));
-    Scope scope = Scope.of(exchange.caller(), null);
+    Scope scope = Scope.of(exchange.request().caller(), null);
     NavigableMap<String, Map<TimerState, Long>> counts =
         scope.of(reads.ask(DurableTimer::counts)).tailMap(after, false);
     Set<String> paused = reads.ask(DurableTimer::paused);
@@ -85,23 +86,27 @@ public final class ViewResource {
   }
 
   private void stats(Exchange exchange) {
-    Scope scope = Scope.of(exchange.caller(), exchange.query("namespace").text("namespace"));
+    Scope scope = requestedScope(exchange.request());
     exchange.json(200, stats.answer(reads, scope, true));
   }
 
   private void wheel(Exchange exchange) {
-    Scope scope = Scope.of(exchange.caller(), exchange.query("namespace").text("namespace"));
+    Scope scope = requestedScope(exchange.request());
     exchange.on(wheel.answer(reads, scope), answer -> exchange.json(200, answer));
   }
 
+  private static Scope requestedScope(ApiRequest request) {
+    return Scope.of(request.caller(), request.query("namespace").text("namespace"));
+  }
+
   private void cluster(Exchange exchange) {
-    exchange.query();
+    exchange.request().query();
     var unused = reads.timer(); // fails with 503 until there is a timer
     exchange.json(200, cluster.answer());
   }
 
   private static void openapi(Exchange exchange) throws IOException {
-    exchange.query();
+    exchange.request().query();
     try (InputStream in = ViewResource.class.getResourceAsStream(OPENAPI)) {
       exchange.send(200, Json.MEDIA_TYPE, requireNonNull(in, OPENAPI).readAllBytes());
     }
