@@ -133,7 +133,7 @@ final class Tutorial {
             + java
             + " -XX:TieredStopAtLevel=1 -cp '"
             + classPath
-            + "' io.timewheel.server.Main \"$@\"\n");
+            + "' io.timewheel.server.cli.Main \"$@\"\n");
   }
 
   private void writeProgram(String name, String script) throws IOException {

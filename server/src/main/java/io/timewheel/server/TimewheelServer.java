@@ -208,7 +208,7 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /** Opens the port, with limits of namespaces and an audit log. */
-  static TimewheelServer start(
+  public static TimewheelServer start(
       ServerConfig config,
       @Nullable Tokens tokens,
       SecretSource webhookSecrets,
@@ -246,14 +246,14 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /** Makes backups by a schedule, and lets administrators copy the store while it is in use. */
-  void backups(Path data, RocksTimerStore store, BackupSchedule.Plan plan) {
+  public void backups(Path data, RocksTimerStore store, BackupSchedule.Plan plan) {
     backups(data, store);
     BackupSchedule schedule = new BackupSchedule(data, plan, backups::copy, clock, failedBackups);
     var unused = backupThread.scheduleWithFixedDelay(schedule::run, 0, 1, TimeUnit.SECONDS);
   }
 
   /** Lets administrators copy the store while it is in use. */
-  void backups(Path data, RocksTimerStore store) {
+  public void backups(Path data, RocksTimerStore store) {
     backups.serve(data, store::backup);
   }
 
@@ -267,7 +267,7 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /** Serves a timer, and limits the number of requests that read its store at a time. */
-  void serve(DurableTimer started, int readsAtATime) {
+  public void serve(DurableTimer started, int readsAtATime) {
     reads.serve(started, readsAtATime);
     probe.read();
   }
@@ -278,7 +278,7 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /** {@return the registry, for the parts that measure their own work} */
-  MeterRegistry meters() {
+  public MeterRegistry meters() {
     return meters;
   }
 
@@ -336,7 +336,7 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /** Reports the server as not ready from now on. It still serves requests. */
-  void announceDrain() {
+  public void announceDrain() {
     LOG.info("draining: /readyz answers 503 from now on");
     health.drain();
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The Timewheel server: durable timers with an HTTP API. The entry is {@link
- * io.timewheel.server.Main}. {@code ServeCommand} opens the store and starts a {@link
- * io.timewheel.server.TimewheelServer}, which wires the parts of the API.
+ * The Timewheel server: durable timers with an HTTP API. {@link
+ * io.timewheel.server.TimewheelServer} wires the parts of the API. The entry of the process is
+ * {@code cli.Main}; {@code cli.serve.ServeCommand} opens the store and starts a server.
  *
  * <p>The packages below are in reading order; each depends only on those before it:
  *
@@ -21,7 +21,8 @@
  *   <li>{@code failure}: events about failed timers
  *   <li>{@code event}: streams of changes
  *   <li>{@code resource}: the operations of the API
- *   <li>{@code cli}: the commands
+ *   <li>{@code cli.serve}: the command that runs a server, and its settings
+ *   <li>{@code cli}: the other commands
  * </ol>
  *
  * <p>A request passes through its steps in this order:

@@ -33,8 +33,9 @@ class ArchitectureTest {
               ".failure",
               ".event",
               ".resource",
-              ".cli",
-              "")
+              "",
+              ".cli.serve",
+              ".cli")
           .map(name -> ROOT + name)
           .toList();
 
@@ -67,7 +68,16 @@ class ArchitectureTest {
     noClasses()
         .that()
         .resideInAnyPackage(
-            Stream.of("settings", "json", "security", "store", "node", "document", "cli", "")
+            Stream.of(
+                    "settings",
+                    "json",
+                    "security",
+                    "store",
+                    "node",
+                    "document",
+                    "cli.serve",
+                    "cli",
+                    "")
                 .map(name -> name.isEmpty() ? ROOT : ROOT + '.' + name)
                 .toArray(String[]::new))
         .should()
@@ -80,7 +90,7 @@ class ArchitectureTest {
   void onlyCommandsAndSettingsDependOnPicocli() {
     noClasses()
         .that()
-        .resideOutsideOfPackages(ROOT + ".cli", ROOT, ROOT + ".settings")
+        .resideOutsideOfPackages(ROOT + ".cli..", ROOT + ".settings")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("picocli..")

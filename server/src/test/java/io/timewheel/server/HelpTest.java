@@ -3,6 +3,7 @@ package io.timewheel.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.util.List;

@@ -8,6 +8,7 @@ import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
+import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.store.BackupSchedule;

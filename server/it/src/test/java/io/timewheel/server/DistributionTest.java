@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.testing.Await;
 import java.io.IOException;

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
+import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.settings.TlsFiles;

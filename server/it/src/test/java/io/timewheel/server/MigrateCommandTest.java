@@ -7,6 +7,7 @@ import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
+import io.timewheel.server.cli.Main;
 import io.timewheel.server.cli.MigrateCommand;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;

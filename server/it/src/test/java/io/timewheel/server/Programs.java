@@ -45,7 +45,7 @@ final class Programs implements AutoCloseable {
     command.add("--enable-native-access=ALL-UNNAMED"); // as the manifest of the jar
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.add("io.timewheel.server.Main");
+    command.add("io.timewheel.server.cli.Main");
     command.addAll(List.of(args));
     ProcessBuilder builder = new ProcessBuilder(command);
     builder.environment().putAll(environment);

@@ -9,6 +9,7 @@ import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
+import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
+import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.Cidr;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.webhook.AddressPolicy;

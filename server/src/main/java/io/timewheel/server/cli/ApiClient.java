@@ -2,6 +2,8 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.api.ApiJson;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import java.io.IOException;
 import java.net.URI;
 import java.net.URLEncoder;

@@ -9,6 +9,8 @@ import io.timewheel.api.BulkRequest;
 import io.timewheel.api.TimerRequest;
 import io.timewheel.server.cli.ApiClient.Call;
 import io.timewheel.server.json.JsonReader;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.Arrays;

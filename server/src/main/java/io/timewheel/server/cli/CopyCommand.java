@@ -5,6 +5,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.server.cli.StoreCommand.Written;
+import io.timewheel.server.cli.serve.DatabaseOptions;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
 import io.timewheel.server.store.SharedDatabase;

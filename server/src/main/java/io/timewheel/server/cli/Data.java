@@ -7,6 +7,8 @@ import io.timewheel.api.BackupRequest;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.cli.ApiClient.Call;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.store.StoreCopies;
 import io.timewheel.server.store.StoreCopies.Copy;
 import io.timewheel.server.store.TemporaryFiles;

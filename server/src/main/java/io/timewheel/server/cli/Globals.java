@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.settings.PemFile;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
@@ -103,7 +105,7 @@ final class Globals {
       context.init(null, trusted.getTrustManagers(), null);
       return context;
     } catch (IOException | GeneralSecurityException e) {
-      throw new CommandException(ExitCode.FAILED, "--ca-cert: " + Timewheel.reason(e));
+      throw new CommandException(ExitCode.FAILED, "--ca-cert: " + CommandException.reason(e));
     }
   }
 
@@ -140,7 +142,7 @@ final class Globals {
     } catch (IOException e) {
       throw new CommandException(
           ExitCode.FAILED,
-          "--token-file: " + tokenFile + " cannot be read: " + Timewheel.reason(e));
+          "--token-file: " + tokenFile + " cannot be read: " + CommandException.reason(e));
     }
   }
 

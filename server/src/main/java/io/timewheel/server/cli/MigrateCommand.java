@@ -6,7 +6,11 @@ import static java.util.Objects.requireNonNull;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.server.cli.serve.ConfigCommand;
+import io.timewheel.server.cli.serve.DatabaseOptions;
 import io.timewheel.server.json.Json;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.store.SharedDatabase;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -71,7 +75,7 @@ public final class MigrateCommand implements Callable<Integer> {
     } catch (StoreException e) {
       return failed(reason(e), exitCode(e));
     } catch (IOException e) {
-      return failed(Timewheel.reason(e), ExitCode.FAILED);
+      return failed(CommandException.reason(e), ExitCode.FAILED);
     }
   }
 

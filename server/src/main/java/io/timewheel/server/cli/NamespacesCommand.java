@@ -2,6 +2,7 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.server.cli.ApiClient.Call;
+import io.timewheel.server.settings.ExitCode;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;

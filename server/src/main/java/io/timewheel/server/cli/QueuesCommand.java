@@ -4,6 +4,7 @@ package io.timewheel.server.cli;
 import io.timewheel.api.ClaimRequest;
 import io.timewheel.api.LeaseRequest;
 import io.timewheel.server.cli.ApiClient.Call;
+import io.timewheel.server.settings.ExitCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -13,6 +13,9 @@ import io.timewheel.durable.spi.StoreCopy;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.server.cli.serve.DatabaseOptions;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.store.TemporaryFiles;
 import java.io.IOException;
 import java.io.InputStream;
@@ -150,7 +153,7 @@ final class StoreCommand {
       fixed = repair.get();
     } catch (IncompleteRepairException e) {
       fixed = e.repaired();
-      remedy = Timewheel.reason(e);
+      remedy = CommandException.reason(e);
     }
     Printer printer = globals().printer();
     ObjectNode result = ApiClient.JSON.createObjectNode().put("repaired", fixed.problems());
@@ -161,7 +164,7 @@ final class StoreCommand {
       left = verify.get();
     } catch (RuntimeException e) {
       done(result, "%,d problems repaired".formatted(fixed.problems()));
-      String failure = "the verify after the repair failed: " + Timewheel.reason(e);
+      String failure = "the verify after the repair failed: " + CommandException.reason(e);
       throw new CommandException(
           ExitCode.FAILED, remedy == null ? failure : remedy + "; " + failure);
     }
@@ -353,7 +356,7 @@ final class StoreCommand {
       throw new CommandException(
           ExitCode.FAILED,
           "%s; %s lacks timers: repeat the command before starting a server on it (%,d timers were written)"
-              .formatted(Timewheel.reason(e), target, copy.written()));
+              .formatted(CommandException.reason(e), target, copy.written()));
     }
   }
 

@@ -5,6 +5,7 @@ import io.timewheel.api.HeaderValue;
 import io.timewheel.api.RawJson;
 import io.timewheel.api.Retry;
 import io.timewheel.api.TimerRequest;
+import io.timewheel.server.settings.CommandException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -204,7 +205,7 @@ final class TimerOptions {
       var unused = ApiClient.JSON.readTree(json); // invalid JSON is refused here
       return new RawJson(json);
     } catch (IOException e) {
-      throw globals.usage("--payload-file: cannot be read: " + Timewheel.reason(e));
+      throw globals.usage("--payload-file: cannot be read: " + CommandException.reason(e));
     } catch (JacksonException e) {
       throw globals.usage("--payload: " + e.getOriginalMessage() + " (expected: JSON)");
     }

@@ -3,6 +3,7 @@ package io.timewheel.server.cli;
 
 import io.timewheel.api.MoveRequest;
 import io.timewheel.server.cli.ApiClient.Call;
+import io.timewheel.server.settings.ExitCode;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

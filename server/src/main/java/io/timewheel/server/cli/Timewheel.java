@@ -4,13 +4,10 @@ package io.timewheel.server.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.api.ApiJson;
-import io.timewheel.durable.spi.StoreException;
-import java.io.IOException;
+import io.timewheel.server.cli.serve.DatabaseOptions;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import java.io.PrintWriter;
-import java.io.UncheckedIOException;
-import java.nio.file.AccessDeniedException;
-import java.nio.file.FileSystemException;
-import java.nio.file.NoSuchFileException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
@@ -112,7 +109,7 @@ public final class Timewheel implements Runnable {
             err.println("timewheel: " + Printer.clean(String.valueOf(refusal.getMessage())));
             return refusal.exitCode();
           }
-          err.println("timewheel: " + Printer.clean(reason(error)));
+          err.println("timewheel: " + Printer.clean(CommandException.reason(error)));
           return ExitCode.FAILED;
         });
     line.setParameterExceptionHandler(
@@ -163,35 +160,5 @@ public final class Timewheel implements Runnable {
     for (CommandLine command : store.getSubcommands().values()) {
       command.getCommandSpec().addMixin("database", CommandSpec.forAnnotatedObject(database));
     }
-  }
-
-  /**
-   * Returns the reason of a failure. An expected exception explains itself in its message. For any
-   * other exception, the name of its class is added.
-   *
-   * @param error the exception
-   * @return the reason
-   */
-  public static String reason(Throwable error) {
-    Throwable cause = error instanceof UncheckedIOException ? error.getCause() : null;
-    if (cause != null) {
-      return reason(cause);
-    }
-    String message = error.getMessage();
-    if (message == null) {
-      return error.toString();
-    }
-    if (error instanceof FileSystemException file && file.getReason() == null) { // only a path
-      return error instanceof NoSuchFileException
-          ? message + ": there is no such file"
-          : error instanceof AccessDeniedException
-              ? message + ": access is denied"
-              : error.toString();
-    }
-    boolean foreseen =
-        error instanceof IOException
-            || error instanceof StoreException
-            || error instanceof IllegalArgumentException;
-    return foreseen ? message : error.toString();
   }
 }

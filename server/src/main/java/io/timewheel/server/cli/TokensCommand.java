@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import io.timewheel.server.cli.serve.ConfigCommand;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.settings.Quota;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
@@ -131,7 +134,7 @@ public final class TokensCommand implements Runnable {
       } catch (Problem.Failure | IllegalArgumentException e) {
         throw new ParameterException(line, String.valueOf(e.getMessage()));
       } catch (IOException e) {
-        line.getErr().println("timewheel: " + Timewheel.reason(e));
+        line.getErr().println("timewheel: " + CommandException.reason(e));
         return e instanceof FileAlreadyExistsException ? ExitCode.CONFLICT : ExitCode.FAILED;
       }
     }

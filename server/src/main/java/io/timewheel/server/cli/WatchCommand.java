@@ -2,6 +2,8 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.server.cli.ApiClient.Call;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;

@@ -3,13 +3,11 @@
 /**
  * The command line. All commands except {@code serve}, {@code config} and {@code store} are clients
  * of the HTTP API, so any other client can do the same. The entry is {@link
- * io.timewheel.server.cli.Timewheel}, which creates the command line.
+ * io.timewheel.server.cli.Main}; {@code Timewheel} creates the command line.
  *
  * <p>Read {@code Globals} (options of all commands), {@code ApiClient} and {@code Printer} first,
  * then {@code TimersCommand} as an example of a client. {@code StoreCommand} works on {@code Data},
  * the store itself or a copy of it, and on databases; {@code CopyCommand} copies between them.
- * {@code ServeOptions} contains the settings of a server in groups, such as {@code NetworkOptions};
- * {@code ConfigCommand} shows them.
  */
 @NullMarked
 package io.timewheel.server.cli;

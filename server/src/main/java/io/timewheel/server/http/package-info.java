@@ -18,7 +18,7 @@
  *       Deadline} the deadline of the answer; {@code Exchange} gives reads and writes their turn
  *       and deadline in one place
  *   <li>{@code Body} describes the body of a write; {@code BodyReader}, {@code Query}, {@code
- *       PageToken}, {@code PercentDecoder} and {@code Preconditions} read the parts of a request
+ *       PageToken} and {@code PercentDecoder} read the parts of a request
  *   <li>{@code WorkQueue} runs work that may block, with one queue for each kind of {@code Work};
  *       in its {@code FairQueue}, callers take turns
  *   <li>{@code AnswerWriter} writes large answers, {@code ByteBudget} limits the memory of bodies

@@ -3,6 +3,8 @@ package io.timewheel.server.cli;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;

@@ -10,6 +10,8 @@ import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;

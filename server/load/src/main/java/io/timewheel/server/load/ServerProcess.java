@@ -3,7 +3,7 @@ package io.timewheel.server.load;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import io.timewheel.server.Main;
+import io.timewheel.server.cli.Main;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.file.Files;

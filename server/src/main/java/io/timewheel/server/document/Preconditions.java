@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.http;
+package io.timewheel.server.document;
 
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.server.http.ApiRequest;
 import io.timewheel.server.problem.Problem;
 import java.util.LinkedHashSet;
 import java.util.Optional;

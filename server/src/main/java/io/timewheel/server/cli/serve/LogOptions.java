@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import ch.qos.logback.core.util.FileSize;
 import io.timewheel.server.security.AuditFile;
 import io.timewheel.server.security.AuditLog;
+import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.settings.LogOutput;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -13,7 +14,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** The options for the logs of a server. */
-public final class LogOptions {
+final class LogOptions {
   @Option(
       names = "--log-format",
       paramLabel = "FORM",
@@ -42,7 +43,7 @@ public final class LogOptions {
   private boolean auditRequired;
 
   /** Configures the logs of the process. */
-  public void direct() {
+  void direct() {
     LogOutput.direct(logFormat);
   }
 
@@ -51,7 +52,7 @@ public final class LogOptions {
    *
    * @throws IOException if its file cannot be written
    */
-  public AuditLog audit() throws IOException {
+  AuditLog audit() throws IOException {
     if (auditLog != null) {
       AuditFile file = new AuditFile(auditLog, auditLogSize.getSize());
       return new AuditLog(System::nanoTime, file, auditRequired);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.ConfiguredSecret;
 import io.timewheel.server.webhook.SecretSource;
@@ -17,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options for webhooks, and for events about failed timers. */
-public final class WebhookOptions {
+final class WebhookOptions {
   @Option(
       names = "--webhook-secrets",
       paramLabel = "FILE",
@@ -49,12 +50,12 @@ public final class WebhookOptions {
    *
    * @throws IOException if the file cannot be used
    */
-  public @Nullable WebhookSecrets secrets() throws IOException {
+  @Nullable WebhookSecrets secrets() throws IOException {
     return webhookSecrets == null ? null : WebhookSecrets.open(webhookSecrets);
   }
 
   /** {@return the addresses that webhook requests may connect to} */
-  public AddressPolicy addressPolicy() {
+  AddressPolicy addressPolicy() {
     return AddressPolicy.admitting(allowedTargets);
   }
 
@@ -64,7 +65,7 @@ public final class WebhookOptions {
    * @param secrets the secrets of the server
    * @throws IOException if an option is missing, or is malformed
    */
-  public @Nullable WebhookTarget failedWebhook(SecretSource secrets) throws IOException {
+  @Nullable WebhookTarget failedWebhook(SecretSource secrets) throws IOException {
     if (failedWebhook == null && failedSecret == null) {
       return null;
     }

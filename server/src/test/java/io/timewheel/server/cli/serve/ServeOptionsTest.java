@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.webhook.ConfiguredSecret;
 import io.timewheel.server.webhook.SecretSource;
 import io.timewheel.server.webhook.WebhookSecret;
@@ -43,14 +44,14 @@ class ServeOptionsTest {
 
   @Test
   void postsNoEventsByDefault() throws IOException {
-    assertThat(options("").webhooks().failedWebhook(SECRETS)).isNull();
+    assertThat(options("").webhooks.failedWebhook(SECRETS)).isNull();
   }
 
   @Test
   void takesAUrlAndASecret() throws IOException {
     var target =
         options("--failed-webhook https://alerts.example/x --failed-secret ops")
-            .webhooks()
+            .webhooks
             .failedWebhook(SECRETS);
     assertThat(target).isNotNull();
     assertThat(target.host()).isEqualTo("alerts.example");
@@ -64,7 +65,7 @@ class ServeOptionsTest {
     "--failed-webhook https://alerts.example --failed-secret shop, --failed-secret: no secret"
   })
   void refusesATargetThatCannotBePosted(String line, String message) {
-    assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
+    assertThatThrownBy(() -> options(line).webhooks.failedWebhook(SECRETS))
         .isInstanceOf(IOException.class)
         .hasMessageContaining(message);
   }
@@ -73,7 +74,7 @@ class ServeOptionsTest {
   @ValueSource(strings = {"ftp://alerts.example", "alerts", "https://a:b"})
   void aMalformedUrlIsWrongUsage(String url) {
     String line = "--failed-webhook " + url + " --failed-secret ops";
-    assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
+    assertThatThrownBy(() -> options(line).webhooks.failedWebhook(SECRETS))
         .isInstanceOfSatisfying(
             CommandException.class, refusal -> assertThat(refusal.exitCode()).isEqualTo(2))
         .hasMessageContaining("--failed-webhook");
@@ -82,7 +83,7 @@ class ServeOptionsTest {
   @ParameterizedTest
   @ValueSource(strings = {"--failed-webhook https://alerts.example", "--failed-secret ops"})
   void aUrlWithoutASecretIsWrongUsage(String line) {
-    assertThatThrownBy(() -> options(line).webhooks().failedWebhook(SECRETS))
+    assertThatThrownBy(() -> options(line).webhooks.failedWebhook(SECRETS))
         .isInstanceOfSatisfying(
             CommandException.class, refusal -> assertThat(refusal.exitCode()).isEqualTo(2))
         .hasMessageContaining("must be set together");

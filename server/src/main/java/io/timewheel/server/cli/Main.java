@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server;
+package io.timewheel.server.cli;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.server.cli.ConfigCommand;
-import io.timewheel.server.cli.DatabaseOptions;
-import io.timewheel.server.cli.MigrateCommand;
-import io.timewheel.server.cli.Timewheel;
+import io.timewheel.server.cli.serve.ConfigCommand;
+import io.timewheel.server.cli.serve.DatabaseOptions;
+import io.timewheel.server.cli.serve.ServeCommand;
+import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.util.Map;
@@ -64,12 +64,12 @@ public final class Main {
       }
       return exitCode;
     } catch (IOException e) {
-      System.err.println("timewheel: " + Settings.FILE + ": " + Timewheel.reason(e));
+      System.err.println("timewheel: " + Settings.FILE + ": " + CommandException.reason(e));
       return WRONG_USAGE;
     }
   }
 
-  static CommandLine commandLine(Settings settings) {
+  public static CommandLine commandLine(Settings settings) {
     CommandLine line = Timewheel.commandLine(new ServeCommand(), new ConfigCommand(settings));
     Timewheel.addSharedStore(line, new DatabaseOptions());
     requireNonNull(line.getSubcommands().get("store"))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import io.timewheel.server.settings.Cidr;
 import picocli.CommandLine.ITypeConverter;

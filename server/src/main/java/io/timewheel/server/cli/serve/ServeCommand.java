@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server;
+package io.timewheel.server.cli.serve;
 
 import static java.util.Objects.requireNonNull;
 
@@ -7,10 +7,12 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.DurableTimerBuilder;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.server.cli.ServeOptions;
+import io.timewheel.server.TimewheelServer;
 import io.timewheel.server.failure.FailureEvents;
 import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Tokens;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.store.BackupSchedule;
@@ -53,9 +55,8 @@ import picocli.CommandLine.Spec;
       "  timewheel serve --listen 0.0.0.0 --tokens /etc/timewheel/tokens \\",
       "      --tls-cert /etc/timewheel/tls.crt --tls-key /etc/timewheel/tls.key"
     })
-final class ServeCommand implements Callable<Integer> {
+public final class ServeCommand implements Callable<Integer> {
   private static final Logger LOG = LoggerFactory.getLogger(ServeCommand.class);
-  private static final int FAILED = 1;
   private static final int CHANGES_IN_WAIT = 50_000;
   private static final Duration HTTP_TIMEOUT = Duration.ofSeconds(6);
   private static final Duration TIMER_TIMEOUT = Duration.ofSeconds(10);
@@ -81,25 +82,24 @@ final class ServeCommand implements Callable<Integer> {
     Limits limits;
     AuditLog audit;
     try {
-      options.logs().direct();
-      audit = options.logs().audit();
-      tokens = options.network().tokens();
-      secrets = options.webhooks().secrets();
+      options.logs.direct();
+      audit = options.logs.audit();
+      tokens = options.network.tokens();
+      secrets = options.webhooks.secrets();
       config = options.config();
-      drainDelay = options.network().drainDelay();
-      limits = options.limits().ofFile();
-      if (options.network().sendsTokensInClear()) {
+      drainDelay = options.network.drainDelay();
+      limits = options.limits.ofFile();
+      if (options.network.sendsTokensInClear()) {
         LOG.warn(
             "Tokens are sent in clear text to {}: set --tls-cert and --tls-key, or listen on"
                 + " loopback behind a proxy with TLS",
             config.url(config.port()));
       }
-      failedWebhook =
-          options.webhooks().failedWebhook(secrets == null ? SecretSource.NONE : secrets);
+      failedWebhook = options.webhooks.failedWebhook(secrets == null ? SecretSource.NONE : secrets);
     } catch (IOException e) {
-      return refused(reason(e));
+      throw refused(CommandException.reason(e));
     }
-    StoreLocation location = options.store().location();
+    StoreLocation location = options.store.location();
     TimewheelServer server;
     try {
       server =
@@ -111,12 +111,13 @@ final class ServeCommand implements Callable<Integer> {
               InstantSource.system(),
               audit);
     } catch (IOException e) {
-      return refused(
+      throw refused(
           "cannot listen on %s:%d: %s"
               .formatted(
                   config.listen(),
                   config.port(),
-                  reason(e.getCause() == null ? e : e.getCause()))); // Address already in use
+                  CommandException.reason(
+                      e.getCause() == null ? e : e.getCause()))); // Address already in use
     }
     FailureEvents failures =
         failedWebhook == null ? null : new FailureEvents(failedWebhook, InstantSource.system());
@@ -125,7 +126,8 @@ final class ServeCommand implements Callable<Integer> {
       timer = open(server, location, limits, secrets, failures);
     } catch (IOException
         | RuntimeException e) { // the process exits and closes the server, which is not an error
-      return refused("cannot open the store in %s: %s".formatted(location.name(), reason(e)));
+      throw refused(
+          "cannot open the store in %s: %s".formatted(location.name(), CommandException.reason(e)));
     }
     server.serve(timer, location.readsAtATime());
     Runtime.getRuntime()
@@ -143,17 +145,17 @@ final class ServeCommand implements Callable<Integer> {
    */
   private void checkStore() {
     ParseResult parsed = requireNonNull(spec).commandLine().getParseResult();
-    StoreLocation location = options.store().location();
+    StoreLocation location = options.store.location();
     if (parsed.hasMatchedOption("--data") && parsed.hasMatchedOption("--store")) {
       throw wrongUsage("--data and --store exclude each other (expected: one of them)");
     }
-    if (options.store().observe() && location.database() == null) {
+    if (options.store.observe() && location.database() == null) {
       throw wrongUsage(
           "--observe: the store in %s has one owner, which fires its timers (expected: --store,"
                   .formatted(location.data())
               + " a database that nodes share)");
     }
-    if (options.backups().plan() != null && location.database() != null) {
+    if (options.backups.plan() != null && location.database() != null) {
       throw wrongUsage(
           "--backup-every: %s is a database (expected: its own backups, such as pg_dump)"
               .formatted(location.name()));
@@ -178,7 +180,7 @@ final class ServeCommand implements Callable<Integer> {
     InstantSource clock = InstantSource.system();
     TimerStore opened = location.open();
     if (opened instanceof RocksTimerStore embedded) {
-      BackupSchedule.Plan plan = options.backups().plan();
+      BackupSchedule.Plan plan = options.backups.plan();
       if (plan == null) {
         server.backups(location.data(), embedded);
       } else {
@@ -190,14 +192,14 @@ final class ServeCommand implements Callable<Integer> {
       watched = failures.watch(watched);
     }
     DurableTimerBuilder builder =
-        options.store().observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
+        options.store.observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);
     builder.queueLimits(queue -> limits.queue(queue.namespace(), queue.id()));
     HostLimits hosts = new HostLimits(limits);
     WebhookClient client = null;
-    options.limits().applyTo(builder);
-    if (secrets != null && !options.store().observe()) {
-      client = WebhookClient.start(options.webhooks().addressPolicy(), secrets, clock);
+    options.limits.applyTo(builder);
+    if (secrets != null && !options.store.observe()) {
+      client = WebhookClient.start(options.webhooks.addressPolicy(), secrets, clock);
       new WebhookHandler(client, clock, server.meters(), hosts).addTo(builder);
     }
     DurableTimer timer = builder.start();
@@ -228,7 +230,7 @@ final class ServeCommand implements Callable<Integer> {
     try {
       server.close(HTTP_TIMEOUT);
     } catch (RuntimeException e) {
-      status = failed("the server did not stop cleanly: " + reason(e));
+      status = failed("the server did not stop cleanly: " + CommandException.reason(e));
     }
     if (failures != null) {
       failures.close();
@@ -236,7 +238,7 @@ final class ServeCommand implements Callable<Integer> {
     try {
       timer.close(TIMER_TIMEOUT);
     } catch (RuntimeException e) {
-      status = failed("the store was not closed cleanly: " + reason(e));
+      status = failed("the store was not closed cleanly: " + CommandException.reason(e));
     }
     Runtime.getRuntime().halt(status);
   }
@@ -251,17 +253,12 @@ final class ServeCommand implements Callable<Integer> {
         .halt(failed("the store did not answer in time: the process exits without closing it"));
   }
 
-  private int refused(String why) {
-    requireNonNull(spec).commandLine().getErr().println("timewheel: " + why);
-    return FAILED;
+  private static CommandException refused(String why) {
+    return new CommandException(ExitCode.FAILED, why);
   }
 
   private static int failed(String why) {
     System.err.println("timewheel: " + why);
-    return FAILED;
-  }
-
-  private static String reason(Throwable error) {
-    return String.valueOf(error.getMessage());
+    return ExitCode.FAILED;
   }
 }

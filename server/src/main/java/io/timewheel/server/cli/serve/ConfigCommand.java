@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.server.json.Json;
+import io.timewheel.server.settings.CommandException;
+import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.Settings;
 import java.io.IOException;
@@ -85,16 +87,16 @@ public final class ConfigCommand implements Callable<Integer> {
   /** Adds the lines of the file of limits. */
   private void addLimits(List<Row> rows) {
     try {
-      for (Limits.Line line : options.limits().ofFile().lines()) {
+      for (Limits.Line line : options.limits.ofFile().lines()) {
         rows.add(new Row("limit " + line.name(), line.text(), "--limits"));
       }
     } catch (IOException e) {
-      throw new CommandException(ExitCode.FAILED, Timewheel.reason(e));
+      throw new CommandException(ExitCode.FAILED, CommandException.reason(e));
     }
   }
 
   /** {@return whether a command prints JSON} */
-  static boolean isJson(CommandSpec command) {
+  public static boolean isJson(CommandSpec command) {
     return String.valueOf(command.findOption("--output").<Object>getValue()).equals("json");
   }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
+import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.store.BackupSchedule;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options of scheduled backups. */
-public final class BackupOptions {
+final class BackupOptions {
   @Option(
       names = "--backup-every",
       paramLabel = "DURATION",
@@ -22,7 +23,7 @@ public final class BackupOptions {
   private int backupKeep = 8;
 
   /** {@return the schedule of backups; null if there is none} */
-  public BackupSchedule.@Nullable Plan plan() {
+  BackupSchedule.@Nullable Plan plan() {
     Duration every = backupEvery;
     if (every == null) {
       return null;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Cidr;
+import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.settings.Ingress;
 import io.timewheel.server.settings.ServerConfig;
 import io.timewheel.server.settings.Settings;
@@ -23,7 +24,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** The options for the address of a server, and for the callers that it admits. */
-public final class NetworkOptions {
+final class NetworkOptions {
   private static final Duration MAX_DRAIN_DELAY = Duration.ofHours(1);
   private static final Duration MAX_GRACE = Duration.ofDays(1);
 
@@ -137,7 +138,7 @@ public final class NetworkOptions {
   }
 
   /** {@return the time that the server still serves requests after it was told to stop} */
-  public Duration drainDelay() {
+  Duration drainDelay() {
     if (drainDelay.isNegative() || drainDelay.compareTo(MAX_DRAIN_DELAY) > 0) {
       throw CommandException.wrongUsage(
           "--drain-delay: " + drainDelay + " (expected: PT0S to " + MAX_DRAIN_DELAY + ")");
@@ -146,7 +147,7 @@ public final class NetworkOptions {
   }
 
   /** {@return whether tokens reach this server in clear text} */
-  public boolean sendsTokensInClear() throws IOException {
+  boolean sendsTokensInClear() throws IOException {
     return tokens != null && tlsCert == null && !isLoopback();
   }
 
@@ -159,7 +160,7 @@ public final class NetworkOptions {
    *
    * @throws IOException if tokens are required and missing, or the file cannot be used
    */
-  public @Nullable Tokens tokens() throws IOException {
+  @Nullable Tokens tokens() throws IOException {
     if (tokensGrace.isNegative() || tokensGrace.compareTo(MAX_GRACE) > 0) {
       throw CommandException.wrongUsage(
           "--tokens-grace: " + tokensGrace + " (expected: PT0S to " + MAX_GRACE + ")");

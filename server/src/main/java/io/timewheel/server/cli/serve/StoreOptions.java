@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import io.timewheel.server.settings.WorkLimits;
 import io.timewheel.server.store.StoreLocation;
@@ -12,7 +12,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
 /** The options for the store of a server. */
-public final class StoreOptions {
+final class StoreOptions {
   @Option(
       names = "--data",
       paramLabel = "DIR",
@@ -34,12 +34,12 @@ public final class StoreOptions {
   private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
 
   /** {@return the location of the timers} */
-  public StoreLocation location() {
+  StoreLocation location() {
     return new StoreLocation(data, database.database());
   }
 
   /** {@return whether the server owns no shards and calls no URLs} */
-  public boolean observe() {
+  boolean observe() {
     return observe;
   }
 

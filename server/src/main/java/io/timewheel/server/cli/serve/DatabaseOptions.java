@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import static java.util.Objects.requireNonNull;
 
@@ -49,12 +49,12 @@ public final class DatabaseOptions {
   }
 
   /** {@return the database; null if none is configured} */
-  @Nullable SharedDatabase database() {
+  public @Nullable SharedDatabase database() {
     return store == null ? null : new SharedDatabase(store, storeUser, this::storePassword);
   }
 
   /** {@return the URL of the database; null if none is configured} */
-  @Nullable String url() {
+  public @Nullable String url() {
     return store;
   }
 
@@ -63,7 +63,7 @@ public final class DatabaseOptions {
    *
    * @param <T> the type of the result
    */
-  interface Work<T> {
+  public interface Work<T> {
     T with(JdbcTimerStore store) throws IOException;
   }
 
@@ -75,12 +75,12 @@ public final class DatabaseOptions {
    * @return the result
    * @throws IOException if the password cannot be read
    */
-  <T> T using(Work<T> work) throws IOException {
+  public <T> T using(Work<T> work) throws IOException {
     return using(requireNonNull(database(), "--store"), work);
   }
 
   /** Opens the store in any database, uses it, and closes it. Creates no tables. */
-  static <T> T using(SharedDatabase database, Work<T> work) throws IOException {
+  public static <T> T using(SharedDatabase database, Work<T> work) throws IOException {
     try (HikariDataSource pool = new HikariDataSource(database.smallPool())) {
       JdbcTimerStore.Builder builder = database.builder(pool);
       if (!builder.migration(false).isEmpty()) {
@@ -97,7 +97,7 @@ public final class DatabaseOptions {
   }
 
   /** Refuses the URLs of databases that nodes cannot share. */
-  static final class UrlConverter implements ITypeConverter<String> {
+  public static final class UrlConverter implements ITypeConverter<String> {
     @Override
     public String convert(String url) {
       if (!SharedDatabase.canBeShared(url)) {

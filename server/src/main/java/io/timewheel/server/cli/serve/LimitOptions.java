@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.server.cli;
+package io.timewheel.server.cli.serve;
 
 import io.timewheel.durable.DurableTimerBuilder;
+import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.settings.Limits;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
 /** The options for the limits of a server, and for the retention of finished timers. */
-public final class LimitOptions {
+final class LimitOptions {
   @Option(
       names = "--limits",
       paramLabel = "FILE",
@@ -57,16 +58,16 @@ public final class LimitOptions {
    *
    * @throws IOException if the file cannot be used
    */
-  public Limits ofFile() throws IOException {
+  Limits ofFile() throws IOException {
     try {
       return limits == null ? Limits.none() : Limits.open(limits);
     } catch (IOException e) {
-      throw new IOException("--limits: " + limits + ": " + Timewheel.reason(e), e);
+      throw new IOException("--limits: " + limits + ": " + CommandException.reason(e), e);
     }
   }
 
   /** Applies the retention and the catch-up rate to a scheduler. */
-  public void applyTo(DurableTimerBuilder builder) {
+  void applyTo(DurableTimerBuilder builder) {
     builder.retain(retain, retainMax).overdueRate(overdueRate);
   }
 
