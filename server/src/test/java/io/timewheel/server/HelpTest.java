@@ -4,7 +4,6 @@ package io.timewheel.server;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.server.cli.Main;
-import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -17,12 +16,12 @@ class HelpTest {
 
   @Test
   void fitsIntoATerminalWithItsExamplesUnbroken() throws IOException {
-    helps(Main.commandLine(Settings.read(Map.of())));
+    helps(Main.commandLine(Map.of()));
   }
 
   @Test
   void theOptionsOfServeHaveHeadings() throws IOException {
-    CommandLine line = Main.commandLine(Settings.read(Map.of()));
+    CommandLine line = Main.commandLine(Map.of());
     assertThat(line.getSubcommands().get("serve").getUsageMessage().lines())
         .containsSubsequence(
             "Network, TLS and tokens:",
@@ -35,7 +34,7 @@ class HelpTest {
 
   @Test
   void theCommandsHaveOneOrder() throws IOException {
-    assertThat(Main.commandLine(Settings.read(Map.of())).getSubcommands().keySet())
+    assertThat(Main.commandLine(Map.of()).getSubcommands().keySet())
         .endsWith("generate-completion", "serve", "config");
   }
 

@@ -10,7 +10,6 @@ import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.ServerConfig;
-import io.timewheel.server.settings.Settings;
 import io.timewheel.server.store.BackupSchedule;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -87,7 +86,7 @@ class BackupTest {
   }
 
   private int execute(String... arguments) throws IOException {
-    CommandLine line = Main.commandLine(Settings.read(Map.of()));
+    CommandLine line = Main.commandLine(Map.of());
     line.setOut(new PrintWriter(out));
     line.setErr(new PrintWriter(err));
     return line.execute(arguments);

@@ -2,7 +2,6 @@
 package io.timewheel.server;
 
 import io.timewheel.server.cli.Main;
-import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -19,7 +18,7 @@ final class Commands {
   static Ended run(Map<String, String> environment, String... words) throws IOException {
     StringWriter out = new StringWriter();
     StringWriter err = new StringWriter();
-    CommandLine line = Main.commandLine(Settings.read(environment));
+    CommandLine line = Main.commandLine(environment);
     line.setOut(new PrintWriter(out, true));
     line.setErr(new PrintWriter(err, true));
     int exitCode = line.execute(words);

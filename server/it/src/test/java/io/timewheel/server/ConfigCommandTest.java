@@ -32,7 +32,7 @@ class ConfigCommandTest {
   private final StringWriter err = new StringWriter();
 
   private int run(Map<String, String> environment, String... words) throws IOException {
-    CommandLine line = Main.commandLine(Settings.read(environment));
+    CommandLine line = Main.commandLine(environment);
     line.setOut(new PrintWriter(out, true));
     line.setErr(new PrintWriter(err, true));
     return line.execute(words);

@@ -72,7 +72,7 @@ class DistributionTest {
   @Test
   void everySettingIsOne() throws Exception {
     Path file = FILES.resolve("timewheel.properties");
-    CommandLine line = Main.commandLine(Settings.read(Map.of(Settings.FILE, file.toString())));
+    CommandLine line = Main.commandLine(Map.of(Settings.FILE, file.toString()));
     StringWriter out = new StringWriter();
     line.setOut(new PrintWriter(out));
     assertThat(line.execute("config")).isZero();

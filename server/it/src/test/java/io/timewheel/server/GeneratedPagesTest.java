@@ -51,7 +51,7 @@ class GeneratedPagesTest {
   }
 
   private static CommandLine commandLine() throws IOException {
-    return Main.commandLine(Settings.read(Map.of()));
+    return Main.commandLine(Map.of());
   }
 
   private static void addHelp(StringBuilder page, CommandLine command) {
@@ -78,8 +78,7 @@ class GeneratedPagesTest {
                 value in use and its source. Durations are ISO 8601, such as PT30M, or short, such as \
                 30m. Several values of one key or variable are separated by commas.
 
-                An option without a variable is for the command line only. The environment variables \
-                `TIMEWHEEL_TOKEN` and `TIMEWHEEL_STORE_PASSWORD` contain the secrets themselves.
+                The environment variables `TIMEWHEEL_TOKEN` and `TIMEWHEEL_STORE_PASSWORD` contain the secrets themselves.
                 """);
     CommandLine line = commandLine();
     CommandLine serve = line.getSubcommands().get("serve");
@@ -93,14 +92,12 @@ class GeneratedPagesTest {
     check(DOCS.resolve("reference/settings.md"), page.toString());
   }
 
-  private static void addOptions(StringBuilder page, List<OptionSpec> options) throws IOException {
+  private static void addOptions(StringBuilder page, List<OptionSpec> options) {
     page.append("| Option | Environment variable | Meaning |\n|---|---|---|\n");
     for (OptionSpec option : options) {
       String name = Settings.nameOf(option);
       String variable = "TIMEWHEEL_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
-      boolean isSetting = Settings.read(Map.of(variable, "value")).find(name) != null;
-      page.append(
-          "| `--%s` | %s | %s |\n".formatted(name, isSetting ? code(variable) : "", text(option)));
+      page.append("| `--%s` | %s | %s |\n".formatted(name, code(variable), text(option)));
     }
   }
 

@@ -10,7 +10,6 @@ import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.Ingress;
-import io.timewheel.server.settings.Settings;
 import io.timewheel.server.settings.TlsFiles;
 import io.timewheel.server.settings.WatchedFile;
 import io.timewheel.testing.Await;
@@ -231,7 +230,7 @@ class HttpsTest {
   }
 
   private int command(StringWriter text, String... words) throws IOException {
-    CommandLine line = Main.commandLine(Settings.read(Map.of()));
+    CommandLine line = Main.commandLine(Map.of());
     line.setOut(new PrintWriter(text));
     line.setErr(new PrintWriter(text));
     return line.execute(words);

@@ -9,7 +9,6 @@ import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.server.cli.Main;
 import io.timewheel.server.cli.MigrateCommand;
-import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -38,7 +37,7 @@ class MigrateCommandTest {
   private int run(Map<String, String> environment, List<String> words) throws IOException {
     out = new StringWriter();
     err = new StringWriter();
-    CommandLine line = Main.commandLine(Settings.read(environment));
+    CommandLine line = Main.commandLine(environment);
     line.setOut(new PrintWriter(out, true));
     line.setErr(new PrintWriter(err, true));
     return line.execute(words.toArray(String[]::new));

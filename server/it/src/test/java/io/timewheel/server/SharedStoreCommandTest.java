@@ -10,7 +10,6 @@ import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.server.cli.Main;
-import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -57,7 +56,7 @@ class SharedStoreCommandTest {
   private int execute(String... words) throws IOException {
     StringWriter output = new StringWriter();
     StringWriter errors = new StringWriter();
-    CommandLine line = Main.commandLine(Settings.read(Map.of()));
+    CommandLine line = Main.commandLine(Map.of());
     line.setOut(new PrintWriter(output, true));
     line.setErr(new PrintWriter(errors, true));
     int exitCode = line.execute(words);

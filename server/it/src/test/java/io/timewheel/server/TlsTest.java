@@ -10,7 +10,6 @@ import com.sun.net.httpserver.HttpsConfigurator;
 import com.sun.net.httpserver.HttpsServer;
 import io.timewheel.server.cli.Main;
 import io.timewheel.server.settings.Cidr;
-import io.timewheel.server.settings.Settings;
 import io.timewheel.server.webhook.AddressPolicy;
 import io.timewheel.server.webhook.ConfiguredSecret;
 import io.timewheel.server.webhook.WebhookAnswer;
@@ -135,7 +134,7 @@ class TlsTest {
   }
 
   private static int execute(StringWriter text, String host) throws IOException {
-    CommandLine line = Main.commandLine(Settings.read(Map.of()));
+    CommandLine line = Main.commandLine(Map.of());
     line.setOut(new PrintWriter(text));
     line.setErr(new PrintWriter(text));
     return line.execute("stats", "--server", url(host));

@@ -11,6 +11,7 @@ import io.timewheel.server.settings.Settings;
 import java.io.IOException;
 import java.util.Map;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** The entry point of the command {@code timewheel}. */
 public final class Main {
@@ -54,7 +55,7 @@ public final class Main {
 
   private static int run(Map<String, String> environment, String[] args) {
     try {
-      CommandLine line = commandLine(Settings.read(environment));
+      CommandLine line = commandLine(environment);
       int exitCode = line.execute(args);
       // Neither stream throws: a full disk would look like success.
       boolean isWritten = !line.getOut().checkError() && !System.out.checkError();
@@ -69,11 +70,17 @@ public final class Main {
     }
   }
 
-  public static CommandLine commandLine(Settings settings) {
-    CommandLine line = Timewheel.commandLine(new ServeCommand(), new ConfigCommand(settings));
+  /**
+   * {@return the command line, with the settings of its environment}
+   *
+   * @throws IOException if the file of settings cannot be used
+   */
+  public static CommandLine commandLine(Map<String, String> environment) throws IOException {
+    CommandLine line = Timewheel.commandLine(new ServeCommand(), new ConfigCommand());
     Timewheel.addSharedStore(line, new DatabaseOptions());
-    requireNonNull(line.getSubcommands().get("store"))
-        .addSubcommand("migrate", new MigrateCommand());
-    return line.setDefaultValueProvider(settings);
+    Map<String, CommandLine> commands = line.getSubcommands();
+    requireNonNull(commands.get("store")).addSubcommand("migrate", new MigrateCommand());
+    CommandSpec serve = requireNonNull(commands.get("serve")).getCommandSpec();
+    return line.setDefaultValueProvider(Settings.read(environment, serve.options()));
   }
 }

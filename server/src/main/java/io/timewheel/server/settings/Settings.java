@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
@@ -40,61 +41,21 @@ public final class Settings implements IDefaultValueProvider {
   /** The highest port. */
   public static final int MAX_PORT = 65_535;
 
-  private static final String TOKEN_FILE = "token-file";
-  private static final String STORE_PASSWORD_FILE = "store-password-file";
-
   /**
    * Maps the setting of a secret to the setting of its file. In the environment, the secret takes
    * precedence over a file in the environment or in the settings.
    */
   private static final Map<String, String> SECRETS =
-      Map.of(TOKEN_FILE, TOKEN, STORE_PASSWORD_FILE, STORE_PASSWORD);
-
-  /** The options that can be set without an argument. */
-  private static final Set<String> NAMES =
-      Set.of(
-          "server",
-          "output",
-          TOKEN_FILE,
-          "port",
-          "listen",
-          "host",
-          "base-path",
-          "trusted-proxy",
-          "tls-cert",
-          "tls-key",
-          "drain-delay",
-          "ca-cert",
-          "data",
-          "store",
-          "store-user",
-          STORE_PASSWORD_FILE,
-          "tokens",
-          "webhook-secrets",
-          "failed-webhook",
-          "failed-secret",
-          "limits",
-          "allow-target",
-          "insecure",
-          "store-timeout",
-          "observe",
-          "log-format",
-          "audit-log",
-          "audit-log-size",
-          "backup-every",
-          "backup-keep",
-          "retain",
-          "retain-max",
-          "overdue-rate",
-          "max-waiting-claims",
-          "max-streams");
+      Map.of("token-file", TOKEN, "store-password-file", STORE_PASSWORD);
 
   private final Map<String, String> environment;
+  private final Set<String> names;
   private final @Nullable Path file;
   private final Properties properties = new Properties();
 
-  private Settings(Map<String, String> environment) {
+  private Settings(Map<String, String> environment, Set<String> names) {
     this.environment = Map.copyOf(environment);
+    this.names = names;
     String named = environment.get(FILE);
     this.file = named == null || named.isBlank() ? null : Path.of(named);
   }
@@ -111,11 +72,18 @@ public final class Settings implements IDefaultValueProvider {
    * Reads the settings.
    *
    * @param environment the variables of the process
-   * @return the settings
+   * @param options the options that can be set without an argument
    * @throws IOException if the file cannot be read, or contains an unknown setting
    */
-  public static Settings read(Map<String, String> environment) throws IOException {
-    Settings settings = new Settings(environment);
+  public static Settings read(Map<String, String> environment, List<OptionSpec> options)
+      throws IOException {
+    Set<String> names = new TreeSet<>();
+    for (OptionSpec option : options) {
+      if (!option.usageHelp() && !option.versionHelp()) {
+        names.add(nameOf(option));
+      }
+    }
+    Settings settings = new Settings(environment, names);
     if (settings.file != null) {
       settings.load(settings.file);
     }
@@ -129,21 +97,15 @@ public final class Settings implements IDefaultValueProvider {
       throw new IOException(from + ": " + e.getMessage(), e);
     }
     Set<String> unknown = new TreeSet<>(properties.stringPropertyNames());
-    unknown.removeAll(NAMES);
+    unknown.removeAll(names);
     if (!unknown.isEmpty()) {
-      throw new IOException(
-          from + ": unknown " + unknown + " (expected: some of " + new TreeSet<>(NAMES) + ")");
+      throw new IOException(from + ": unknown " + unknown + " (expected: some of " + names + ")");
     }
   }
 
-  /**
-   * Finds a setting.
-   *
-   * @param name the name of the option, without its dashes
-   * @return the value and its source; null if it is not set
-   */
+  /** {@return the value of an option, given without its dashes; null if it is not set} */
   public @Nullable Found find(String name) {
-    if (!NAMES.contains(name) || variable(SECRETS.getOrDefault(name, "")) != null) {
+    if (!names.contains(name) || variable(SECRETS.getOrDefault(name, "")) != null) {
       return null;
     }
     String variable = "TIMEWHEEL_" + name.toUpperCase(Locale.ROOT).replace('-', '_');
@@ -166,12 +128,7 @@ public final class Settings implements IDefaultValueProvider {
     return found == null ? null : found.value();
   }
 
-  /**
-   * Returns the name of an option as a setting.
-   *
-   * @param option the option
-   * @return its longest name, without dashes
-   */
+  /** {@return the name of an option as a setting: its longest name, without dashes} */
   public static String nameOf(OptionSpec option) {
     return option.longestName().replaceFirst("^-+", "");
   }

@@ -8,12 +8,20 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine.Model.OptionSpec;
 
 /** Tests the sources of a setting without an argument. */
 class SettingsTest {
+  private static final List<OptionSpec> OPTIONS =
+      Stream.of("--server", "--token-file", "--port", "--listen", "--log-format")
+          .map(name -> OptionSpec.builder(name).build())
+          .toList();
+
   @TempDir private Path directory;
 
   private Settings settings(String properties, String... variables) throws IOException {
@@ -22,7 +30,7 @@ class SettingsTest {
     for (int i = 0; i < variables.length; i += 2) {
       environment.put(variables[i], variables[i + 1]);
     }
-    return Settings.read(environment);
+    return Settings.read(environment, OPTIONS);
   }
 
   @Test
@@ -65,12 +73,12 @@ class SettingsTest {
 
   @Test
   void anAbsentFileIsRefused() {
-    assertThatThrownBy(() -> Settings.read(Map.of(Settings.FILE, "/nowhere/timewheel")))
+    assertThatThrownBy(() -> Settings.read(Map.of(Settings.FILE, "/nowhere/timewheel"), OPTIONS))
         .isInstanceOf(IOException.class);
   }
 
   @Test
   void onlyAConfiguredFileIsRead() throws IOException {
-    assertThat(Settings.read(Map.of()).find("server")).isNull();
+    assertThat(Settings.read(Map.of(), OPTIONS).find("server")).isNull();
   }
 }

@@ -39,17 +39,11 @@ public final class ConfigCommand implements Callable<Integer> {
   private static final String MASK = "********";
   private static final String ROW = "%-20s  %-28s  %s";
 
-  private final Settings settings;
-
   @Spec private @Nullable CommandSpec spec;
 
   @SuppressWarnings("UnusedVariable") // the options are read one by one, by reflection
   @Mixin
   private ServeOptions options = new ServeOptions();
-
-  public ConfigCommand(Settings settings) {
-    this.settings = settings;
-  }
 
   private record Row(String setting, String value, String source) {}
 
@@ -102,7 +96,7 @@ public final class ConfigCommand implements Callable<Integer> {
 
   private Row row(CommandSpec command, OptionSpec option) {
     String name = Settings.nameOf(option);
-    Settings.Found found = settings.find(name);
+    Settings.Found found = ((Settings) command.defaultValueProvider()).find(name);
     boolean argued =
         command.commandLine().getParseResult().hasMatchedOption(option.longestName())
             || command.root().commandLine().getParseResult().hasMatchedOption(option.longestName());
