@@ -95,9 +95,21 @@ final class ApiClient {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
+  /** {@return a path with a further parameter in its query, unless the value is null} */
+  static String with(String path, String name, @Nullable Object value) {
+    return value == null
+        ? path
+        : path + (path.contains("?") ? "&" : "?") + name + "=" + segment(value.toString());
+  }
+
+  /** {@return the path of the timers of a namespace} */
+  static String timers(String namespace) {
+    return "/v1/namespaces/" + segment(namespace) + "/timers";
+  }
+
   /** {@return the path of a timer} */
   static String timer(String namespace, String id) {
-    return "/v1/namespaces/" + segment(namespace) + "/timers/" + segment(id);
+    return timers(namespace) + "/" + segment(id);
   }
 
   /** {@return the answer; throws if its status is not a success} */

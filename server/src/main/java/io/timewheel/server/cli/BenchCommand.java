@@ -27,7 +27,6 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
@@ -38,7 +37,7 @@ import tools.jackson.databind.node.ObjectNode;
       "Create timers that are due tomorrow, print the rates, and cancel them.",
       "The timers are created in batches, then one by one. Do not load a server in use."
     })
-final class BenchCommand implements Callable<Integer> {
+final class BenchCommand extends ClientCommand implements Callable<Integer> {
   private static final int MAX_BATCH = 1_000;
   private static final int REPORTS = 5;
   private static final int TIMEOUT_SECONDS = 10;
@@ -50,8 +49,6 @@ final class BenchCommand implements Callable<Integer> {
           "{\"after\":\"P1D\",\"target\":{\"queue\":\"bench\"},\"payload\":\"%s0123\"}"
               .formatted("0123456789".repeat(6)),
           TimerRequest.class);
-
-  @ParentCommand private @Nullable Timewheel root;
 
   @Option(
       names = "--timers",
@@ -82,7 +79,7 @@ final class BenchCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    Globals globals = Timewheel.globalsOf(root);
+    Globals globals = globals();
     if (timers < MAX_BATCH || connections < 1 || connections > 1_000) {
       throw globals.usage("expected: --timers of 1000 or more, --connections of 1 to 1000");
     }
@@ -95,7 +92,7 @@ final class BenchCommand implements Callable<Integer> {
     Runtime.getRuntime().addShutdownHook(hook);
     try {
       int batches = timers / MAX_BATCH;
-      String batchPath = "/v1/namespaces/" + namespace + "/timers:batch";
+      String batchPath = ApiClient.timers(namespace) + ":batch";
       rows.add(
           measure(
               "in batches of 1,000",
@@ -155,7 +152,7 @@ final class BenchCommand implements Callable<Integer> {
   }
 
   private String cancelPath() {
-    return "/v1/namespaces/" + namespace + "/timers:cancel";
+    return ApiClient.timers(namespace) + ":cancel";
   }
 
   private void say(String what) {

@@ -2,9 +2,8 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.api.BulkRequest;
-import java.time.Instant;
-import java.util.List;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -19,32 +18,7 @@ final class BulkOptions {
   @Parameters(index = "1", paramLabel = "ID", arity = "0..1", description = "ID of the timer.")
   @Nullable String id;
 
-  @Option(names = "--state", paramLabel = "STATE", description = "Without ID: only this state.")
-  private @Nullable String state;
-
-  @Option(
-      names = "--prefix",
-      paramLabel = "TEXT",
-      description = "Without ID: only IDs with this prefix.")
-  private @Nullable String prefix;
-
-  @Option(
-      names = "--due-from",
-      paramLabel = "INSTANT",
-      description = "Without ID: only timers due from this instant on.")
-  private @Nullable Instant dueFrom;
-
-  @Option(
-      names = "--due-to",
-      paramLabel = "INSTANT",
-      description = "Without ID: only timers due before this instant.")
-  private @Nullable Instant dueTo;
-
-  @Option(names = "--handler", paramLabel = "NAME", description = "Without ID: only this handler.")
-  private @Nullable String handler;
-
-  @Option(names = "--queue", paramLabel = "NAME", description = "Without ID: only this queue.")
-  private @Nullable String queue;
+  @Mixin private FilterOptions filter = new FilterOptions();
 
   @Option(
       names = "--expect",
@@ -57,14 +31,7 @@ final class BulkOptions {
 
   /** {@return the error if these options cannot be used with an ID; null if there is none} */
   @Nullable String faultWithId() {
-    boolean filtered =
-        state != null
-            || prefix != null
-            || dueFrom != null
-            || dueTo != null
-            || handler != null
-            || queue != null;
-    return filtered || expect != null || force
+    return !filter.filter().equals(BulkRequest.Filter.ALL) || expect != null || force
         ? "an ID together with options for many timers (expected: one of them)"
         : null;
   }
@@ -80,10 +47,6 @@ final class BulkOptions {
   }
 
   BulkRequest request() {
-    List<String> states = state == null ? null : List.of(state);
-    return new BulkRequest(
-        new BulkRequest.Filter(states, prefix, dueFrom, dueTo, handler, queue),
-        expect,
-        force ? Boolean.TRUE : null);
+    return new BulkRequest(filter.filter(), expect, force ? Boolean.TRUE : null);
   }
 }

@@ -51,7 +51,7 @@ public final class MigrateCommand implements Callable<Integer> {
   private record Migrated(int format, boolean pending) {}
 
   @Override
-  public Integer call() {
+  public Integer call() throws IOException {
     CommandSpec command = requireNonNull(spec);
     SharedDatabase shared = database.database();
     if (shared == null) {
@@ -73,9 +73,7 @@ public final class MigrateCommand implements Callable<Integer> {
       out.flush();
       return 0;
     } catch (StoreException e) {
-      return failed(reason(e), exitCode(e));
-    } catch (IOException e) {
-      return failed(CommandException.reason(e), ExitCode.FAILED);
+      throw new CommandException(exitCode(e), reason(e));
     }
   }
 
@@ -101,12 +99,5 @@ public final class MigrateCommand implements Callable<Integer> {
     return "format "
         + format
         + (pending ? ", prepared for a newer one: --finish, when all nodes have this release" : "");
-  }
-
-  private int failed(String why, int exitCode) {
-    PrintWriter err = requireNonNull(spec).commandLine().getErr();
-    err.println("timewheel: " + why);
-    err.flush();
-    return exitCode;
   }
 }

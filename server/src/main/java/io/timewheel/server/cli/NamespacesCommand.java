@@ -4,10 +4,8 @@ package io.timewheel.server.cli;
 import io.timewheel.server.cli.ApiClient.Call;
 import io.timewheel.server.settings.ExitCode;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 
 /** Lists, pauses and resumes namespaces. */
 @Command(
@@ -15,16 +13,10 @@ import picocli.CommandLine.ParentCommand;
     description = "List, pause and resume namespaces.",
     footerHeading = "%nExamples:%n",
     footer = {"  timewheel namespaces list", "  timewheel namespaces pause shop"})
-final class NamespacesCommand {
-  @ParentCommand private @Nullable Timewheel root;
-
-  private Globals globals() {
-    return Timewheel.globalsOf(root);
-  }
-
+final class NamespacesCommand extends ClientCommand {
   @Command(name = "list", description = "List the namespaces that have timers.")
   int list() {
-    Pages.print(globals(), "/v1/namespaces", "", "namespaces", "namespace", "paused", "states");
+    Pages.print(globals(), "/v1/namespaces", "namespaces", "namespace", "paused", "states");
     return ExitCode.DONE;
   }
 

@@ -2,38 +2,44 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.server.cli.ApiClient.Call;
-import java.util.ArrayList;
-import java.util.List;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Prints a list of the server, which may have several pages. */
 final class Pages {
+  private static final int PAGE = 1_000;
+
   private Pages() {}
 
+  /** Reads all pages of a list, and prints them as one. */
+  static void print(Globals globals, String path, String field, String... columns) {
+    ObjectNode whole = read(globals.client(), path, field, 0);
+    globals.printer().rows(whole, whole.get(field), columns);
+  }
+
   /**
-   * Reads all pages and prints them as one list.
+   * Reads the pages of a list.
    *
-   * @param query the query of the first page, such as {@code ?state=failed}; or empty
+   * @param path the path of the list, with its query
    * @param field the field of the answer that contains the list
+   * @param limit the largest number of elements; 0 for all
+   * @return the pages as one answer
    */
-  static void print(Globals globals, String path, String query, String field, String... columns) {
-    ApiClient client = globals.client();
+  static ObjectNode read(ApiClient client, String path, String field, int limit) {
     ObjectNode whole = ApiClient.JSON.createObjectNode();
     ArrayNode all = whole.putArray(field);
     String page = null;
     do {
-      String parameter =
-          page == null
-              ? ""
-              : (query.isEmpty() ? "?" : "&") + "pageToken=" + ApiClient.segment(page);
-      JsonNode answer = client.call(Call.get(path + query + parameter));
+      int size = limit == 0 ? PAGE : Math.min(PAGE, limit - all.size());
+      String sized = ApiClient.with(path, "pageSize", size);
+      JsonNode answer = client.call(Call.get(ApiClient.with(sized, "pageToken", page)));
       answer.path(field).forEach(all::add);
       page = answer.path("nextPageToken").asString(null);
-    } while (page != null);
-    List<JsonNode> rows = new ArrayList<>();
-    all.forEach(rows::add);
-    globals.printer().rows(whole, rows, columns);
+    } while (page != null && (limit == 0 || all.size() < limit));
+    if (page != null) {
+      whole.put("nextPageToken", page);
+    }
+    return whole;
   }
 }

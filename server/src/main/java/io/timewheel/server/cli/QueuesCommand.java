@@ -14,7 +14,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.JsonNode;
 
 /** Acts as a consumer of a queue, for manual use. */
@@ -29,13 +28,7 @@ import tools.jackson.databind.JsonNode;
       "  timewheel queues nack shop FIREID --lease-token TOKEN \\",
       "      --error 'no stock' --after 5m"
     })
-final class QueuesCommand {
-  @ParentCommand private @Nullable Timewheel root;
-
-  private Globals globals() {
-    return Timewheel.globalsOf(root);
-  }
-
+final class QueuesCommand extends ClientCommand {
   @Command(name = "list", description = "List the queues of a namespace.")
   int list(
       @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the queue.")
@@ -43,7 +36,6 @@ final class QueuesCommand {
     Pages.print(
         globals(),
         queues(namespace),
-        "",
         "queues",
         "name",
         "ready",

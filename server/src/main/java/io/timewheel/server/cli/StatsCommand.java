@@ -4,9 +4,7 @@ package io.timewheel.server.cli;
 import io.timewheel.server.cli.ApiClient.Call;
 import io.timewheel.server.settings.ExitCode;
 import java.util.concurrent.Callable;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ParentCommand;
 
 /** Prints the figures of the server once. */
 @Command(
@@ -14,12 +12,10 @@ import picocli.CommandLine.ParentCommand;
     description = "Show timer counts, rates and lag.",
     footerHeading = "%nExamples:%n",
     footer = {"  timewheel stats", "  timewheel stats -o json"})
-final class StatsCommand implements Callable<Integer> {
-  @ParentCommand private @Nullable Timewheel root;
-
+final class StatsCommand extends ClientCommand implements Callable<Integer> {
   @Override
   public Integer call() {
-    Globals globals = Timewheel.globalsOf(root);
+    Globals globals = globals();
     globals.printer().fields(globals.client().call(Call.get("/v1/stats")));
     return ExitCode.DONE;
   }

@@ -35,7 +35,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 import tools.jackson.databind.node.ObjectNode;
@@ -60,9 +59,7 @@ import tools.jackson.databind.node.ObjectNode;
       "  timewheel store copy --data ./timewheel-data \\",
       "      --to-store jdbc:postgresql://db.example/timewheel"
     })
-final class StoreCommand {
-  @ParentCommand private @Nullable Timewheel root;
-
+final class StoreCommand extends ClientCommand {
   @Spec private @Nullable CommandSpec spec;
 
   private @Nullable DatabaseOptions shared;
@@ -74,10 +71,6 @@ final class StoreCommand {
       defaultValue = "./timewheel-data",
       description = "Directory of the data (default: ${DEFAULT-VALUE}).")
   private Path data = Path.of("timewheel-data");
-
-  Globals globals() {
-    return Timewheel.globalsOf(root);
-  }
 
   void share(DatabaseOptions options) {
     shared = options;

@@ -110,20 +110,23 @@ final class TimerOptions {
       description = "Treat runs with a longer lag as missed.")
   private @Nullable Duration grace;
 
-  /** The options of the schedule. */
-  static final class When {
+  /** The options of the only run. */
+  static class Once {
     @Option(
         names = "--after",
         paramLabel = "DURATION",
         description = "Fire after this delay, such as 30m.")
-    private @Nullable Duration after;
+    @Nullable Duration after;
 
     @Option(
         names = "--at",
         paramLabel = "INSTANT",
         description = "Fire at this instant, such as 2026-12-01T09:00:00Z.")
-    private @Nullable Instant at;
+    @Nullable Instant at;
+  }
 
+  /** The options of the schedule. */
+  static final class When extends Once {
     @Option(
         names = "--every",
         paramLabel = "DURATION",

@@ -4,10 +4,6 @@ package io.timewheel.server.cli;
 import io.timewheel.api.MoveRequest;
 import io.timewheel.server.cli.ApiClient.Call;
 import io.timewheel.server.settings.ExitCode;
-import java.time.Duration;
-import java.time.Instant;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -15,9 +11,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
-import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.JsonNode;
-import tools.jackson.databind.node.ArrayNode;
 import tools.jackson.databind.node.ObjectNode;
 
 /** Shows timers and changes them. */
@@ -32,28 +26,18 @@ import tools.jackson.databind.node.ObjectNode;
       "  timewheel timers move shop order-42 --after 10m",
       "  timewheel timers cancel shop order-42"
     })
-final class TimersCommand {
-  private static final int PAGE = 1_000;
+final class TimersCommand extends ClientCommand {
+  /** A timer. */
+  static final class Key {
+    @Parameters(index = "0", paramLabel = "NAMESPACE", description = "Namespace of the timer.")
+    private String namespace = "";
 
-  @ParentCommand private @Nullable Timewheel root;
+    @Parameters(index = "1", paramLabel = "ID", description = "ID of the timer.")
+    private String id = "";
 
-  private Globals globals() {
-    return Timewheel.globalsOf(root);
-  }
-
-  /** The new time of a timer. */
-  static final class To {
-    @Option(
-        names = "--at",
-        paramLabel = "INSTANT",
-        description = "Fire at this instant, such as 2026-12-01T09:00:00Z.")
-    private @Nullable Instant at;
-
-    @Option(
-        names = "--after",
-        paramLabel = "DURATION",
-        description = "Fire after this delay, such as 30m.")
-    private @Nullable Duration after;
+    String path() {
+      return ApiClient.timer(namespace, id);
+    }
   }
 
   @Command(
@@ -66,12 +50,8 @@ final class TimersCommand {
         "      --zone Europe/Berlin --url https://shop.example/hooks/report \\",
         "      --secret shop --payload '{\"kind\":\"daily\"}'"
       })
-  int create(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id,
-      @Mixin TimerOptions options) {
-    return print(put(namespace, id, options).withHeader("If-None-Match", "*"));
+  int create(@Mixin Key timer, @Mixin TimerOptions options) {
+    return print(put(timer, options).withHeader("If-None-Match", "*"));
   }
 
   @Command(
@@ -83,21 +63,19 @@ final class TimersCommand {
         "  timewheel timers put shop report --every 1h --queue reports --if-version 7"
       })
   int put(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id,
+      @Mixin Key timer,
       @Mixin TimerOptions options,
       @Option(
               names = "--if-version",
               paramLabel = "VERSION",
               description = "Replace only this version; exit with 4 otherwise.")
           @Nullable Long version) {
-    Call call = put(namespace, id, options);
+    Call call = put(timer, options);
     return print(version == null ? call : call.withHeader("If-Match", "\"" + version + "\""));
   }
 
-  private Call put(String namespace, String id, TimerOptions options) {
-    return Call.of("PUT", ApiClient.timer(namespace, id)).with(options.timer(globals()));
+  private Call put(Key timer, TimerOptions options) {
+    return Call.of("PUT", timer.path()).with(options.timer(globals()));
   }
 
   /**
@@ -114,11 +92,8 @@ final class TimersCommand {
   }
 
   @Command(name = "get", description = "Show a timer with its attempts.")
-  int get(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id) {
-    globals().printer().fields(globals().client().call(Call.get(ApiClient.timer(namespace, id))));
+  int get(@Mixin Key timer) {
+    globals().printer().fields(globals().client().call(Call.get(timer.path())));
     return ExitCode.DONE;
   }
 
@@ -126,36 +101,7 @@ final class TimersCommand {
   int list(
       @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
           String namespace,
-      @Option(
-              names = "--state",
-              paramLabel = "STATE",
-              description = "List only these states, or all (default: unfinished).")
-          @Nullable String state,
-      @Option(
-              names = "--prefix",
-              paramLabel = "TEXT",
-              description = "List only IDs with this prefix.")
-          @Nullable String prefix,
-      @Option(
-              names = "--due-from",
-              paramLabel = "INSTANT",
-              description = "List only timers due from this instant on.")
-          @Nullable String dueFrom,
-      @Option(
-              names = "--due-to",
-              paramLabel = "INSTANT",
-              description = "List only timers due before this instant.")
-          @Nullable String dueTo,
-      @Option(
-              names = "--handler",
-              paramLabel = "NAME",
-              description = "List only timers of this handler.")
-          @Nullable String handler,
-      @Option(
-              names = "--queue",
-              paramLabel = "QUEUE",
-              description = "List only timers of this queue.")
-          @Nullable String queue,
+      @Mixin FilterOptions filter,
       @Option(
               names = "--target",
               paramLabel = "KIND",
@@ -181,40 +127,17 @@ final class TimersCommand {
     if (limit < 0) {
       throw globals().usage("--limit: " + limit + " (expected: 0 or more)");
     }
-    StringBuilder query = new StringBuilder();
-    parameter(query, "state", state);
-    parameter(query, "prefix", prefix);
-    parameter(query, "dueFrom", dueFrom);
-    parameter(query, "dueTo", dueTo);
-    parameter(query, "handler", handler);
-    parameter(query, "queue", queue);
-    parameter(query, "target", target);
-    parameter(query, "orderBy", orderBy);
-    parameter(query, "order", order);
-    parameter(query, "payload", payload ? "true" : null);
-    ApiClient client = globals().client();
-    ObjectNode whole = ApiClient.JSON.createObjectNode();
-    ArrayNode timers = whole.putArray("timers");
-    String page = null;
-    do {
-      int size = limit == 0 ? PAGE : Math.min(PAGE, limit - timers.size());
-      StringBuilder path = new StringBuilder(query);
-      parameter(path, "pageSize", Integer.toString(size));
-      parameter(path, "pageToken", page);
-      JsonNode answer =
-          client.call(
-              Call.get("/v1/namespaces/" + ApiClient.segment(namespace) + "/timers" + path));
-      answer.path("timers").forEach(timers::add);
-      page = answer.path("nextPageToken").asString(null);
-    } while (page != null && (limit == 0 || timers.size() < limit));
-    if (page != null) {
-      whole.put("nextPageToken", page);
-    }
-    List<JsonNode> rows = new ArrayList<>();
-    timers.forEach(rows::add);
-    globals().printer().rows(whole, rows, "id", "state", "dueAt", "attempt", "target", "lastError");
-    if (page != null) {
-      globals().printer().line("… and more: --limit 0 shows all");
+    String path = filter.of(ApiClient.timers(namespace));
+    path = ApiClient.with(path, "target", target);
+    path = ApiClient.with(path, "orderBy", orderBy);
+    path = ApiClient.with(path, "order", order);
+    path = ApiClient.with(path, "payload", payload ? "true" : null);
+    ObjectNode whole = Pages.read(globals().client(), path, "timers", limit);
+    Printer printer = globals().printer();
+    printer.rows(
+        whole, whole.get("timers"), "id", "state", "dueAt", "attempt", "target", "lastError");
+    if (whole.has("nextPageToken")) {
+      printer.line("… and more: --limit 0 shows all");
     }
     return ExitCode.DONE;
   }
@@ -234,20 +157,13 @@ final class TimersCommand {
   }
 
   @Command(name = "move", description = "Move a timer to another time.")
-  int move(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id,
-      @ArgGroup(multiplicity = "1") To to) {
-    return verb(namespace, id, "move", new MoveRequest(to.at, to.after));
+  int move(@Mixin Key timer, @ArgGroup(multiplicity = "1") TimerOptions.Once to) {
+    return verb(timer, "move", new MoveRequest(to.at, to.after));
   }
 
   @Command(name = "run", description = "Run a timer now; a recurring timer keeps its schedule.")
-  int run(
-      @Parameters(paramLabel = "NAMESPACE", description = "Namespace of the timer.")
-          String namespace,
-      @Parameters(paramLabel = "ID", description = "ID of the timer.") String id) {
-    return verb(namespace, id, "run", Map.of());
+  int run(@Mixin Key timer) {
+    return verb(timer, "run", Map.of());
   }
 
   @Command(name = "pause", description = "Pause a timer, or all that match a filter.")
@@ -279,23 +195,11 @@ final class TimersCommand {
     }
     return print(
         one == null
-            ? Call.post(
-                "/v1/namespaces/" + ApiClient.segment(options.namespace) + "/timers:" + verb,
-                options.request())
+            ? Call.post(ApiClient.timers(options.namespace) + ":" + verb, options.request())
             : one);
   }
 
-  private int verb(String namespace, String id, String verb, Object body) {
-    return print(Call.post(ApiClient.timer(namespace, id) + ":" + verb, body));
-  }
-
-  private static void parameter(StringBuilder query, String name, @Nullable String value) {
-    if (value != null) {
-      query
-          .append(query.isEmpty() ? '?' : '&')
-          .append(name)
-          .append('=')
-          .append(ApiClient.segment(value));
-    }
+  private int verb(Key timer, String verb, Object body) {
+    return print(Call.post(timer.path() + ":" + verb, body));
   }
 }

@@ -14,7 +14,6 @@ import java.time.format.DateTimeParseException;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -23,7 +22,6 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
 /** The command {@code timewheel}. */
@@ -62,28 +60,11 @@ import picocli.CommandLine.TypeConversionException;
       "  timewheel watch",
       "  source <(timewheel generate-completion)      # completion, for bash and zsh"
     })
-public final class Timewheel implements Runnable {
-  @Spec private @Nullable CommandSpec spec;
-
-  @Mixin private Globals globals = new Globals();
+public final class Timewheel {
+  @Mixin final Globals globals = new Globals();
 
   /** Creates the root command. Only the command line calls this. */
   public Timewheel() {}
-
-  /** {@return the global options of the command line; for a command that picocli has created} */
-  static Globals globalsOf(@Nullable Timewheel root) {
-    if (root == null) {
-      throw new IllegalStateException("not on a command line");
-    }
-    return root.globals;
-  }
-
-  @Override
-  public void run() {
-    if (spec != null) {
-      throw new ParameterException(spec.commandLine(), "no command");
-    }
-  }
 
   /**
    * Creates the command line. An error is one line. Only an error of usage is followed by a pointer

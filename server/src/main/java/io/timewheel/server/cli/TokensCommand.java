@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.server.cli.serve.ConfigCommand;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.problem.Problem;
@@ -29,16 +31,7 @@ import picocli.CommandLine.Spec;
     name = "tokens",
     description = "Create tokens for callers.",
     subcommands = TokensCommand.Create.class)
-public final class TokensCommand implements Runnable {
-  @Spec private @Nullable CommandSpec spec;
-
-  @Override
-  public void run() {
-    if (spec != null) {
-      throw new ParameterException(spec.commandLine(), "no command");
-    }
-  }
-
+final class TokensCommand {
   /** Creates a token. A token is valid as long as the file contains its line. */
   @Command(
       name = "create",
@@ -111,10 +104,7 @@ public final class TokensCommand implements Runnable {
 
     @Override
     public Integer call() {
-      if (spec == null) {
-        throw new IllegalStateException("not on a command line");
-      }
-      var line = spec.commandLine();
+      var line = requireNonNull(spec).commandLine();
       try {
         if (pendingTimers != null && namespaces.isEmpty()) {
           throw Problem.invalid(
@@ -134,8 +124,9 @@ public final class TokensCommand implements Runnable {
       } catch (Problem.Failure | IllegalArgumentException e) {
         throw new ParameterException(line, String.valueOf(e.getMessage()));
       } catch (IOException e) {
-        line.getErr().println("timewheel: " + CommandException.reason(e));
-        return e instanceof FileAlreadyExistsException ? ExitCode.CONFLICT : ExitCode.FAILED;
+        throw new CommandException(
+            e instanceof FileAlreadyExistsException ? ExitCode.CONFLICT : ExitCode.FAILED,
+            CommandException.reason(e));
       }
     }
   }

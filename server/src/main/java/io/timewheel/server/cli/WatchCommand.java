@@ -7,24 +7,20 @@ import io.timewheel.server.settings.ExitCode;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParentCommand;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.node.MissingNode;
 
 /** Shows a live view of the server, refreshed each second. Ctrl-C ends it. */
 @Command(name = "watch", description = "Show firings and problems live until Ctrl-C.")
-final class WatchCommand implements Callable<Integer> {
+final class WatchCommand extends ClientCommand implements Callable<Integer> {
   private static final String HOME = "\u001b[H\u001b[2J";
   private static final String BOLD = "\u001b[1m";
   private static final String RED = "\u001b[31m";
   private static final String PLAIN = "\u001b[0m";
   private static final String[] BAR = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-
-  @ParentCommand private @Nullable Timewheel root;
 
   @Option(
       names = "--count",
@@ -35,7 +31,7 @@ final class WatchCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws InterruptedException {
-    Globals globals = Timewheel.globalsOf(root);
+    Globals globals = globals();
     ApiClient client = globals.client();
     PrintWriter out = globals.out();
     boolean terminal = CommandLine.Help.Ansi.AUTO.enabled() && !globals.printer().isJson();

@@ -176,10 +176,10 @@ final class CommandLineTest {
     "queues claim shop q --wait 0s --lease-duration 2h, "
         + "POST /v1/namespaces/shop/queues/q/firings:claim, "
         + "'{\"max\":1,\"leaseDuration\":\"PT2H\",\"wait\":\"PT0S\"}'",
-    "queues list shop/a, GET /v1/namespaces/shop%2Fa/queues,",
+    "queues list shop/a, GET /v1/namespaces/shop%2Fa/queues?pageSize=1000,",
     "queues pause shop q, POST /v1/namespaces/shop/queues/q:pause, {}",
     "queues resume shop q, POST /v1/namespaces/shop/queues/q:resume, {}",
-    "namespaces list, GET /v1/namespaces,",
+    "namespaces list, GET /v1/namespaces?pageSize=1000,",
     "namespaces pause shop, POST /v1/namespaces/shop:pause, {}",
     "namespaces resume shop, POST /v1/namespaces/shop:resume, {}",
     "timers move shop a --after 90m, POST /v1/namespaces/shop/timers/a:move,"
