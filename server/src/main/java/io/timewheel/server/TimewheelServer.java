@@ -183,8 +183,6 @@ public final class TimewheelServer implements AutoCloseable {
    * Opens the port to all callers that can reach it. The API returns 503 until there is a timer to
    * serve.
    *
-   * @param config the address and the limits
-   * @return the server
    * @throws IOException if the port cannot be opened, or the certificate cannot be used
    */
   public static TimewheelServer start(ServerConfig config) throws IOException {
@@ -195,7 +193,6 @@ public final class TimewheelServer implements AutoCloseable {
    * Opens the port, with tokens and secrets.
    *
    * @param tokens the tokens that admit callers; null if every caller has all permissions
-   * @param webhookSecrets the secrets that targets may name
    */
   static TimewheelServer start(
       ServerConfig config,
@@ -236,10 +233,6 @@ public final class TimewheelServer implements AutoCloseable {
   /**
    * Records the commits of a store, for the figures and the events of this server. Call this method
    * first, and then build the timer to {@linkplain #serve serve} on the returned store.
-   *
-   * @param name the kind of store, for people
-   * @param store the store
-   * @return the store to build the timer with
    */
   public TimerStore watch(String name, TimerStore store) {
     return node.watch(name, store);
@@ -257,11 +250,7 @@ public final class TimewheelServer implements AutoCloseable {
     backups.serve(data, store::backup);
   }
 
-  /**
-   * Serves a timer from now on.
-   *
-   * @param started the timer, started
-   */
+  /** Serves a started timer from now on. */
   public void serve(DurableTimer started) {
     serve(started, Integer.MAX_VALUE);
   }
@@ -347,11 +336,7 @@ public final class TimewheelServer implements AutoCloseable {
     close(Duration.ofSeconds(5));
   }
 
-  /**
-   * Refuses new requests, waits for those in progress, and closes the server.
-   *
-   * @param shutdownTimeout the longest time to wait for requests in progress
-   */
+  /** Refuses new requests, waits this long for those in progress, and closes the server. */
   public void close(Duration shutdownTimeout) {
     LOG.info("stopping: no new requests are accepted");
     health.drain();

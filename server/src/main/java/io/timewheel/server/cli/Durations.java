@@ -13,11 +13,8 @@ final class Durations {
   private Durations() {}
 
   /**
-   * Parses a duration.
-   *
-   * @param text a duration, such as {@code 500ms}, {@code 30s}, {@code 15m}, {@code 2h}, {@code 7d}
-   *     or {@code PT30M}
-   * @throws DateTimeParseException if the text is not a duration
+   * Parses a duration, such as {@code 500ms}, {@code 30s}, {@code 15m}, {@code 2h}, {@code 7d} or
+   * {@code PT30M}.
    */
   static Duration parse(String text) {
     Matcher matcher = SHORT.matcher(text.strip());

@@ -22,11 +22,7 @@ public final class Main {
 
   private Main() {}
 
-  /**
-   * Runs the command, and exits with its exit code.
-   *
-   * @param args the arguments of the command line
-   */
+  /** Runs the command, and exits with its exit code. */
   public static void main(String[] args) {
     int exitCode = run(System.getenv(), args);
     endHttpClients();
@@ -70,11 +66,7 @@ public final class Main {
     }
   }
 
-  /**
-   * {@return the command line, with the settings of its environment}
-   *
-   * @throws IOException if the file of settings cannot be used
-   */
+  /** {@return the command line, with the settings of its environment} */
   public static CommandLine commandLine(Map<String, String> environment) throws IOException {
     CommandLine line = Timewheel.commandLine(new ServeCommand(), new ConfigCommand());
     Timewheel.addSharedStore(line, new DatabaseOptions());

@@ -21,10 +21,7 @@ final class Pages {
   /**
    * Reads the pages of a list.
    *
-   * @param path the path of the list, with its query
-   * @param field the field of the answer that contains the list
    * @param limit the largest number of elements; 0 for all
-   * @return the pages as one answer
    */
   static ObjectNode read(ApiClient client, String path, String field, int limit) {
     ObjectNode whole = ApiClient.JSON.createObjectNode();

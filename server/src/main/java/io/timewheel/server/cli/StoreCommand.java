@@ -202,8 +202,6 @@ final class StoreCommand extends ClientCommand {
   /**
    * Fills the store of a new directory. The rename shows that the directory is complete. The part
    * of a killed copy is replaced.
-   *
-   * @param <T> the type of the result
    */
   <T> T filling(Path directory, Work<T> work) throws IOException {
     Path target = directory.toAbsolutePath().normalize();
@@ -243,11 +241,7 @@ final class StoreCommand extends ClientCommand {
     return reading(source -> export(source, file, standard, stream));
   }
 
-  /**
-   * Work with the timers of a store.
-   *
-   * @param <T> the type of the result
-   */
+  /** Work with the timers of a store. */
   interface Work<T> {
     T with(TimerStore source) throws IOException;
   }

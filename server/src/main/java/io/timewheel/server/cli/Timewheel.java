@@ -71,7 +71,6 @@ public final class Timewheel {
    * to the help.
    *
    * @param more commands that are not clients, in the order of the help
-   * @return the command line
    */
   public static CommandLine commandLine(Object... more) {
     CommandLine line = new CommandLine(new Timewheel());
@@ -129,12 +128,7 @@ public final class Timewheel {
     }
   }
 
-  /**
-   * Adds the options of a shared database to the commands of a store.
-   *
-   * @param line the command line
-   * @param database the options
-   */
+  /** Adds the options of a shared database to the commands of a store. */
   public static void addSharedStore(CommandLine line, DatabaseOptions database) {
     CommandLine store = requireNonNull(line.getSubcommands().get("store"));
     ((StoreCommand) store.getCommand()).share(database);

@@ -16,11 +16,7 @@ final class TransferProgress {
   private final long total;
   private long timers;
 
-  /**
-   * Begins at zero timers.
-   *
-   * @param total the number of all timers; 0 if it is unknown
-   */
+  /** Begins at zero of all timers; 0 if their number is unknown. */
   TransferProgress(PrintWriter err, long total) {
     this.err = err;
     this.total = total;

@@ -39,10 +39,6 @@ public final class TimerPatch {
   /**
    * {@return the request for the patched timer}
    *
-   * @param timer the present timer
-   * @param text the patch
-   * @param secrets the secrets that targets may name
-   * @param now the present time
    * @param memory called with the memory of the patch, in parts
    */
   public static TimerSpec apply(

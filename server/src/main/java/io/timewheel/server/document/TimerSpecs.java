@@ -39,7 +39,6 @@ public final class TimerSpecs {
   /**
    * {@return the request to the engine, which checks the rest}
    *
-   * @param secrets the secrets that targets may name
    * @param now the present time, from which {@code after} and {@code every} count
    */
   public static TimerSpec of(

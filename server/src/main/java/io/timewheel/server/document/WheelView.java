@@ -78,9 +78,6 @@ public final class WheelView {
   /**
    * A counted level.
    *
-   * @param level the level
-   * @param asOf the time of the count
-   * @param from the start of the first slot
    * @param counts the number of timers in each slot
    * @param before the number of timers due before the first slot, if this is the finest level
    * @param beyond the number of timers due after the last slot, if this is the coarsest level
@@ -105,7 +102,6 @@ public final class WheelView {
   /**
    * Creates a view.
    *
-   * @param node the node whose store is counted
    * @param executor runs the counts, one level at a time
    * @param nanoTime measures the time of a count
    */

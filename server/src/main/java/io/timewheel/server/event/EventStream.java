@@ -65,15 +65,7 @@ public final class EventStream {
   private int quietPulses;
   private int pulsesSinceDropped = PULSES_PER_SECOND;
 
-  /**
-   * Creates a stream that begins now, or after the last event of another stream.
-   *
-   * @param scope the namespaces whose timers are reported
-   * @param types the kinds of events
-   * @param feed the changes
-   * @param out the connection
-   * @param lastId the ID of the last event that the client has; null to begin now
-   */
+  /** Creates a stream that begins now or, with its ID, after the last event that the client has. */
   public EventStream(
       Scope scope, Set<Topic> types, ChangeFeed feed, Out out, @Nullable String lastId) {
     this.scope = scope;

@@ -142,7 +142,6 @@ public final class FailureEvents implements AutoCloseable {
   /**
    * Starts to store and post failures.
    *
-   * @param timer the timer
    * @param client posts the events; null if other nodes post them
    * @param shared whether nodes share the store
    */

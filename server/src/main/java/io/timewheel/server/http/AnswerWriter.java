@@ -32,9 +32,6 @@ final class AnswerWriter extends IteratingCallback {
    * Prepares to write.
    *
    * @param content the content in parts of at most {@link #MAX_PART_BYTES}
-   * @param reserved the reserved bytes of the content
-   * @param maxStall the longest time for the client to accept a part
-   * @param written called at the end
    */
   AnswerWriter(
       Response response,

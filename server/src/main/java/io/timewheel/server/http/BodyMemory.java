@@ -13,12 +13,7 @@ final class BodyMemory {
   private final BooleanSupplier isAnswered;
   private boolean inUse;
 
-  /**
-   * Holds a reservation.
-   *
-   * @param reserved the bytes of the body
-   * @param isAnswered whether the request was answered
-   */
+  /** Holds the reserved bytes of a body. */
   BodyMemory(ByteBudget.Reservation reserved, BooleanSupplier isAnswered) {
     this.reserved = reserved;
     this.isAnswered = isAnswered;

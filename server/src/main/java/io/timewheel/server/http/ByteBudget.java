@@ -18,11 +18,7 @@ final class ByteBudget {
     return maxBytes;
   }
 
-  /**
-   * Makes an empty reservation.
-   *
-   * @param client the name of the client: {@link Exchange#client}
-   */
+  /** {@return an empty reservation of a client} */
   Reservation of(String client) {
     return new Reservation(client);
   }

@@ -29,11 +29,7 @@ public final class Deadline {
     this.passed = passed;
   }
 
-  /**
-   * Begins again, unless it has ended.
-   *
-   * @param more the time in addition to the store timeout
-   */
+  /** Begins again with this time in addition to the store timeout, unless it has ended. */
   public synchronized void restart(Duration more) {
     cancel();
     if (!ended) {

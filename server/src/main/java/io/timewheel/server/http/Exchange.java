@@ -53,16 +53,10 @@ public final class Exchange {
   /**
    * The parts of a server that all its requests share.
    *
-   * @param authenticator finds callers
-   * @param bodies the memory of bodies
    * @param maxBodyTime the longest time for a client to send a body
-   * @param answers the memory of answers
    * @param maxStall the longest time for a client to accept a part of an answer
    * @param queues the queues for work that may block
    * @param storeTimeout the time within which the store must answer
-   * @param auditLog the audit log
-   * @param metrics measures the time of requests
-   * @param quotas the quotas of tokens and namespaces
    */
   record Shared(
       Authenticator authenticator,

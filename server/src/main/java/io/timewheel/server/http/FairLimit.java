@@ -15,11 +15,7 @@ public final class FairLimit {
   private final Map<String, Integer> byClient = new HashMap<>();
   private int total;
 
-  /**
-   * Makes a limit.
-   *
-   * @param max the number for all clients together
-   */
+  /** Makes a limit for all clients together. */
   public FairLimit(int max) {
     this.max = max;
     this.maxOfClient = max < 2 ? max : max - Math.max(1, max / 8);

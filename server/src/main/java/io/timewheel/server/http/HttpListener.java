@@ -36,11 +36,7 @@ public final class HttpListener {
   private final Connections connections;
   private final @Nullable TlsContext tls;
 
-  /**
-   * Creates a listener.
-   *
-   * @throws IOException if the certificate of the port cannot be used
-   */
+  /** Creates a listener; throws if the certificate of the port cannot be used. */
   public HttpListener(ServerConfig config, Connections connections, RequestPipeline pipeline)
       throws IOException {
     TlsFiles files = config.ingress().tls();

@@ -42,8 +42,6 @@ public final class IdempotencyKey {
   /**
    * Returns the request ID by which the store recognises a repeated request.
    *
-   * @param key the key; null if the request has none
-   * @param content the content of the request, which a repeated request must have too
    * @return null if the request has no key
    */
   public static @Nullable RequestId requestOf(@Nullable IdempotencyKey key, String content) {

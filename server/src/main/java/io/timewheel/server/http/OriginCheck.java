@@ -31,12 +31,7 @@ final class OriginCheck {
     this.config = config;
   }
 
-  /**
-   * Checks a request.
-   *
-   * @param request the request
-   * @param isConsole whether its path is the path of the console
-   */
+  /** Checks a request. */
   void check(Request request, boolean isConsole) {
     String host = request.getHeaders().get(HttpHeader.HOST);
     checkHost(host);

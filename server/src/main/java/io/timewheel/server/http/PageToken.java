@@ -10,12 +10,7 @@ import org.jspecify.annotations.Nullable;
 public final class PageToken {
   private PageToken() {}
 
-  /**
-   * Creates a token.
-   *
-   * @param list the name of the list
-   * @param last the last name of the previous page
-   */
+  /** {@return a token for the page of a list after a name} */
   public static String of(String list, String last) {
     String text = list + "\n" + last; // names contain no control characters
     return Base64.getUrlEncoder().withoutPadding().encodeToString(text.getBytes(UTF_8));

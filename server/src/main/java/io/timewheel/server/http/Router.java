@@ -15,13 +15,7 @@ public final class Router {
 
   private record Entry(Route route, Consumer<Exchange> begin) {}
 
-  /**
-   * A matched route.
-   *
-   * @param route the route
-   * @param begin begins the answer
-   * @param variables the encoded variables of the path
-   */
+  /** A matched route, and the encoded variables of the path. */
   record Match(Route route, Consumer<Exchange> begin, Map<String, String> variables) {}
 
   /** Adds a route that only reads. */

@@ -25,11 +25,7 @@ public final class JsonPage {
   private final Parts parts = new Parts();
   private boolean isEmpty = true;
 
-  /**
-   * Begins a page.
-   *
-   * @param name the name of the field that contains the elements
-   */
+  /** Begins a page whose elements are in a field. */
   public JsonPage(String name) {
     parts.write(("{\"" + name + "\":[").getBytes(US_ASCII));
   }

@@ -85,7 +85,6 @@ public final class JsonReader {
    * no memory for its content.
    *
    * @param maxNames the largest number of fields of an object
-   * @param text the document
    * @param kept the name of a field of the document that keeps its text, even if it is an object;
    *     null for none
    * @param memory called with the memory of the tree, in parts

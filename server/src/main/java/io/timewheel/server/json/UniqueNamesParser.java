@@ -41,11 +41,7 @@ final class UniqueNamesParser extends JsonParserDelegate {
     }
   }
 
-  /**
-   * Creates a parser.
-   *
-   * @param maxNames the largest number of names of an object
-   */
+  /** Creates a parser that limits the names of an object. */
   UniqueNamesParser(JsonParser parser, int maxNames) {
     super(parser);
     this.maxNames = maxNames;

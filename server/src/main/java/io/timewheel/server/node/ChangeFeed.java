@@ -30,23 +30,12 @@ public final class ChangeFeed {
   private long next = 1;
 
   /**
-   * A change of a timer.
-   *
-   * @param number its number in the feed
-   * @param atMillis the time of the change
-   * @param key the timer
-   * @param version its version after the change
-   * @param state its state after the change
-   * @param kind the kind of change
+   * A change of a timer, with its number in the feed, and the version and state after the change.
    */
   public record Change(
       long number, long atMillis, TimerKey key, long version, TimerState state, String kind) {}
 
-  /**
-   * Creates an empty feed.
-   *
-   * @param capacity the number of changes to keep
-   */
+  /** Creates a feed that keeps this many changes. */
   public ChangeFeed(int capacity) {
     ring = new Change[capacity];
     byte[] key = new byte[BLOCK_BYTES];
@@ -70,13 +59,7 @@ public final class ChangeFeed {
     return Math.max(1, next - ring.length);
   }
 
-  /**
-   * Reads some changes in order.
-   *
-   * @param from the number of the first change
-   * @param until the number after the last change
-   * @return those that are still kept
-   */
+  /** {@return the changes from a number until another one, exclusive, that are still kept} */
   public synchronized List<Change> read(long from, long until) {
     List<Change> changes = new ArrayList<>();
     long end = Math.min(until, next);

@@ -8,8 +8,6 @@ import org.slf4j.LoggerFactory;
 /**
  * Work that an executor repeats. An executor ends work that throws, even an error that is over at
  * the next time. So this class catches and logs each failure, once until a success.
- *
- * @param name the name of the work in the log
  */
 public record PeriodicWork(String name, Runnable work, AtomicBoolean failing) implements Runnable {
   private static final Logger LOG = LoggerFactory.getLogger(PeriodicWork.class);

@@ -62,11 +62,7 @@ public final class BackupResource {
     router.write(Route.of("POST", "/v1/backups", Role.ADMIN).with(Work.BULK), this::backup);
   }
 
-  /**
-   * Sets the store to copy from.
-   *
-   * @param backup copies the store into a new directory
-   */
+  /** Sets the store, and the work that copies it into a new directory. */
   public void serve(Path data, Consumer<Path> backup) {
     try {
       StoreCopies.deleteLeftovers(data);

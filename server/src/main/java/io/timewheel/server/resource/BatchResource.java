@@ -46,11 +46,6 @@ public final class BatchResource {
   private final StoreReads reads;
   private final SecretSource secrets;
 
-  /**
-   * Creates the resource.
-   *
-   * @param secrets the secrets that targets may name
-   */
   public BatchResource(StoreReads reads, SecretSource secrets) {
     this.reads = reads;
     this.secrets = secrets;

@@ -80,14 +80,8 @@ public final class MetricsResource implements AutoCloseable {
   private boolean bound;
 
   /**
-   * Creates the metrics of a node.
-   *
-   * @param registry the registry, in which other parts of the server measure their own work
-   * @param probe detects outages of the store
-   * @param waitingClaims the number of claims that wait
-   * @param failedBackups the number of scheduled backups that have failed
-   * @param audit the audit log
-   * @param tokensReadable whether the file of tokens can be read, or there is none
+   * Creates the metrics of a node in a registry, in which other parts of the server measure their
+   * own work.
    */
   public MetricsResource(
       PrometheusMeterRegistry registry,

@@ -61,7 +61,6 @@ public final class TimerListResource {
   /**
    * Creates the resource.
    *
-   * @param scans counts timers by their time
    * @param nanoTime measures the time of lookups, for a filter that few timers match
    */
   public TimerListResource(StoreReads reads, HistogramScans scans, LongSupplier nanoTime) {

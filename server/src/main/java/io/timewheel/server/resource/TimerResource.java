@@ -42,11 +42,6 @@ public final class TimerResource {
   private final StoreReads reads;
   private final SecretSource secrets;
 
-  /**
-   * Creates the resource.
-   *
-   * @param secrets the secrets that targets may name
-   */
   public TimerResource(StoreReads reads, SecretSource secrets) {
     this.reads = reads;
     this.secrets = secrets;

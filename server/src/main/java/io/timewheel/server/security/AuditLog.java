@@ -83,7 +83,6 @@ public final class AuditLog {
    * Creates the log of a server.
    *
    * @param nanoTime the clock of the limit for requests without a valid token
-   * @param sink writes the lines
    * @param required whether each change needs a line
    */
   public AuditLog(LongSupplier nanoTime, Sink sink, boolean required) {
@@ -110,18 +109,7 @@ public final class AuditLog {
     }
   }
 
-  /**
-   * An answered request.
-   *
-   * @param caller the name of its caller
-   * @param address the address of its client
-   * @param requestId its ID
-   * @param operation the method and the pattern of its route
-   * @param path its path
-   * @param names the names in its path
-   * @param notes further facts: texts, lists and whole numbers
-   * @param status the status of the answer
-   */
+  /** An answered request. Its notes are texts, lists and whole numbers. */
   public record Entry(
       String caller,
       String address,

@@ -15,11 +15,7 @@ public final class Authenticator {
 
   private final @Nullable Tokens tokens;
 
-  /**
-   * Creates an authenticator.
-   *
-   * @param tokens the tokens of this server; null if every request has all permissions
-   */
+  /** Creates an authenticator. Without tokens, every request has all permissions. */
   public Authenticator(@Nullable Tokens tokens) {
     this.tokens = tokens;
   }

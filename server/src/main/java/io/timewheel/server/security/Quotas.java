@@ -95,12 +95,7 @@ public final class Quotas {
     }
   }
 
-  /**
-   * Creates the quotas of a server.
-   *
-   * @param namespaces the present quotas of namespaces, by name
-   * @param nanoTime the clock of rates
-   */
+  /** Creates quotas; those of namespaces are by name. */
   public Quotas(Supplier<Function<String, Quota>> namespaces, LongSupplier nanoTime) {
     this.namespaces = namespaces;
     this.nanoTime = nanoTime;

@@ -255,11 +255,9 @@ public final class Tokens {
   /**
    * A token to create.
    *
-   * @param name the name of its holder in the audit log
    * @param roles its roles, one or more
    * @param namespaces its namespaces; none for all
    * @param life the time until it expires; null for no expiry
-   * @param quota its limits
    */
   public record NewToken(
       String name,

@@ -29,8 +29,6 @@ public final class Cidr {
   /**
    * Parses a block without a name server.
    *
-   * @param text an address, and the length of the prefix unless it is a single address
-   * @return the block
    * @throws IllegalArgumentException if the text is not a block
    */
   public static Cidr parse(String text) {
@@ -58,12 +56,7 @@ public final class Cidr {
     return read.getAddress();
   }
 
-  /**
-   * Parses an address without a name server.
-   *
-   * @param text the address, without brackets and port
-   * @return the address; null if the text is not an address, such as a name
-   */
+  /** {@return an address, parsed without a name server; null for another text, such as a name} */
   public static @Nullable InetAddress address(String text) {
     if (!IPV4.matcher(text).matches() && !IPV6.matcher(text).matches()) {
       return null;
@@ -80,12 +73,7 @@ public final class Cidr {
         "address block: " + text + " (expected: one like 10.0.0.0/8 or fc00::/7)");
   }
 
-  /**
-   * Returns whether this block contains an address.
-   *
-   * @param other the address
-   * @return true if it does
-   */
+  /** {@return whether this block contains an address} */
   public boolean contains(InetAddress other) {
     byte[] bytes = other.getAddress();
     if (bytes.length != address.length) {

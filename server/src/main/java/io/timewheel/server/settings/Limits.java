@@ -52,12 +52,7 @@ public final class Limits {
     this.file = file;
   }
 
-  /**
-   * A line as it was written.
-   *
-   * @param name the name, such as {@code queue shop/orders}
-   * @param text the limits, such as {@code rate=100/s concurrency=20}
-   */
+  /** A line as it was written, such as {@code queue shop/orders} and {@code rate=100/s}. */
   public record Line(String name, String text) {}
 
   /** The lines, and their limits by their decoded names. */
@@ -75,12 +70,7 @@ public final class Limits {
     return new Limits(null);
   }
 
-  /**
-   * Reads the limits for the first time.
-   *
-   * @param path the file
-   * @throws IOException if it cannot be read
-   */
+  /** Reads the limits for the first time. */
   public static Limits open(Path path) throws IOException {
     WatchedFile.Reader<Content> reader = unused -> parse(Files.readAllLines(path));
     return new Limits(new WatchedFile<>(path, List.of(), reader, InstantSource.system()));

@@ -25,11 +25,7 @@ public final class LogOutput {
     json
   }
 
-  /**
-   * Configures the logs.
-   *
-   * @param form the format of standard error
-   */
+  /** Configures the logs, and the format of standard error. */
   public static void direct(Form form) {
     LoggerContext context = (LoggerContext) LoggerFactory.getILoggerFactory();
     if (form == Form.json) {

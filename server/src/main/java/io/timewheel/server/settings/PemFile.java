@@ -47,8 +47,6 @@ public final class PemFile {
   /**
    * Reads the certificates of a file.
    *
-   * @param file the file
-   * @return its certificates in order, at least one
    * @throws IOException if the file cannot be read, has no certificate, or has a damaged one
    */
   public static List<X509Certificate> certificates(Path file) throws IOException {
@@ -85,9 +83,7 @@ public final class PemFile {
   /**
    * Reads a private key: PKCS #8, PKCS #1 of RSA, or SEC 1 of EC.
    *
-   * @param file the file
    * @param certificate the certificate that the key belongs to
-   * @return the key
    * @throws IOException if the file cannot be read, or the key is encrypted, damaged or of another
    *     certificate
    */

@@ -27,7 +27,6 @@ public record Quota(
   /**
    * Checks the limits.
    *
-   * @return these limits
    * @throws IllegalArgumentException if one is out of range
    */
   public Quota checked() {

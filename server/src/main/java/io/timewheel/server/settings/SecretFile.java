@@ -33,21 +33,12 @@ public final class SecretFile {
 
   private final Path file;
 
-  /**
-   * Refers to a file, without access to it.
-   *
-   * @param file its path
-   */
+  /** Refers to a file, without access to it. */
   public SecretFile(Path file) {
     this.file = requireNonNull(file, "file");
   }
 
-  /**
-   * Reads the file.
-   *
-   * @return its content
-   * @throws IOException if it cannot be read, or if other users could read it
-   */
+  /** {@return the content; throws if other users could read it} */
   public String read() throws IOException {
     String text = readReplacing();
     if (text.contains(REPLACEMENT)) {
@@ -56,12 +47,7 @@ public final class SecretFile {
     return text;
   }
 
-  /**
-   * Reads the file, and replaces bytes that are not UTF-8 by {@link #REPLACEMENT}.
-   *
-   * @return its content
-   * @throws IOException if it cannot be read, or if other users could read it
-   */
+  /** {@return the content, with {@link #REPLACEMENT} for bytes that are not UTF-8} */
   public String readReplacing() throws IOException {
     check();
     try {
@@ -71,11 +57,7 @@ public final class SecretFile {
     }
   }
 
-  /**
-   * Checks that the file exists, and that its permissions are restricted.
-   *
-   * @throws IOException if it cannot be read, or if other users could read it
-   */
+  /** Checks that the file exists, and that other users cannot read it. */
   public void check() throws IOException {
     if (!Files.isReadable(file)) {
       throw new FileSystemException(
@@ -88,34 +70,21 @@ public final class SecretFile {
     }
   }
 
-  /**
-   * Checks that the file is no pipe or device, whose reader could wait forever.
-   *
-   * @throws IOException if it is one, or does not exist
-   */
+  /** Checks that the file is no pipe or device, whose reader could wait forever. */
   void checkNoPipe() throws IOException {
     if (Files.readAttributes(file, BasicFileAttributes.class).isOther()) {
       throw new FileSystemException(file.toString(), null, "is a pipe or a device");
     }
   }
 
-  /**
-   * Reads the attributes of the file.
-   *
-   * @return a value that changes when the file is changed or replaced
-   * @throws IOException if there is no such file
-   */
+  /** {@return a value that changes when the file is changed or replaced} */
   public Object stamp() throws IOException {
     String attributes = "lastModifiedTime,size,fileKey";
     return Map.copyOf(
         Files.readAttributes(file, isPosix() ? "posix:permissions," + attributes : attributes));
   }
 
-  /**
-   * Creates the file, empty and only for its owner, unless it exists.
-   *
-   * @throws IOException if it cannot be created
-   */
+  /** Creates the file, empty and only for its owner, unless it exists. */
   public void create() throws IOException {
     if (Files.notExists(file)) {
       FileAttribute<?>[] owner =

@@ -60,12 +60,7 @@ public final class Settings implements IDefaultValueProvider {
     this.file = named == null || named.isBlank() ? null : Path.of(named);
   }
 
-  /**
-   * A value and its source.
-   *
-   * @param value the value as it was written
-   * @param source the variable or the file
-   */
+  /** A value as it was written, and its source: the variable or the file. */
   public record Found(String value, String source) {}
 
   /**

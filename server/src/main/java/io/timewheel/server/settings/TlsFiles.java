@@ -24,7 +24,6 @@ public record TlsFiles(Path certificate, Path key) {
   /**
    * Reads both files.
    *
-   * @return a key store with the pair
    * @throws IOException if a file cannot be used, or the certificate and the key are not a pair
    */
   public KeyStore read() throws IOException {

@@ -17,8 +17,6 @@ import org.slf4j.LoggerFactory;
  * The content of a {@link SecretFile}. The file is checked at every use, so a change is effective
  * from the next use on. While the file cannot be read, the previous content stays in use, and the
  * log contains the reason. It is read again after a change, and a second after a failure.
- *
- * @param <T> the type of the parsed content
  */
 public final class WatchedFile<T> {
   private static final Logger LOG = LoggerFactory.getLogger(WatchedFile.class);
@@ -30,11 +28,7 @@ public final class WatchedFile<T> {
   private final InstantSource clock;
   private volatile Known<T> known;
 
-  /**
-   * Parses a file. An error must not contain a secret, because it is logged.
-   *
-   * @param <T> the type of the parsed content
-   */
+  /** Parses a file. An error must not contain a secret, because it is logged. */
   public interface Reader<T> {
     /** {@return the parsed content of the file} */
     T read(SecretFile file) throws IOException;
@@ -53,11 +47,7 @@ public final class WatchedFile<T> {
   /**
    * Reads the file for the first time.
    *
-   * @param path its path
    * @param alongside further files that the reader reads, and that may change
-   * @param reader parses them
-   * @param clock the clock of failures
-   * @throws IOException if the file cannot be read
    */
   public WatchedFile(Path path, List<Path> alongside, Reader<T> reader, InstantSource clock)
       throws IOException {

@@ -34,12 +34,7 @@ public final class BackupSchedule {
   private final LongAdder failures;
   private Instant notBefore = Instant.MIN;
 
-  /**
-   * The settings of a schedule.
-   *
-   * @param every the period
-   * @param keep the number of backups to keep
-   */
+  /** The period of a schedule, and the number of backups to keep. */
   public record Plan(Duration every, int keep) {}
 
   /** Makes a backup with a name. */
@@ -47,11 +42,7 @@ public final class BackupSchedule {
     void make(String name) throws IOException;
   }
 
-  /**
-   * Creates a schedule.
-   *
-   * @param failures counts the attempts that fail
-   */
+  /** Creates a schedule that counts its failed attempts. */
   public BackupSchedule(Path data, Plan plan, Copy copy, InstantSource clock, LongAdder failures) {
     this.data = data;
     this.plan = plan;

@@ -36,12 +36,7 @@ public final class HistogramScans {
   private final Executor executor;
   private final FairQueue<Scan> waiting = new FairQueue<>();
 
-  /**
-   * Creates the scans.
-   *
-   * @param reads reads the store
-   * @param executor has {@link #AT_A_TIME} threads
-   */
+  /** Creates scans on an executor with {@link #AT_A_TIME} threads. */
   public HistogramScans(StoreReads reads, Executor executor) {
     this.reads = reads;
     this.executor = executor;

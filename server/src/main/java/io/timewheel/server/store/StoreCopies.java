@@ -39,11 +39,7 @@ public final class StoreCopies {
 
   private StoreCopies() {}
 
-  /**
-   * {@return whether a backup may have a name: names of commands' copies are reserved}
-   *
-   * @param name the name
-   */
+  /** {@return whether a backup may have a name: names of commands' copies are reserved} */
   public static boolean isFree(String name) {
     return !name.endsWith(".tmp") && !name.endsWith(LOCK) && !UNFINISHED.matcher(name).matches();
   }
@@ -71,8 +67,6 @@ public final class StoreCopies {
   /**
    * {@return whether a copy may be made: a copy for a command must have its lock, unless the
    * command uses other data}
-   *
-   * @param copy the path of the copy
    */
   public static boolean isAwaited(Path copy) {
     return !COMMAND.matcher(copy.getFileName().toString()).matches()
@@ -84,7 +78,6 @@ public final class StoreCopies {
    * ago.
    *
    * @param data the data of a store that the caller has open, so that no other process copies it
-   * @throws IOException if a file cannot be deleted
    */
   public static void deleteLeftovers(Path data) throws IOException {
     Path folder = data.resolve(FOLDER);

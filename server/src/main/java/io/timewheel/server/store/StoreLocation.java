@@ -10,12 +10,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/**
- * The location of the timers of a server.
- *
- * @param data the directory, unless there is a database
- * @param database the database that nodes share; null for the directory
- */
+/** The location of the timers of a server: a database that nodes share, or else a directory. */
 public record StoreLocation(Path data, @Nullable SharedDatabase database) {
   private static final Logger LOG = LoggerFactory.getLogger(StoreLocation.class);
 

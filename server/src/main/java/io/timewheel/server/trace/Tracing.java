@@ -23,11 +23,7 @@ public abstract class Tracing {
     /** {@return the value of {@link #HEADER} for the next step; null if there is no trace} */
     @Nullable String traceparent();
 
-    /**
-     * Ends the span.
-     *
-     * @param error the error; null if the step succeeded
-     */
+    /** Ends the span; with an error unless the step succeeded. */
     void end(@Nullable String error);
 
     /** {@return the stage; its completion ends the span} */
@@ -56,23 +52,13 @@ public abstract class Tracing {
   }
 
   /**
-   * Begins the span of a schedule request.
-   *
-   * @param traceparent the header of the request; null or malformed for none
-   * @param attributes the attributes of the span
-   * @return the span
+   * Begins the span of a schedule request, below a traceparent unless that is absent or malformed.
    */
   public final Span schedule(@Nullable String traceparent, Map<String, String> attributes) {
     return begin("timewheel schedule", false, valid(traceparent), attributes);
   }
 
-  /**
-   * Begins the span of a delivery.
-   *
-   * @param traceparent the header of the timer; null or malformed for none
-   * @param attributes the attributes of the span
-   * @return the span
-   */
+  /** Begins the span of a delivery, below a traceparent unless that is absent or malformed. */
   public final Span deliver(@Nullable String traceparent, Map<String, String> attributes) {
     return begin("timewheel deliver", true, valid(traceparent), attributes);
   }

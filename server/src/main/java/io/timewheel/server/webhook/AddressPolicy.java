@@ -58,22 +58,12 @@ public final class AddressPolicy {
     this.admitted = List.copyOf(admitted);
   }
 
-  /**
-   * Creates a policy.
-   *
-   * @param admitted blocks that are admitted although they are not on the public internet
-   * @return the policy
-   */
+  /** {@return a policy that also admits blocks that are not on the public internet} */
   public static AddressPolicy admitting(List<Cidr> admitted) {
     return new AddressPolicy(admitted);
   }
 
-  /**
-   * Returns whether a webhook request may connect to an address.
-   *
-   * @param address the resolved address
-   * @return true if it may
-   */
+  /** {@return whether a webhook request may connect to a resolved address} */
   public boolean admits(InetAddress address) {
     InetAddress plain = unmapped(address);
     return admitted.stream().anyMatch(block -> block.contains(plain))

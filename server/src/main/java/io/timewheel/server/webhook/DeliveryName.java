@@ -12,7 +12,6 @@ import java.util.HexFormat;
  * webhook:shop.example/orders}. Long parts are replaced by their hashes.
  *
  * @param host the host, without its port
- * @param namespace the namespace
  */
 public record DeliveryName(String host, String namespace) {
   /** The prefix of the names of all webhook handlers. */

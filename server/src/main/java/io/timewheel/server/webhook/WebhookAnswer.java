@@ -12,7 +12,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * The answer of a target.
  *
- * @param status the status code
  * @param retryAfter the delay that the target asks for; null for none
  * @param text the beginning of the body
  */

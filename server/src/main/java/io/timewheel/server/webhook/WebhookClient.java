@@ -100,14 +100,7 @@ public final class WebhookClient implements AutoCloseable {
     client.setIdleTimeout(TimeUnit.MINUTES.toMillis(1));
   }
 
-  /**
-   * Starts a client.
-   *
-   * @param policy decides which addresses it may connect to
-   * @param secrets finds the secrets that targets name
-   * @param clock the clock for the timestamps of messages
-   * @return the client
-   */
+  /** Starts a client, which connects only to addresses that the policy admits. */
   public static WebhookClient start(
       AddressPolicy policy, SecretSource secrets, InstantSource clock) {
     return start(policy, secrets, clock, InetAddress::getAllByName);
@@ -137,8 +130,6 @@ public final class WebhookClient implements AutoCloseable {
   /**
    * Posts a message.
    *
-   * @param target the receiver
-   * @param message the message
    * @return the answer. Without an answer, it fails with an {@link IOException} that names the
    *     host, the phase and the cause. It fails with a {@link NoSlotException} if the request did
    *     not start

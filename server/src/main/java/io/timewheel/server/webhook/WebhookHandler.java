@@ -55,12 +55,6 @@ public final class WebhookHandler implements AsyncHandler {
   private final MeterProvider<Timer> requests;
   private final HostLimits limits;
 
-  /**
-   * Creates the handler.
-   *
-   * @param meters measures requests by the class of their answers' status
-   * @param limits limits the requests to a host
-   */
   public WebhookHandler(
       WebhookClient client, InstantSource clock, MeterRegistry meters, HostLimits limits) {
     this.limits = limits;
@@ -73,11 +67,7 @@ public final class WebhookHandler implements AsyncHandler {
             .withRegistry(meters);
   }
 
-  /**
-   * Registers the handler.
-   *
-   * @return the builder
-   */
+  /** Registers the handler. */
   public DurableTimerBuilder addTo(DurableTimerBuilder builder) {
     return builder.handlers(
         DeliveryName.PREFIX, this, MAX_PER_NAME, new DeliverySlots(), TIME_LIMIT);

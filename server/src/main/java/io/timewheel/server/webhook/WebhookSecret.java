@@ -24,7 +24,6 @@ public final class WebhookSecret {
    * Parses a secret. No error contains any part of it.
    *
    * @param text {@code whsec_} and 24 to 64 bytes in Base64
-   * @return the secret
    * @throws IllegalArgumentException if the text is not a secret
    */
   public static WebhookSecret parse(String text) {
@@ -43,14 +42,7 @@ public final class WebhookSecret {
     return new WebhookSecret(bytes);
   }
 
-  /**
-   * Signs a message.
-   *
-   * @param id the {@code webhook-id}
-   * @param timestampSeconds the {@code webhook-timestamp}
-   * @param body the body of the request
-   * @return {@code v1,} and the signature in Base64
-   */
+  /** {@return {@code v1,} and the signature of a message in Base64} */
   public String sign(String id, long timestampSeconds, byte[] body) {
     try {
       Mac mac = Mac.getInstance(ALGORITHM);

@@ -42,8 +42,6 @@ public final class WebhookSecrets implements SecretSource {
   /**
    * Opens a file of secrets.
    *
-   * @param file its path
-   * @return the secrets
    * @throws IOException if it cannot be read, has a malformed line, or is readable for other users
    */
   public static WebhookSecrets open(Path file) throws IOException {

@@ -78,13 +78,7 @@ public record WebhookTarget(
     headers = Map.copyOf(headers);
   }
 
-  /**
-   * Parses the URL of a target.
-   *
-   * @param text the URL
-   * @return the URL
-   * @throws IllegalArgumentException if the text is not a URL
-   */
+  /** {@return the URL of a target; throws if the text is not a URL} */
   public static URI parseUrl(String text) {
     if (text.length() > MAX_URL) {
       throw new IllegalArgumentException(

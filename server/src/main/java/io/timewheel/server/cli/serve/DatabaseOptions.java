@@ -58,23 +58,12 @@ public final class DatabaseOptions {
     return store;
   }
 
-  /**
-   * Work with a store.
-   *
-   * @param <T> the type of the result
-   */
+  /** Work with a store. */
   public interface Work<T> {
     T with(JdbcTimerStore store) throws IOException;
   }
 
-  /**
-   * Opens the store in the database, uses it, and closes it. Creates no tables.
-   *
-   * @param <T> the type of the result
-   * @param work the use of the store
-   * @return the result
-   * @throws IOException if the password cannot be read
-   */
+  /** Opens the store in the database, uses it, and closes it. Creates no tables. */
   public <T> T using(Work<T> work) throws IOException {
     return using(requireNonNull(database(), "--store"), work);
   }

@@ -53,11 +53,7 @@ final class LimitOptions {
       defaultValue = "1000000")
   private long retainMax = 1_000_000;
 
-  /**
-   * {@return the limits of queues, webhook hosts and namespaces}
-   *
-   * @throws IOException if the file cannot be used
-   */
+  /** {@return the limits of queues, webhook hosts and namespaces} */
   Limits ofFile() throws IOException {
     try {
       return limits == null ? Limits.none() : Limits.open(limits);

@@ -47,11 +47,7 @@ final class LogOptions {
     LogOutput.direct(logFormat);
   }
 
-  /**
-   * {@return the audit log}
-   *
-   * @throws IOException if its file cannot be written
-   */
+  /** {@return the audit log} */
   AuditLog audit() throws IOException {
     if (auditLog != null) {
       AuditFile file = new AuditFile(auditLog, auditLogSize.getSize());

@@ -114,11 +114,7 @@ final class NetworkOptions {
     return names;
   }
 
-  /**
-   * {@return the path of requests to the server: base path, proxies and TLS}
-   *
-   * @throws IOException if the certificate of the port cannot be used
-   */
+  /** {@return the path of requests to the server: base path, proxies and TLS} */
   Ingress ingress() throws IOException {
     return new Ingress(basePath, trustedProxies, tls());
   }
@@ -155,11 +151,7 @@ final class NetworkOptions {
     return InetAddress.getByName(listen).isLoopbackAddress();
   }
 
-  /**
-   * {@return the tokens that admit callers; null if every caller is admitted}
-   *
-   * @throws IOException if tokens are required and missing, or the file cannot be used
-   */
+  /** {@return the tokens that admit callers; null if every caller is admitted} */
   @Nullable Tokens tokens() throws IOException {
     if (tokensGrace.isNegative() || tokensGrace.compareTo(MAX_GRACE) > 0) {
       throw CommandException.wrongUsage(

@@ -28,11 +28,7 @@ final class ServeOptions {
   @ArgGroup(exclusive = false, order = 6, heading = "%nLogs:%n")
   LogOptions logs = new LogOptions();
 
-  /**
-   * {@return the address and the limits of the server}
-   *
-   * @throws IOException if the certificate of the port cannot be used
-   */
+  /** {@return the address and the limits of the server} */
   ServerConfig config() throws IOException {
     limits.check();
     ServerConfig loopback = ServerConfig.loopback(network.port());

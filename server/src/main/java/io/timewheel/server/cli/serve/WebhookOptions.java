@@ -45,11 +45,7 @@ final class WebhookOptions {
       description = "Sign these events with this secret of --webhook-secrets.")
   private @Nullable String failedSecret;
 
-  /**
-   * {@return the secrets that sign webhook requests; null if the server sends none}
-   *
-   * @throws IOException if the file cannot be used
-   */
+  /** {@return the secrets that sign webhook requests; null if the server sends none} */
   @Nullable WebhookSecrets secrets() throws IOException {
     return webhookSecrets == null ? null : WebhookSecrets.open(webhookSecrets);
   }
@@ -59,12 +55,7 @@ final class WebhookOptions {
     return AddressPolicy.admitting(allowedTargets);
   }
 
-  /**
-   * {@return the target of events about failed timers; null if there are none}
-   *
-   * @param secrets the secrets of the server
-   * @throws IOException if an option is missing, or is malformed
-   */
+  /** {@return the target of events about failed timers; null if there are none} */
   @Nullable WebhookTarget failedWebhook(SecretSource secrets) throws IOException {
     if (failedWebhook == null && failedSecret == null) {
       return null;
