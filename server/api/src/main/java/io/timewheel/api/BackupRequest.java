@@ -8,4 +8,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the name of its directory; the time if absent
  */
-public record BackupRequest(@Nullable String name) {}
+public record BackupRequest(@Nullable String name) {
+  /**
+   * A complete backup.
+   *
+   * @param name its name
+   * @param directory its directory on the server
+   */
+  public record Answer(String name, String directory) {}
+}

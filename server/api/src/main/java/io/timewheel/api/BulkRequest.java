@@ -38,4 +38,12 @@ public record BulkRequest(@Nullable Filter filter, @Nullable Long expect, @Nulla
     /** Selects all unfinished timers. */
     public static final Filter ALL = new Filter(null, null, null, null, null, null);
   }
+
+  /**
+   * The result of a bulk operation.
+   *
+   * @param count the number of timers that the filter has selected
+   * @param changed the number of timers that the operation has changed
+   */
+  public record Answer(long count, long changed) {}
 }

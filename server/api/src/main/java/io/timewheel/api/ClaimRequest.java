@@ -3,6 +3,7 @@ package io.timewheel.api;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,4 +16,11 @@ import org.jspecify.annotations.Nullable;
 public record ClaimRequest(
     @Nullable Integer max,
     @Nullable Duration leaseDuration,
-    @JsonProperty("wait") @Nullable Duration maxWait) {}
+    @JsonProperty("wait") @Nullable Duration maxWait) {
+  /**
+   * The claimed firings.
+   *
+   * @param firings none if the wait has ended
+   */
+  public record Answer(List<Firing> firings) {}
+}

@@ -93,4 +93,20 @@ public sealed interface LeaseBatch {
       return new LeaseRequest.Extend(leaseToken, leaseDuration);
     }
   }
+
+  /**
+   * The results of a batch, in the order of its firings.
+   *
+   * @param results one for each firing
+   */
+  record Answer(List<Result> results) {
+    /**
+     * The result of one firing.
+     *
+     * @param fireId the ID of the firing; absent if the server could not read it
+     * @param status the HTTP status that a request for this firing alone would have
+     * @param error the refusal; absent if the status is 200
+     */
+    public record Result(@Nullable String fireId, int status, @Nullable ProblemDetails error) {}
+  }
 }

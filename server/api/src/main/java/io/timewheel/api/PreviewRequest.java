@@ -3,6 +3,7 @@ package io.timewheel.api;
 
 import java.time.Duration;
 import java.time.Instant;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,4 +34,11 @@ public record PreviewRequest(
     @Nullable Long times,
     @Nullable String namespace,
     @Nullable String id,
-    @Nullable Integer count) {}
+    @Nullable Integer count) {
+  /**
+   * The runs of a schedule.
+   *
+   * @param next the times of the next runs
+   */
+  public record Answer(List<Instant> next) {}
+}

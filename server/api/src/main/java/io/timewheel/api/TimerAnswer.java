@@ -105,4 +105,12 @@ public record TimerAnswer(
       Instant endedAt,
       String end,
       @Nullable String error) {}
+
+  /**
+   * A page of timers.
+   *
+   * @param timers the timers
+   * @param nextPageToken the token of the next page; absent on the last page
+   */
+  public record Page(List<TimerAnswer> timers, @Nullable String nextPageToken) {}
 }

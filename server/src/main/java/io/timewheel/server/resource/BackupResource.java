@@ -3,7 +3,6 @@ package io.timewheel.server.resource;
 
 import static java.time.temporal.ChronoUnit.SECONDS;
 
-import io.timewheel.api.BackupAnswer;
 import io.timewheel.api.BackupRequest;
 import io.timewheel.api.BackupsAnswer;
 import io.timewheel.durable.spi.StoreException;
@@ -125,7 +124,7 @@ public final class BackupResource {
           Path copy = sent == null ? copy() : copy(sent);
           String name = copy.getFileName().toString();
           exchange.note("backup", name);
-          exchange.json(201, new BackupAnswer(name, copy.toString()));
+          exchange.json(201, new BackupRequest.Answer(name, copy.toString()));
         });
   }
 

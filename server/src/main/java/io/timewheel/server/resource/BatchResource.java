@@ -3,8 +3,8 @@ package io.timewheel.server.resource;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.api.BatchAnswer;
 import io.timewheel.api.BatchItem;
+import io.timewheel.api.BatchRequest;
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
@@ -194,7 +194,7 @@ public final class BatchResource {
     Iterator<BatchResult<ScheduleResult>> done = results.iterator();
     exchange.json(
         200,
-        new BatchAnswer(
+        new BatchRequest.Answer(
             items.stream()
                 .map(
                     item ->
@@ -204,19 +204,19 @@ public final class BatchResource {
                 .toList()));
   }
 
-  private static BatchAnswer.Result result(
+  private static BatchRequest.Answer.Result result(
       Exchange exchange, @Nullable String id, BatchResult<ScheduleResult> result) {
     ScheduleResult scheduled = result.result();
     if (scheduled == null) {
       return refused(exchange, id, Problem.of(requireNonNull(result.error())));
     }
     boolean created = scheduled.outcome() == ScheduleResult.Outcome.CREATED;
-    return new BatchAnswer.Result(id, created ? 201 : 200, scheduled.version(), null);
+    return new BatchRequest.Answer.Result(id, created ? 201 : 200, scheduled.version(), null);
   }
 
-  private static BatchAnswer.Result refused(
+  private static BatchRequest.Answer.Result refused(
       Exchange exchange, @Nullable String id, Problem problem) {
-    return new BatchAnswer.Result(
+    return new BatchRequest.Answer.Result(
         id == null ? null : Names.shown(id, MAX_SHOWN_ID),
         problem.status(),
         null,

@@ -3,7 +3,6 @@ package io.timewheel.server.resource;
 
 import static java.util.Objects.requireNonNullElse;
 
-import io.timewheel.api.BulkAnswer;
 import io.timewheel.api.BulkRequest;
 import io.timewheel.durable.BatchResult;
 import io.timewheel.durable.CancelResult;
@@ -111,7 +110,7 @@ public final class BulkResource {
           limited(
               exchange,
               () -> {
-                BulkAnswer answer =
+                BulkRequest.Answer answer =
                     key == null
                         ? changeExpected(exchange, filter, request.expect(), change)
                         : changeOnce(exchange, filter, request, change, key);
@@ -145,7 +144,7 @@ public final class BulkResource {
     }
   }
 
-  private BulkAnswer change(
+  private BulkRequest.Answer change(
       Exchange exchange, Selection selected, Change change, @Nullable RequestId request) {
     long[] found = {0};
     long[] changed = {0};
@@ -158,16 +157,16 @@ public final class BulkResource {
           List<TimerKey> keys = timers.stream().map(TimerInfo::key).toList();
           changed[0] += change.apply(reads.timer(), keys, request);
         });
-    return new BulkAnswer(found[0], changed[0]);
+    return new BulkRequest.Answer(found[0], changed[0]);
   }
 
-  private BulkAnswer changeExpected(
+  private BulkRequest.Answer changeExpected(
       Exchange exchange, Selection filter, @Nullable Long expect, Change change) {
     if (expect == null) {
       return change(exchange, filter, change, null);
     }
     Selection counted = count(exchange, filter, expect);
-    return new BulkAnswer(expect, change(exchange, counted, change, null).changed());
+    return new BulkRequest.Answer(expect, change(exchange, counted, change, null).changed());
   }
 
   /**
@@ -176,7 +175,7 @@ public final class BulkResource {
    * server was killed meanwhile, a repeated request continues with the remaining timers. It then
    * also changes timers that match since then.
    */
-  private BulkAnswer changeOnce(
+  private BulkRequest.Answer changeOnce(
       Exchange exchange, Selection filter, BulkRequest request, Change change, IdempotencyKey key) {
     String content = Json.text(request);
     TimerKey about = new TimerKey(exchange.request().namespace(), "timers");
@@ -186,15 +185,15 @@ public final class BulkResource {
     OptionalLong done = keep(about, changedId, OptionalLong.empty());
     if (before.isPresent() && done.isPresent()) {
       exchange.note("repeated", "true");
-      return new BulkAnswer(before.getAsLong(), done.getAsLong());
+      return new BulkRequest.Answer(before.getAsLong(), done.getAsLong());
     }
     Selection selected = before.isPresent() ? filter : count(exchange, filter, request.expect());
     OptionalLong counted = before.isPresent() ? before : OptionalLong.of(selected.count);
     long count = keep(about, countId, counted).orElseThrow();
-    BulkAnswer rest = change(exchange, selected, change, key.request(content));
+    BulkRequest.Answer rest = change(exchange, selected, change, key.request(content));
     long changedBefore = before.isPresent() ? Math.max(0, count - rest.count()) : 0;
     OptionalLong all = OptionalLong.of(changedBefore + rest.changed());
-    return new BulkAnswer(count, keep(about, changedId, all).orElseThrow());
+    return new BulkRequest.Answer(count, keep(about, changedId, all).orElseThrow());
   }
 
   private OptionalLong keep(TimerKey about, RequestId request, OptionalLong answer) {

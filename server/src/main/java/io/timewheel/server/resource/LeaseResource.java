@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 import static java.util.Objects.requireNonNullElse;
 
 import io.timewheel.api.LeaseBatch;
-import io.timewheel.api.LeaseBatchAnswer;
 import io.timewheel.api.LeaseRequest;
 import io.timewheel.api.OutcomeAnswer;
 import io.timewheel.durable.BatchResult;
@@ -257,16 +256,16 @@ public final class LeaseResource {
     }
   }
 
-  private static LeaseBatchAnswer answer(
+  private static LeaseBatch.Answer answer(
       Exchange exchange, List<Item> items, Iterator<BatchResult<LeaseResult>> results) {
-    return new LeaseBatchAnswer(
+    return new LeaseBatch.Answer(
         items.stream()
             .map(
                 item -> {
                   Problem problem = item.change == null ? item.problem : problem(results.next());
                   return problem == null
-                      ? new LeaseBatchAnswer.Result(item.fireId, 200, null)
-                      : new LeaseBatchAnswer.Result(
+                      ? new LeaseBatch.Answer.Result(item.fireId, 200, null)
+                      : new LeaseBatch.Answer.Result(
                           item.fireId == null ? null : Names.shown(item.fireId, MAX_SHOWN_ID),
                           problem.status(),
                           exchange.logged(item.fireId, problem).details());

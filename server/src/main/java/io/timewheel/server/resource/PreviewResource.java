@@ -2,7 +2,6 @@
 package io.timewheel.server.resource;
 
 import io.timewheel.api.ApiJson;
-import io.timewheel.api.PreviewAnswer;
 import io.timewheel.api.PreviewRequest;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.server.document.TimerSpecs;
@@ -45,7 +44,7 @@ public final class PreviewResource {
               timer.preview(TimerSpecs.schedule(schedule, timer.now()), count).stream()
                   .filter(ApiJson::isAccepted)
                   .toList();
-          exchange.json(200, new PreviewAnswer(next));
+          exchange.json(200, new PreviewRequest.Answer(next));
         });
   }
 
