@@ -389,13 +389,13 @@ final class StoreCommand extends ClientCommand {
 
   private int importFrom(InputStream in, Path file, TimerStore store, @Nullable String target) {
     TransferProgress progress = new TransferProgress(globals().err(), 0);
-    StoreCopy copy = new StoreCopy(store, read -> {});
+    StoreCopy copy = new StoreCopy(store, progress::reached);
     long timers =
         into(
             target,
             copy,
             () -> {
-              TimerLines.readTo(progress.counting(in), new ImportCheck(copy));
+              TimerLines.readTo(in, new ImportCheck(copy));
               return copy.written();
             });
     done(counted(timers, file), "%,d timers imported from %s".formatted(timers, file));

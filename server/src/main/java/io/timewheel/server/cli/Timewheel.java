@@ -17,6 +17,7 @@ import java.util.function.Function;
 import picocli.AutoComplete.GenerateCompletion;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.MaxValuesExceededException;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,7 +30,7 @@ import picocli.CommandLine.TypeConversionException;
     name = "timewheel",
     mixinStandardHelpOptions = true,
     scope = CommandLine.ScopeType.INHERIT,
-    versionProvider = Version.class,
+    versionProvider = Timewheel.Version.class,
     description = "Run a server of durable timers, or call one.",
     synopsisSubcommandLabel = "COMMAND",
     subcommands = {
@@ -134,6 +135,17 @@ public final class Timewheel {
     ((StoreCommand) store.getCommand()).share(database);
     for (CommandLine command : store.getSubcommands().values()) {
       command.getCommandSpec().addMixin("database", CommandSpec.forAnnotatedObject(database));
+    }
+  }
+
+  /** Prints the version of the jar, of Java and of the operating system. */
+  static final class Version implements IVersionProvider {
+    @Override
+    public String[] getVersion() {
+      String version = Timewheel.class.getPackage().getImplementationVersion();
+      return new String[] {
+        "timewheel " + (version == null ? "(not from a jar)" : version), "Java " + Runtime.version()
+      };
     }
   }
 }

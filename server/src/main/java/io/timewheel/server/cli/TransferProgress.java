@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
-import java.io.FilterInputStream;
 import java.io.FilterOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.PrintWriter;
 
@@ -45,11 +43,6 @@ final class TransferProgress {
     return new CountingOutput(out);
   }
 
-  /** {@return a stream that counts the lines read from it} */
-  InputStream counting(InputStream in) {
-    return new CountingInput(in);
-  }
-
   private final class CountingOutput extends FilterOutputStream {
     CountingOutput(OutputStream out) {
       super(out);
@@ -64,25 +57,6 @@ final class TransferProgress {
     public void write(byte[] bytes, int from, int length) throws IOException {
       out.write(bytes, from, length);
       count(bytes, from, length);
-    }
-  }
-
-  private final class CountingInput extends FilterInputStream {
-    CountingInput(InputStream in) {
-      super(in);
-    }
-
-    @Override
-    public int read() throws IOException {
-      byte[] one = new byte[1];
-      return read(one, 0, 1) < 0 ? -1 : one[0] & 0xff;
-    }
-
-    @Override
-    public int read(byte[] bytes, int from, int length) throws IOException {
-      int read = in.read(bytes, from, length);
-      count(bytes, from, Math.max(0, read));
-      return read;
     }
   }
 }

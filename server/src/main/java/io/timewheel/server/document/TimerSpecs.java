@@ -78,10 +78,7 @@ public final class TimerSpecs {
       return Names.checked(field, sent);
     }
     if (jitter != null) {
-      throw Problem.invalid(
-              field,
-              field + ": is missing (expected: that of the timer, for the offset of its jitter)")
-          .failure();
+      throw Problem.missing(field, "that of the timer, for the offset of its jitter");
     }
     return "preview";
   }
@@ -255,7 +252,7 @@ public final class TimerSpecs {
       Map<String, String> userHeaders,
       SecretSource secrets) {
     if (target == null) {
-      throw Problem.invalid("target", "target: is missing (expected: a queue or a url)").failure();
+      throw Problem.missing("target", "a queue or a url");
     }
     Map<String, String> webhook = webhook(target);
     String queue = target.queue();

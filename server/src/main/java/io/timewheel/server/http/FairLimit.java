@@ -24,7 +24,7 @@ public final class FairLimit {
   /**
    * Counts one more.
    *
-   * @param client the name of the client, such as {@link Exchange#client}; null for a client that
+   * @param client the name of the client, such as {@link ApiRequest#client}; null for a client that
    *     may use the whole limit
    * @return null if it was counted; otherwise the limit that is reached, for a message
    */

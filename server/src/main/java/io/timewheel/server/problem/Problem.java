@@ -107,6 +107,11 @@ public record Problem(
     return of(500, "unexpected", "internal error; see the server's log").caused(error);
   }
 
+  /** Refuses a request without a field. */
+  public static Failure missing(String field, String expected) {
+    return invalid(field, field + ": is missing (expected: " + expected + ")").failure();
+  }
+
   /** {@return the problem of an invalid value in the request} */
   public static Problem argument(IllegalArgumentException error) {
     String detail = String.valueOf(error.getMessage());

@@ -167,7 +167,7 @@ public final class BatchResource {
     String id = timer.id();
     try {
       if (id == null) {
-        throw Problem.invalid("id", "id: is missing (expected: the id of the timer)").failure();
+        throw Problem.missing("id", "the id of the timer");
       }
       String checked = Names.checked("id", id);
       TimerSpec spec =

@@ -229,9 +229,7 @@ public final class BulkResource {
   private static void checkIntent(BulkRequest request) {
     boolean force = Boolean.TRUE.equals(request.force());
     if (request.expect() == null && !force) {
-      throw Problem.invalid(
-              "expect", "expect: is missing (expected: the number of timers, or force: true)")
-          .failure();
+      throw Problem.missing("expect", "the number of timers, or force: true");
     }
     if (request.expect() != null && force) {
       throw Problem.invalid("force", "force: true together with expect (expected: one of them)")
@@ -242,8 +240,7 @@ public final class BulkResource {
   private static Selection filter(
       Exchange exchange, String namespace, BulkRequest.@Nullable Filter sent) {
     if (sent == null) {
-      throw Problem.invalid("filter", "filter: is missing (expected: a filter; {} for all)")
-          .failure();
+      throw Problem.missing("filter", "a filter; {} for all");
     }
     List<String> states =
         requireNonNullElse(sent.state(), List.<String>of()).stream()

@@ -118,9 +118,7 @@ public final class LeaseResource {
 
   private static String leaseToken(@Nullable String token) {
     if (token == null) {
-      throw Problem.invalid(
-              "leaseToken", "leaseToken: is missing (expected: the token of the firing)")
-          .failure();
+      throw Problem.missing("leaseToken", "the token of the firing");
     }
     return token;
   }
@@ -137,8 +135,7 @@ public final class LeaseResource {
       DurableTimer timer, FireId fireId, LeaseRequest.Extend extend, String token) {
     Duration sent = extend.leaseDuration();
     if (sent == null) {
-      throw Problem.invalid("leaseDuration", "leaseDuration: is missing (expected: a duration)")
-          .failure();
+      throw Problem.missing("leaseDuration", "a duration");
     }
     return LeaseChange.extend(
         fireId,
@@ -244,8 +241,7 @@ public final class LeaseResource {
     String text = item.fireId();
     try {
       if (text == null) {
-        throw Problem.invalid("fireId", "fireId: is missing (expected: the ID of the firing)")
-            .failure();
+        throw Problem.missing("fireId", "the ID of the firing");
       }
       FireId fireId = fireId(namespace, text);
       ids.add(fireId.key().id());

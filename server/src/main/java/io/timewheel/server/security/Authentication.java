@@ -7,23 +7,7 @@ import io.timewheel.server.problem.Problem;
 import org.jspecify.annotations.Nullable;
 
 /** The result of authenticating a request: a caller, or a refusal that open routes ignore. */
-public final class Authentication {
-  private final @Nullable Caller caller;
-  private final @Nullable Problem refusal;
-
-  private Authentication(@Nullable Caller caller, @Nullable Problem refusal) {
-    this.caller = caller;
-    this.refusal = refusal;
-  }
-
-  static Authentication of(Caller caller) {
-    return new Authentication(caller, null);
-  }
-
-  static Authentication refused(Problem refusal) {
-    return new Authentication(null, refusal);
-  }
-
+public record Authentication(@Nullable Caller caller, @Nullable Problem refusal) {
   /** {@return whether this caller sent the request} */
   public boolean isBy(Caller expected) {
     return caller != null && caller.mayAs(expected);

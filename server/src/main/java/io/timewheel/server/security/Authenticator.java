@@ -23,26 +23,29 @@ public final class Authenticator {
   /** {@return the caller, or the refusal, for these Authorization headers} */
   public Authentication authenticate(List<String> credentials) {
     if (tokens == null) {
-      return Authentication.of(Caller.LOCAL);
+      return new Authentication(Caller.LOCAL, null);
     }
     if (credentials.isEmpty()) {
-      return Authentication.refused(
-          unauthorized("no token (expected: Authorization: Bearer …)", ""));
+      return refused(unauthorized("no token (expected: Authorization: Bearer …)", ""));
     }
     Matcher bearer = BEARER.matcher(credentials.get(0));
     if (credentials.size() != 1 || !bearer.matches()) {
-      return Authentication.refused(invalidToken());
+      return refused(invalidToken());
     }
     String token = bearer.group(1);
     Caller caller = tokens.caller(token);
     if (caller != null) {
-      return Authentication.of(caller);
+      return new Authentication(caller, null);
     }
     Instant expiry = tokens.expiry(token);
-    return Authentication.refused(
+    return refused(
         expiry == null
             ? invalidToken()
             : unauthorized("the token expired at " + expiry, ", error=\"invalid_token\""));
+  }
+
+  private static Authentication refused(Problem refusal) {
+    return new Authentication(null, refusal);
   }
 
   public static Problem invalidToken() {

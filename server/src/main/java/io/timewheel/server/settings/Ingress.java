@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.settings;
 
-import static java.util.Objects.requireNonNull;
-
 import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +25,6 @@ public record Ingress(String basePath, List<Cidr> trustedProxies, @Nullable TlsF
    * @throws IllegalArgumentException if the base path is malformed
    */
   public Ingress {
-    requireNonNull(basePath, "basePath");
     basePath = basePath.endsWith("/") ? basePath.substring(0, basePath.length() - 1) : basePath;
     if (!BASE_PATH.matcher(basePath).matches()) {
       throw new IllegalArgumentException(basePath + " (expected: a path such as /timers)");

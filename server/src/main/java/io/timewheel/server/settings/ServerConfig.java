@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.settings;
 
-import static java.util.Objects.requireNonNull;
-
 import java.time.Duration;
 import java.util.Set;
 
@@ -38,12 +36,8 @@ public record ServerConfig(
 
   private static final long LEAST_BODY_BYTES = 40L << 20;
 
-  /** Copies the set, and checks that nothing is null. */
+  /** Copies the set. */
   public ServerConfig {
-    requireNonNull(listen, "listen");
-    requireNonNull(ingress, "ingress");
-    requireNonNull(maxBodyTime, "maxBodyTime");
-    requireNonNull(work, "work");
     hosts = Set.copyOf(hosts);
   }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.settings;
 
-import static java.util.Objects.requireNonNull;
-
 import java.time.Duration;
 
 /**
@@ -38,13 +36,6 @@ public record WorkLimits(
   private static final int FREE_THREADS = 22;
 
   private static final long LEAST_ANSWER_BYTES = 32L << 20;
-
-  /** Checks that nothing is null. */
-  public WorkLimits {
-    requireNonNull(maxWait, "maxWait");
-    requireNonNull(maxStall, "maxStall");
-    requireNonNull(storeTimeout, "storeTimeout");
-  }
 
   /** {@return the number of threads, some of which stay free even if all others are blocked} */
   public int threads() {

@@ -4,7 +4,6 @@ package io.timewheel.server.cli;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -31,15 +30,13 @@ class TransferProgressTest {
   }
 
   @Test
-  void countsTheLinesOfStreams() throws IOException {
+  void countsTheLinesOfAStream() throws IOException {
     byte[] lines = "line\n".repeat(200_000).getBytes(UTF_8);
     ByteArrayOutputStream out = new ByteArrayOutputStream();
     try (OutputStream counting = progress(0).counting(out)) {
       counting.write(lines);
     }
     assertThat(out.toByteArray()).isEqualTo(lines);
-    assertThat(progress(0).counting(new ByteArrayInputStream(lines)).readAllBytes())
-        .isEqualTo(lines);
-    assertThat(err.toString().lines()).containsExactly("100,000", "200,000", "100,000", "200,000");
+    assertThat(err.toString().lines()).containsExactly("100,000", "200,000");
   }
 }

@@ -30,14 +30,14 @@ final class LimitOptions {
       paramLabel = "N",
       description = "Limit waiting claims of this node (default: ${DEFAULT-VALUE}).",
       defaultValue = "12000")
-  private int maxWaitingClaims = 12_000;
+  int maxWaitingClaims = 12_000;
 
   @Option(
       names = "--max-streams",
       paramLabel = "N",
       description = "Limit event streams of this node (default: ${DEFAULT-VALUE}).",
       defaultValue = "2000")
-  private int maxStreams = 2_000;
+  int maxStreams = 2_000;
 
   @Option(
       names = "--retain",
@@ -83,13 +83,5 @@ final class LimitOptions {
       throw CommandException.wrongUsage(
           option + ": " + value + " is too few (minimum: " + minimum + ")");
     }
-  }
-
-  int maxWaitingClaims() {
-    return maxWaitingClaims;
-  }
-
-  int maxStreams() {
-    return maxStreams;
   }
 }

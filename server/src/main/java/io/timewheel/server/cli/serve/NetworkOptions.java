@@ -34,14 +34,14 @@ final class NetworkOptions {
       description = "Listen on this port (default: ${DEFAULT-VALUE}, 0: a free port).",
       defaultValue = "" + ServerConfig.DEFAULT_PORT,
       converter = PortConverter.class)
-  private int port;
+  int port;
 
   @Option(
       names = "--listen",
       paramLabel = "ADDRESS",
       description = "Listen on this address (default: ${DEFAULT-VALUE}).",
       defaultValue = "127.0.0.1")
-  private String listen = "127.0.0.1";
+  String listen = "127.0.0.1";
 
   @Option(
       names = "--host",
@@ -99,14 +99,6 @@ final class NetworkOptions {
 
   @Option(names = "--insecure", description = "Allow a non-loopback address without tokens.")
   private boolean insecure;
-
-  int port() {
-    return port;
-  }
-
-  String listen() {
-    return listen;
-  }
 
   Set<String> hosts() {
     Set<String> names = new HashSet<>();

@@ -149,7 +149,7 @@ public final class ServeCommand implements Callable<Integer> {
     if (parsed.hasMatchedOption("--data") && parsed.hasMatchedOption("--store")) {
       throw wrongUsage("--data and --store exclude each other (expected: one of them)");
     }
-    if (options.store.observe() && location.database() == null) {
+    if (options.store.observe && location.database() == null) {
       throw wrongUsage(
           "--observe: the store in %s has one owner, which fires its timers (expected: --store,"
                   .formatted(location.data())
@@ -192,13 +192,13 @@ public final class ServeCommand implements Callable<Integer> {
       watched = failures.watch(watched);
     }
     DurableTimerBuilder builder =
-        options.store.observe() ? DurableTimer.client(watched) : DurableTimer.builder(watched);
+        options.store.observe ? DurableTimer.client(watched) : DurableTimer.builder(watched);
     builder.queueCapacity(CHANGES_IN_WAIT, true);
     builder.queueLimits(queue -> limits.queue(queue.namespace(), queue.id()));
     HostLimits hosts = new HostLimits(limits);
     WebhookClient client = null;
     options.limits.applyTo(builder);
-    if (secrets != null && !options.store.observe()) {
+    if (secrets != null && !options.store.observe) {
       client = WebhookClient.start(options.webhooks.addressPolicy(), secrets, clock);
       new WebhookHandler(client, clock, server.meters(), hosts).addTo(builder);
     }

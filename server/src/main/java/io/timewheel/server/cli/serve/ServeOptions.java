@@ -31,17 +31,17 @@ final class ServeOptions {
   /** {@return the address and the limits of the server} */
   ServerConfig config() throws IOException {
     limits.check();
-    ServerConfig loopback = ServerConfig.loopback(network.port());
+    ServerConfig loopback = ServerConfig.loopback(network.port);
     return new ServerConfig(
-        network.listen(),
-        network.port(),
+        network.listen,
+        network.port,
         network.hosts(),
         network.ingress(),
         loopback.maxConnections(),
-        limits.maxWaitingClaims(),
-        limits.maxStreams(),
+        limits.maxWaitingClaims,
+        limits.maxStreams,
         loopback.maxBodyBytes(),
         loopback.maxBodyTime(),
-        loopback.work().withStoreTimeout(store.timeout()));
+        loopback.work().withStoreTimeout(store.storeTimeout));
   }
 }

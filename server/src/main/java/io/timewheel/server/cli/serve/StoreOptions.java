@@ -24,28 +24,18 @@ final class StoreOptions {
   private DatabaseOptions database = new DatabaseOptions();
 
   @Option(names = "--observe", description = "Own no shards and call no URLs (needs --store).")
-  private boolean observe;
+  boolean observe;
 
   @Option(
       names = "--store-timeout",
       paramLabel = "DURATION",
       description = "Return 503 if the store takes longer (default: PT10S, min: PT1S, max: PT5M).",
       converter = StoreTimeoutConverter.class)
-  private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
+  Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
 
   /** {@return the location of the timers} */
   StoreLocation location() {
     return new StoreLocation(data, database.database());
-  }
-
-  /** {@return whether the server owns no shards and calls no URLs} */
-  boolean observe() {
-    return observe;
-  }
-
-  /** {@return the time after which a request that waits for the store is answered 503} */
-  Duration timeout() {
-    return storeTimeout;
   }
 
   /** Parses the store timeout. */
