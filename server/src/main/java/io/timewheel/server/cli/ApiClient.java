@@ -102,12 +102,10 @@ final class ApiClient {
         : path + (path.contains("?") ? "&" : "?") + name + "=" + segment(value.toString());
   }
 
-  /** {@return the path of the timers of a namespace} */
   static String timers(String namespace) {
     return "/v1/namespaces/" + segment(namespace) + "/timers";
   }
 
-  /** {@return the path of a timer} */
   static String timer(String namespace, String id) {
     return timers(namespace) + "/" + segment(id);
   }

@@ -77,7 +77,6 @@ final class CopyCommand implements Callable<Integer> {
     return copied.exitCode();
   }
 
-  /** {@return the target for messages} */
   private String target(StoreCommand from) throws IOException {
     if ((toData == null) == (toStore == null)) {
       throw CommandException.wrongUsage("--to-data, --to-store: (expected: one of them)");

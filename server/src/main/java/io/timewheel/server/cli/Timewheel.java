@@ -129,7 +129,6 @@ public final class Timewheel {
     }
   }
 
-  /** Adds the options of a shared database to the commands of a store. */
   public static void addSharedStore(CommandLine line, DatabaseOptions database) {
     CommandLine store = requireNonNull(line.getSubcommands().get("store"));
     ((StoreCommand) store.getCommand()).share(database);

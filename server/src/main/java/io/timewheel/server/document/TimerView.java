@@ -32,12 +32,10 @@ public final class TimerView {
 
   private TimerView() {}
 
-  /** {@return all fields of a timer} */
   public static TimerAnswer whole(TimerInfo timer) {
     return answer(timer, true, true);
   }
 
-  /** {@return a timer of a list} */
   public static TimerAnswer brief(TimerInfo timer, boolean payload) {
     return answer(timer, payload, false);
   }

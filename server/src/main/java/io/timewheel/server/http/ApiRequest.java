@@ -69,7 +69,6 @@ public final class ApiRequest {
     return id;
   }
 
-  /** {@return the address of the client} */
   String address() {
     return from.address();
   }
@@ -98,7 +97,6 @@ public final class ApiRequest {
     return http.getMethod().equals("GET") || http.getMethod().equals("HEAD");
   }
 
-  /** {@return the Authorization headers} */
   List<String> credentials() {
     return http.getHeaders().getValuesList(HttpHeader.AUTHORIZATION);
   }

@@ -31,7 +31,6 @@ final class OriginCheck {
     this.config = config;
   }
 
-  /** Checks a request. */
   void check(Request request, boolean isConsole) {
     String host = request.getHeaders().get(HttpHeader.HOST);
     checkHost(host);

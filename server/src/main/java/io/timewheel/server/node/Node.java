@@ -52,7 +52,6 @@ public final class Node {
     return traffic;
   }
 
-  /** {@return the lag of the timers of a kind of target} */
   public TargetLag lag(Target target) {
     return requireNonNull(lags.get(target), "target");
   }

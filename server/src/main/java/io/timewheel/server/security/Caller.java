@@ -23,7 +23,6 @@ public record Caller(String name, Set<Role> roles, Set<String> namespaces, Quota
     this(name, roles, namespaces, Quota.NONE);
   }
 
-  /** Copies the sets. */
   public Caller {
     roles = Set.copyOf(roles);
     namespaces = Set.copyOf(namespaces);

@@ -31,7 +31,6 @@ public enum Role {
     return roles.contains(this) || included.stream().anyMatch(roles::contains);
   }
 
-  /** {@return all roles} */
   public static Set<Role> all() {
     return EnumSet.allOf(Role.class);
   }

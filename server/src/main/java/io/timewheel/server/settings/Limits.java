@@ -65,7 +65,6 @@ public final class Limits {
     }
   }
 
-  /** {@return no limits} */
   public static Limits none() {
     return new Limits(null);
   }
@@ -80,7 +79,6 @@ public final class Limits {
     return file == null ? NONE : file.content();
   }
 
-  /** {@return the present lines} */
   public List<Line> lines() {
     return content().lines;
   }

@@ -101,7 +101,6 @@ public final class SecretFile {
     return file.getFileSystem().supportedFileAttributeViews().contains("posix");
   }
 
-  /** {@return its path} */
   @Override
   public String toString() {
     return file.toString();

@@ -36,7 +36,6 @@ public record ServerConfig(
 
   private static final long LEAST_BODY_BYTES = 40L << 20;
 
-  /** Copies the set. */
   public ServerConfig {
     hosts = Set.copyOf(hosts);
   }

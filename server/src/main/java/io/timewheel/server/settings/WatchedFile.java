@@ -59,7 +59,6 @@ public final class WatchedFile<T> {
     known = new Known<>(stamp, reader.read(file), clock.instant(), null);
   }
 
-  /** {@return the present content} */
   public T content() {
     return present().content;
   }

@@ -47,7 +47,6 @@ final class LogOptions {
     LogOutput.direct(logFormat);
   }
 
-  /** {@return the audit log} */
   AuditLog audit() throws IOException {
     if (auditLog != null) {
       AuditFile file = new AuditFile(auditLog, auditLogSize.getSize());

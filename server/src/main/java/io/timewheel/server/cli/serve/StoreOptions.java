@@ -33,7 +33,6 @@ final class StoreOptions {
       converter = StoreTimeoutConverter.class)
   Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
 
-  /** {@return the location of the timers} */
   StoreLocation location() {
     return new StoreLocation(data, database.database());
   }
