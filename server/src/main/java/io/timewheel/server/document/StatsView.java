@@ -9,7 +9,6 @@ import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.node.NamespaceTraffic;
 import io.timewheel.server.node.Node;
-import io.timewheel.server.node.Traffic;
 import io.timewheel.server.node.WatchedStore;
 import io.timewheel.server.security.Scope;
 import io.timewheel.server.store.StoreReads;
@@ -60,11 +59,9 @@ public final class StatsView {
         all ? stats.queued() : null,
         all ? stats.ownQueued() : null,
         all ? totals(stats) : null,
-        traffic == null ? null : rates(traffic.rates()),
-        traffic == null ? null : lag(traffic.lag()),
-        traffic == null || !withMinutes
-            ? null
-            : traffic.minutes().stream().map(StatsView::minute).toList());
+        traffic == null ? null : traffic.rates(),
+        traffic == null ? null : traffic.lag().answer(),
+        traffic == null || !withMinutes ? null : traffic.minutes());
   }
 
   /** Asks the store. Returns null if the store does not answer, which the figures report. */
@@ -114,26 +111,5 @@ public final class StatsView {
         stats.staleOwner(),
         stats.unknownOutcomes(),
         stats.clockJumps());
-  }
-
-  private static StatsAnswer.Rates rates(Traffic.Rates rates) {
-    return new StatsAnswer.Rates(rates.scheduled(), rates.fired(), rates.failed());
-  }
-
-  private static StatsAnswer.Lag lag(Traffic.Lag lag) {
-    return new StatsAnswer.Lag(lag.percentile(50), lag.percentile(99), lag.max(), lag.count());
-  }
-
-  private static StatsAnswer.Minute minute(Traffic.Minute minute) {
-    Traffic.Lag lag = minute.lag();
-    boolean any = lag.count() > 0;
-    return new StatsAnswer.Minute(
-        minute.at(),
-        minute.scheduled(),
-        minute.fired(),
-        minute.failed(),
-        any ? lag.percentile(50) : null,
-        any ? lag.percentile(99) : null,
-        any ? lag.max() : null);
   }
 }

@@ -5,7 +5,6 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.server.node.TargetLag.Target;
 import java.time.Instant;
 import java.time.InstantSource;
 import java.util.EnumMap;
@@ -19,7 +18,7 @@ public final class Node {
   private static final String ONLY = "node-1";
 
   private final NamespaceTraffic traffic = new NamespaceTraffic();
-  private final Map<Target, TargetLag> lags = new EnumMap<>(Target.class);
+  private final Map<Target, LagCounts> lags = new EnumMap<>(Target.class);
   private final ChangeFeed feed;
   private final InstantSource clock;
   private final Instant startedAt;
@@ -30,7 +29,7 @@ public final class Node {
     this.clock = clock;
     this.address = address;
     for (Target target : Target.values()) {
-      lags.put(target, new TargetLag());
+      lags.put(target, new LagCounts());
     }
     startedAt = Instant.ofEpochMilli(clock.millis());
     feed = new ChangeFeed(ChangeFeed.CAPACITY);
@@ -52,7 +51,7 @@ public final class Node {
     return traffic;
   }
 
-  public TargetLag lag(Target target) {
+  public LagCounts lag(Target target) {
     return requireNonNull(lags.get(target), "target");
   }
 

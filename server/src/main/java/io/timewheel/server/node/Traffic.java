@@ -1,19 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.node;
 
-import io.timewheel.durable.LagHistogram;
+import io.timewheel.api.StatsAnswer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.Stream;
 
 /**
  * The work of this node in the last hour, by minute. Any thread may add to the counters, which only
@@ -24,7 +17,6 @@ public final class Traffic {
   private static final int MINUTES = 60;
   private static final long MINUTE_MILLIS = Duration.ofMinutes(1).toMillis();
   private static final long RATE_MILLIS = Duration.ofSeconds(10).toMillis();
-  private static final int BUCKETS = LagHistogram.bounds().size() + 1;
 
   /** Timers that were created or replaced. */
   public final LongAdder scheduled = new LongAdder();
@@ -41,134 +33,50 @@ public final class Traffic {
   /** Runs that failed. */
   public final LongAdder exhausted = new LongAdder();
 
-  private final AtomicLongArray lags = new AtomicLongArray(BUCKETS);
-  private final AtomicLong maxLagMillis = new AtomicLong();
+  /** The lags since the last sample: of attempts that began, and of timers that became ready. */
+  final LagCounts lags = new LagCounts();
 
   /** The samples of the last ten seconds, oldest first, and one before them. */
   private final ArrayDeque<Sample> samples = new ArrayDeque<>();
 
   private final ArrayDeque<Minute> minutes = new ArrayDeque<>();
-  private final long[] sampledLags = new long[BUCKETS];
 
   private record Sample(long atMillis, long scheduled, long fired, long failed) {}
 
-  /** Recent rates, per second. */
-  public record Rates(double scheduled, double fired, double failed) {
-    Rates plus(Rates other) {
-      return new Rates(
-          tenth(scheduled + other.scheduled),
-          tenth(fired + other.fired),
-          tenth(failed + other.failed));
-    }
-
-    private static double tenth(double rate) {
-      return Math.round(rate * 10) / 10.0;
-    }
-  }
-
-  /** The lag of timers, as counts in the buckets of {@link LagHistogram}. */
-  public static final class Lag {
-    private final long[] counts = new long[BUCKETS];
-    private long maxMillis;
-
-    void add(Lag other) {
-      for (int i = 0; i < BUCKETS; i++) {
-        counts[i] += other.counts[i];
-      }
-      maxMillis = Math.max(maxMillis, other.maxMillis);
-    }
-
-    public long count() {
-      long sum = 0;
-      for (long count : counts) {
-        sum += count;
-      }
-      return sum;
-    }
-
-    public Duration max() {
-      return Duration.ofMillis(maxMillis);
-    }
-
-    /**
-     * {@return the upper bound of the bucket of a percentile; the longest lag if that is shorter}
-     */
-    public Duration percentile(int percent) {
-      double wanted = count() * percent / 100.0;
-      long within = 0;
-      for (int i = 0; i < BUCKETS - 1; i++) {
-        within += counts[i];
-        if (within >= wanted) {
-          Duration bound = LagHistogram.bounds().get(i);
-          return bound.compareTo(max()) < 0 ? bound : max();
-        }
-      }
-      return max();
-    }
-  }
-
   /** A minute of the clock. The last one is not complete. */
-  public static final class Minute {
+  static final class Minute {
     private final long atMillis;
     private long scheduled;
     private long fired;
     private long failed;
-    private final Lag lag = new Lag();
+    private final LagCounts lags = new LagCounts();
 
     private Minute(long atMillis) {
       this.atMillis = atMillis;
-    }
-
-    private Minute copy() {
-      Minute copy = new Minute(atMillis);
-      copy.add(this);
-      return copy;
     }
 
     private void add(Minute other) {
       scheduled += other.scheduled;
       fired += other.fired;
       failed += other.failed;
-      lag.add(other.lag);
+      lags.addAll(other.lags);
     }
 
     private boolean isEmpty() {
-      return scheduled == 0 && fired == 0 && failed == 0 && lag.count() == 0;
+      return scheduled == 0 && fired == 0 && failed == 0 && lags.count() == 0;
     }
 
-    /** {@return the sums of the minutes with the same time, oldest first} */
-    static List<Minute> sums(Stream<Minute> minutes) {
-      Map<Long, Minute> sums = new TreeMap<>();
-      minutes.forEach(minute -> sums.computeIfAbsent(minute.atMillis, Minute::new).add(minute));
-      return List.copyOf(sums.values());
+    StatsAnswer.Minute answer() {
+      StatsAnswer.Lag lag = lags.count() > 0 ? lags.answer() : null;
+      return new StatsAnswer.Minute(
+          Instant.ofEpochMilli(atMillis),
+          scheduled,
+          fired,
+          failed,
+          lag == null ? null : lag.p50(),
+          lag == null ? null : lag.p99(),
+          lag == null ? null : lag.max());
     }
-
-    public Instant at() {
-      return Instant.ofEpochMilli(atMillis);
-    }
-
-    public long scheduled() {
-      return scheduled;
-    }
-
-    public long fired() {
-      return fired;
-    }
-
-    public long failed() {
-      return failed;
-    }
-
-    public Lag lag() {
-      return lag;
-    }
-  }
-
-  /** Counts the lag of a timer, when its attempt began or when it was ready in its queue. */
-  void countLag(long lagMillis) {
-    int found = Collections.binarySearch(LagHistogram.bounds(), Duration.ofMillis(lagMillis));
-    lags.incrementAndGet(found >= 0 ? found : -found - 1);
-    maxLagMillis.accumulateAndGet(lagMillis, Math::max);
   }
 
   /** Adds the counts since the last call to the current minute. */
@@ -187,12 +95,7 @@ public final class Traffic {
     minute.scheduled += sample.scheduled - before.scheduled;
     minute.fired += sample.fired - before.fired;
     minute.failed += sample.failed - before.failed;
-    for (int i = 0; i < BUCKETS; i++) {
-      long count = lags.get(i);
-      minute.lag.counts[i] += count - sampledLags[i];
-      sampledLags[i] = count;
-    }
-    minute.lag.maxMillis = Math.max(minute.lag.maxMillis, maxLagMillis.getAndSet(0));
+    lags.moveTo(minute.lags);
   }
 
   private long secondAtMillis() {
@@ -232,29 +135,27 @@ public final class Traffic {
     return minutes.size() == MINUTES && minutes.stream().allMatch(Minute::isEmpty);
   }
 
-  /** {@return up to 60 minutes, oldest first} */
-  public synchronized List<Minute> minutes() {
-    List<Minute> copies = new ArrayList<>(minutes.size());
-    minutes.forEach(minute -> copies.add(minute.copy()));
-    return copies;
+  /** Adds up to 60 minutes to those of the same time. */
+  synchronized void addTo(Map<Long, Minute> sums) {
+    for (Minute minute : minutes) {
+      sums.computeIfAbsent(minute.atMillis, Minute::new).add(minute);
+    }
   }
 
-  /** {@return the lag of all minutes together} */
-  public synchronized Lag lag() {
-    Lag sum = new Lag();
-    minutes.forEach(minute -> sum.add(minute.lag));
-    return sum;
+  /** Adds the lags of all minutes. */
+  synchronized void addTo(LagCounts sum) {
+    minutes.forEach(minute -> sum.addAll(minute.lags));
   }
 
   /** {@return the rates of the last ten seconds, in tenths} */
-  public synchronized Rates rates() {
+  synchronized StatsAnswer.Rates rates() {
     if (samples.size() < 2) {
-      return new Rates(0, 0, 0);
+      return new StatsAnswer.Rates(0, 0, 0);
     }
     Sample first = samples.getFirst();
     Sample last = samples.getLast();
     long millis = last.atMillis - first.atMillis;
-    return new Rates(
+    return new StatsAnswer.Rates(
         rate(last.scheduled - first.scheduled, millis),
         rate(last.fired - first.fired, millis),
         rate(last.failed - first.failed, millis));

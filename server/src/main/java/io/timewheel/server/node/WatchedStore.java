@@ -14,7 +14,6 @@ import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.server.node.TargetLag.Target;
 import java.time.InstantSource;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -44,7 +43,7 @@ public final class WatchedStore extends ForwardingTimerStore {
   private final String name;
   private final @Nullable JdbcTimerStore shared;
   private final NamespaceTraffic traffic;
-  private final Function<Target, TargetLag> lags;
+  private final Function<Target, LagCounts> lags;
   private final ChangeFeed feed;
   private final InstantSource clock;
   private final Map<Integer, Long> epochs = new ConcurrentHashMap<>();
@@ -59,7 +58,7 @@ public final class WatchedStore extends ForwardingTimerStore {
       String name,
       TimerStore store,
       NamespaceTraffic traffic,
-      Function<Target, TargetLag> lags,
+      Function<Target, LagCounts> lags,
       ChangeFeed feed,
       InstantSource clock) {
     super(store);
@@ -180,7 +179,7 @@ public final class WatchedStore extends ForwardingTimerStore {
 
   private void noteLag(TimerRecord record, long dueMillis) {
     long lagMillis = Math.max(0, clock.millis() + clockOffsetMillis() - dueMillis);
-    traffic.count(record.key().namespace(), each -> each.countLag(lagMillis));
+    traffic.count(record.key().namespace(), each -> each.lags.add(lagMillis));
     lags.apply(Target.of(record.definition())).add(lagMillis);
   }
 

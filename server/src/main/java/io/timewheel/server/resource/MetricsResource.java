@@ -33,8 +33,9 @@ import io.timewheel.server.http.Route;
 import io.timewheel.server.http.Router;
 import io.timewheel.server.http.Work;
 import io.timewheel.server.json.Json;
+import io.timewheel.server.node.LagCounts;
 import io.timewheel.server.node.Node;
-import io.timewheel.server.node.TargetLag;
+import io.timewheel.server.node.Target;
 import io.timewheel.server.node.WatchedStore;
 import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Authorization;
@@ -269,10 +270,10 @@ public final class MetricsResource implements AutoCloseable {
         HistogramSnapshot.builder()
             .name("timewheel_lag_seconds")
             .help("Time from due until the attempt starts, or the timer is ready in its queue");
-    Arrays.stream(TargetLag.Target.values())
+    Arrays.stream(Target.values())
         .forEach(
             target -> {
-              TargetLag lag = node.lag(target);
+              LagCounts lag = node.lag(target);
               histogram.dataPoint(
                   HistogramDataPointSnapshot.builder()
                       .classicHistogramBuckets(ClassicHistogramBuckets.of(bounds, lag.counts()))

@@ -4,6 +4,7 @@ package io.timewheel.server.node;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.api.StatsAnswer;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Set;
@@ -43,17 +44,17 @@ class NamespaceTrafficTest {
     pass(Duration.ZERO);
     fire("a", 10);
     fire("b", 20);
-    traffic.count("a", each -> each.countLag(3));
-    traffic.count("b", each -> each.countLag(50));
+    traffic.count("a", each -> each.lags.add(3));
+    traffic.count("b", each -> each.lags.add(50));
     pass(Duration.ofSeconds(10));
     assertThat(of("a").rates().fired()).isEqualTo(1);
     assertThat(of("a").lag().max()).isEqualTo(Duration.ofMillis(3));
     assertThat(of("a", "b", "none").rates().fired()).isEqualTo(3);
     assertThat(of("a", "b").lag().count()).isEqualTo(2);
-    assertThat(of("a", "b").minutes()).extracting(Traffic.Minute::fired).containsExactly(32L);
+    assertThat(of("a", "b").minutes()).extracting(StatsAnswer.Minute::fired).containsExactly(32L);
     assertThat(requireNonNull(traffic.of(null, now)).rates().fired()).isEqualTo(3);
     assertThat(of("none").minutes()).isEmpty();
-    assertThat(of("none").rates()).isEqualTo(new Traffic.Rates(0, 0, 0));
+    assertThat(of("none").rates()).isEqualTo(new StatsAnswer.Rates(0, 0, 0));
   }
 
   @Test
@@ -63,9 +64,11 @@ class NamespaceTrafficTest {
     pass(Duration.ofMinutes(1));
     fire("b", 2);
     pass(Duration.ofSeconds(1));
-    assertThat(of("a", "b").minutes()).extracting(Traffic.Minute::fired).containsExactly(1L, 2L);
+    assertThat(of("a", "b").minutes())
+        .extracting(StatsAnswer.Minute::fired)
+        .containsExactly(1L, 2L);
     assertThat(of("b").minutes())
-        .extracting(Traffic.Minute::at)
+        .extracting(StatsAnswer.Minute::at)
         .containsExactly(START.plusSeconds(60));
   }
 
@@ -80,13 +83,13 @@ class NamespaceTrafficTest {
     pass(Duration.ofSeconds(1));
     assertThat(seen("late")).isNull();
     assertThat(seen("n0")).isNotNull();
-    assertThat(traffic.all().minutes().get(0).fired())
+    assertThat(requireNonNull(traffic.of(null, now)).minutes().get(0).fired())
         .isEqualTo(NamespaceTraffic.MAX_NAMESPACES + 1L);
 
     pass(Duration.ofMinutes(60));
     pass(Duration.ofMinutes(1));
     fire("late", 5);
     pass(Duration.ofSeconds(1));
-    assertThat(of("late").minutes()).extracting(Traffic.Minute::fired).containsExactly(5L);
+    assertThat(of("late").minutes()).extracting(StatsAnswer.Minute::fired).containsExactly(5L);
   }
 }

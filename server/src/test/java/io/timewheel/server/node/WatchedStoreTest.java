@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.node;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.DurableTimer;
@@ -75,8 +76,9 @@ class WatchedStoreTest {
     awaitLast("a succeeded");
     assertThat(changes())
         .containsExactly("a created", "a running", "a failed", "a running", "a succeeded");
-    node.traffic().sample(Instant.EPOCH);
-    assertThat(node.traffic().lag().count()).isEqualTo(2);
+    node.namespaceTraffic().sample(Instant.EPOCH);
+    assertThat(requireNonNull(node.namespaceTraffic().of(null, Instant.EPOCH)).lag().count())
+        .isEqualTo(2);
     assertThat(node.traffic().scheduled.sum()).isEqualTo(1);
     assertThat(node.traffic().fired.sum()).isEqualTo(2);
     assertThat(node.traffic().failed.sum()).isEqualTo(1);
