@@ -3,6 +3,8 @@ package io.timewheel.server.cli;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.server.cli.ApiClient.Call;
+import io.timewheel.server.settings.ExitCode;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ParentCommand;
 
@@ -13,5 +15,11 @@ abstract class ClientCommand {
   /** {@return the global options of the command line} */
   final Globals globals() {
     return requireNonNull(root, "not on a command line").globals;
+  }
+
+  /** Calls the server, and prints the answer. */
+  final int show(Call call) {
+    globals().printer().fields(globals().client().call(call));
+    return ExitCode.DONE;
   }
 }

@@ -37,8 +37,6 @@ final class NamespacesCommand extends ClientCommand {
   }
 
   private int change(String namespace, String verb) {
-    String path = "/v1/namespaces/" + ApiClient.segment(namespace) + ":" + verb;
-    globals().printer().fields(globals().client().call(Call.post(path, Map.of())));
-    return ExitCode.DONE;
+    return show(Call.post("/v1/namespaces/" + ApiClient.segment(namespace) + ":" + verb, Map.of()));
   }
 }

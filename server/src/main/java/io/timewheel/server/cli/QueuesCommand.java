@@ -64,8 +64,7 @@ final class QueuesCommand extends ClientCommand {
 
   private int change(String namespace, String queue, String verb) {
     String path = queues(namespace) + "/" + ApiClient.segment(queue) + ":" + verb;
-    globals().printer().fields(globals().client().call(Call.post(path, Map.of())));
-    return ExitCode.DONE;
+    return show(Call.post(path, Map.of()));
   }
 
   private static String queues(String namespace) {
@@ -179,8 +178,6 @@ final class QueuesCommand extends ClientCommand {
     String path =
         "/v1/namespaces/%s/firings/%s:%s"
             .formatted(ApiClient.segment(firing.namespace), ApiClient.segment(firing.id), verb);
-    JsonNode answer = globals().client().call(Call.post(path, body));
-    globals().printer().fields(answer);
-    return ExitCode.DONE;
+    return show(Call.post(path, body));
   }
 }

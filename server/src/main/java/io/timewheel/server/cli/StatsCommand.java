@@ -2,7 +2,6 @@
 package io.timewheel.server.cli;
 
 import io.timewheel.server.cli.ApiClient.Call;
-import io.timewheel.server.settings.ExitCode;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 
@@ -15,8 +14,6 @@ import picocli.CommandLine.Command;
 final class StatsCommand extends ClientCommand implements Callable<Integer> {
   @Override
   public Integer call() {
-    Globals globals = globals();
-    globals.printer().fields(globals.client().call(Call.get("/v1/stats")));
-    return ExitCode.DONE;
+    return show(Call.get("/v1/stats"));
   }
 }

@@ -93,8 +93,7 @@ final class TimersCommand extends ClientCommand {
 
   @Command(name = "get", description = "Show a timer with its attempts.")
   int get(@Mixin Key timer) {
-    globals().printer().fields(globals().client().call(Call.get(timer.path())));
-    return ExitCode.DONE;
+    return show(Call.get(timer.path()));
   }
 
   @Command(name = "list", description = "List timers (default: unfinished ones).")

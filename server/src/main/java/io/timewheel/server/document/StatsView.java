@@ -13,7 +13,6 @@ import io.timewheel.server.node.WatchedStore;
 import io.timewheel.server.security.Scope;
 import io.timewheel.server.store.StoreReads;
 import java.time.Instant;
-import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,10 +66,7 @@ public final class StatsView {
   /** Asks the store. Returns null if the store does not answer, which the figures report. */
   private static @Nullable Counted count(StoreReads reads, Scope scope, Instant now) {
     try {
-      Map<TimerState, Long> states = new EnumMap<>(TimerState.class);
-      for (var counts : scope.of(reads.ask(DurableTimer::counts)).values()) {
-        counts.forEach((state, count) -> states.merge(state, count, Long::sum));
-      }
+      Map<TimerState, Long> states = reads.states(scope);
       List<String> paused =
           reads.ask(DurableTimer::paused).stream()
               .filter(name -> name.isEmpty() || scope.sees(name))

@@ -40,6 +40,7 @@ import io.timewheel.server.node.WatchedStore;
 import io.timewheel.server.security.AuditLog;
 import io.timewheel.server.security.Authorization;
 import io.timewheel.server.security.Role;
+import io.timewheel.server.security.Scope;
 import io.timewheel.server.store.StoreProbe;
 import io.timewheel.server.store.StoreReads;
 import java.nio.charset.StandardCharsets;
@@ -48,7 +49,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
@@ -193,11 +193,7 @@ public final class MetricsResource implements AutoCloseable {
 
   private @Nullable Counted count() {
     try {
-      Map<TimerState, Long> states = new EnumMap<>(TimerState.class);
-      for (var counts : reads.ask(DurableTimer::counts).values()) {
-        counts.forEach((state, count) -> states.merge(state, count, Long::sum));
-      }
-      return new Counted(states, readyQueues());
+      return new Counted(reads.states(Scope.ALL), readyQueues());
     } catch (DurableTimerException e) {
       if (e.reason() == DurableTimerException.Reason.STORE_UNAVAILABLE) {
         return null; // timewheel_store_available is 0

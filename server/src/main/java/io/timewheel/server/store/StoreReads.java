@@ -6,9 +6,12 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.server.problem.Problem;
 import io.timewheel.server.security.Scope;
 import java.time.Instant;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Semaphore;
@@ -75,6 +78,15 @@ public final class StoreReads {
     } finally {
       present.permits.release();
     }
+  }
+
+  /** {@return the number of timers of a scope in each state} */
+  public Map<TimerState, Long> states(Scope scope) {
+    Map<TimerState, Long> states = new EnumMap<>(TimerState.class);
+    for (var counts : scope.of(ask(DurableTimer::counts)).values()) {
+      counts.forEach((state, count) -> states.merge(state, count, Long::sum));
+    }
+    return states;
   }
 
   /** {@return the number of unfinished timers of a scope that are due in each part of a span} */

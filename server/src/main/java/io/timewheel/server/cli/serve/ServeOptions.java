@@ -42,6 +42,6 @@ final class ServeOptions {
         limits.maxStreams,
         loopback.maxBodyBytes(),
         loopback.maxBodyTime(),
-        loopback.work().withStoreTimeout(store.storeTimeout));
+        loopback.work().withStoreTimeout(store.timeout()));
   }
 }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli.serve;
 
+import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.settings.WorkLimits;
 import io.timewheel.server.store.StoreLocation;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.format.DateTimeParseException;
 import picocli.CommandLine.ArgGroup;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** The options for the store of a server. */
 final class StoreOptions {
+  private static final Duration MIN_TIMEOUT = Duration.ofSeconds(1);
+  private static final Duration MAX_TIMEOUT = Duration.ofMinutes(5);
+
   @Option(
       names = "--data",
       paramLabel = "DIR",
@@ -29,30 +30,20 @@ final class StoreOptions {
   @Option(
       names = "--store-timeout",
       paramLabel = "DURATION",
-      description = "Return 503 if the store takes longer (default: PT10S, min: PT1S, max: PT5M).",
-      converter = StoreTimeoutConverter.class)
-  Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
+      description = "Return 503 if the store takes longer (default: PT10S, min: PT1S, max: PT5M).")
+  private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
 
   StoreLocation location() {
     return new StoreLocation(data, database.database());
   }
 
-  /** Parses the store timeout. */
-  private static final class StoreTimeoutConverter implements ITypeConverter<Duration> {
-    private static final Duration MIN = Duration.ofSeconds(1);
-    private static final Duration MAX = Duration.ofMinutes(5);
-
-    @Override
-    public Duration convert(String text) {
-      try {
-        Duration timeout = Duration.parse(text.strip());
-        if (timeout.compareTo(MIN) >= 0 && timeout.compareTo(MAX) <= 0) {
-          return timeout;
-        }
-      } catch (DateTimeParseException e) {
-        // refused below, like a value out of range
-      }
-      throw new TypeConversionException(text + " (expected: " + MIN + " to " + MAX + ")");
+  /** {@return the time after which a request that waits for the store is answered 503} */
+  Duration timeout() {
+    if (storeTimeout.compareTo(MIN_TIMEOUT) < 0 || storeTimeout.compareTo(MAX_TIMEOUT) > 0) {
+      throw CommandException.wrongUsage(
+          "--store-timeout: %s (expected: %s to %s)"
+              .formatted(storeTimeout, MIN_TIMEOUT, MAX_TIMEOUT));
     }
+    return storeTimeout;
   }
 }
