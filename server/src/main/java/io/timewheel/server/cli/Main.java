@@ -4,7 +4,6 @@ package io.timewheel.server.cli;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.server.cli.serve.ConfigCommand;
-import io.timewheel.server.cli.serve.DatabaseOptions;
 import io.timewheel.server.cli.serve.ServeCommand;
 import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.settings.Settings;
@@ -69,10 +68,7 @@ public final class Main {
   /** {@return the command line, with the settings of its environment} */
   public static CommandLine commandLine(Map<String, String> environment) throws IOException {
     CommandLine line = Timewheel.commandLine(new ServeCommand(), new ConfigCommand());
-    Timewheel.addSharedStore(line, new DatabaseOptions());
-    Map<String, CommandLine> commands = line.getSubcommands();
-    requireNonNull(commands.get("store")).addSubcommand("migrate", new MigrateCommand());
-    CommandSpec serve = requireNonNull(commands.get("serve")).getCommandSpec();
+    CommandSpec serve = requireNonNull(line.getSubcommands().get("serve")).getCommandSpec();
     return line.setDefaultValueProvider(Settings.read(environment, serve.options()));
   }
 }

@@ -18,10 +18,10 @@ import java.sql.SQLException;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParentCommand;
 import picocli.CommandLine.Spec;
 
 /** Prepares the tables of a shared database for this release, and switches to its format. */
@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
 public final class MigrateCommand implements Callable<Integer> {
   @Spec private @Nullable CommandSpec spec;
 
-  @Mixin private DatabaseOptions database = new DatabaseOptions();
+  @ParentCommand private @Nullable StoreCommand store;
 
   @Option(names = "--print", description = "Print the SQL, and change nothing.")
   private boolean print;
@@ -53,7 +53,8 @@ public final class MigrateCommand implements Callable<Integer> {
   @Override
   public Integer call() throws IOException {
     CommandSpec command = requireNonNull(spec);
-    SharedDatabase shared = database.database();
+    DatabaseOptions options = requireNonNull(store).database();
+    SharedDatabase shared = options == null ? null : options.database();
     if (shared == null) {
       throw new ParameterException(command.commandLine(), "--store is missing");
     }

@@ -32,6 +32,7 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -48,7 +49,7 @@ import tools.jackson.databind.node.ObjectNode;
       "Stop the server before a repair of a directory, and before an import.",
       "Nodes of a database may run, except during an import into it."
     },
-    subcommands = CopyCommand.class,
+    subcommands = {CopyCommand.class, MigrateCommand.class},
     footerHeading = "%nExamples:%n",
     footer = {
       "  timewheel store verify --data ./timewheel-data",
@@ -62,7 +63,7 @@ import tools.jackson.databind.node.ObjectNode;
 final class StoreCommand extends ClientCommand {
   @Spec private @Nullable CommandSpec spec;
 
-  private @Nullable DatabaseOptions shared;
+  @Mixin private DatabaseOptions database = new DatabaseOptions();
 
   @Option(
       names = "--data",
@@ -72,17 +73,12 @@ final class StoreCommand extends ClientCommand {
       description = "Directory of the data (default: ${DEFAULT-VALUE}).")
   private Path data = Path.of("timewheel-data");
 
-  void share(DatabaseOptions options) {
-    shared = options;
-  }
-
   /**
    * {@return the database to work on; null for the directory} A directory on the command line takes
    * precedence over a database in the settings.
    */
   @Nullable DatabaseOptions database() {
-    DatabaseOptions options = shared;
-    if (options == null || options.url() == null) {
+    if (database.url() == null) {
       return null;
     }
     boolean isNamed = isOnLine("--store");
@@ -90,7 +86,7 @@ final class StoreCommand extends ClientCommand {
       throw new CommandException(
           ExitCode.USAGE, "--data and --store exclude each other (expected: one of them)");
     }
-    return isNamed || !isOnLine("--data") ? options : null;
+    return isNamed || !isOnLine("--data") ? database : null;
   }
 
   private boolean isOnLine(String option) {

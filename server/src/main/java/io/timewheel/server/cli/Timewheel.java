@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.cli;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.api.ApiJson;
-import io.timewheel.server.cli.serve.DatabaseOptions;
 import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.settings.ExitCode;
 import java.io.PrintWriter;
@@ -20,7 +17,6 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
 import picocli.CommandLine.MaxValuesExceededException;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.TypeConversionException;
@@ -126,14 +122,6 @@ public final class Timewheel {
       return parser.apply(text);
     } catch (DateTimeParseException e) {
       throw new TypeConversionException(text + " (expected: such as " + example + ")");
-    }
-  }
-
-  public static void addSharedStore(CommandLine line, DatabaseOptions database) {
-    CommandLine store = requireNonNull(line.getSubcommands().get("store"));
-    ((StoreCommand) store.getCommand()).share(database);
-    for (CommandLine command : store.getSubcommands().values()) {
-      command.getCommandSpec().addMixin("database", CommandSpec.forAnnotatedObject(database));
     }
   }
 

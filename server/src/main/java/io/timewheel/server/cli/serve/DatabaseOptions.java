@@ -15,6 +15,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ScopeType;
 import picocli.CommandLine.TypeConversionException;
 
 /** The options of the database that nodes share: its URL, user and password. */
@@ -23,6 +24,7 @@ public final class DatabaseOptions {
 
   @Option(
       names = "--store",
+      scope = ScopeType.INHERIT,
       paramLabel = "URL",
       description =
           "Store timers in this database, such as jdbc:postgresql://host/database or"
@@ -32,12 +34,14 @@ public final class DatabaseOptions {
 
   @Option(
       names = "--store-user",
+      scope = ScopeType.INHERIT,
       paramLabel = "USER",
       description = "Connect to the database as this user.")
   private @Nullable String storeUser;
 
   @Option(
       names = "--store-password-file",
+      scope = ScopeType.INHERIT,
       paramLabel = "FILE",
       description = "Read the password from this file (or set TIMEWHEEL_STORE_PASSWORD).")
   private @Nullable Path storePasswordFile;
