@@ -3,6 +3,7 @@ package io.timewheel.durable.internal.attempt;
 
 import io.timewheel.durable.internal.due.ClaimHolder;
 import io.timewheel.durable.internal.due.DueEntry;
+import io.timewheel.durable.internal.due.LocalHandlers;
 import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.TimerRecord;
 import java.util.ArrayList;
@@ -12,7 +13,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The queues of all handlers, with names and with prefixes. */
-public final class Handlers {
+public final class Handlers implements LocalHandlers {
   /** The assumed number of names of a prefix, for the division of a window among handlers. */
   private static final int SHARES_OF_A_FAMILY = 16;
 
@@ -48,6 +49,7 @@ public final class Handlers {
     families = prefixes.values().stream().map(config -> new PrefixHandlers(config, parts)).toList();
   }
 
+  @Override
   public boolean knows(String handler) {
     return named.containsKey(handler) || familyOf(handler) != null;
   }
@@ -135,7 +137,7 @@ public final class Handlers {
     return all;
   }
 
-  /** Returns the number of shares into which the room for overdue timers is divided. */
+  @Override
   public int shares() {
     return named.size() + SHARES_OF_A_FAMILY * families.size() + 1;
   }

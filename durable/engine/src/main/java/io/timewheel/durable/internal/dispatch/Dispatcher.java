@@ -11,8 +11,6 @@ import io.timewheel.durable.internal.due.DueSink;
 import io.timewheel.durable.internal.due.MissedRule;
 import io.timewheel.durable.internal.due.Shard;
 import io.timewheel.durable.internal.queue.ReadyTimers;
-import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.DueTimer;
 
 /**
  * Decides the next step of a due entry. Its handler runs it, or it becomes ready for a consumer or
@@ -70,29 +68,6 @@ public final class Dispatcher implements DueSink {
   /** Returns the number of overdue entries that wait for their turn. */
   public int overdue() {
     return overdueRate.size();
-  }
-
-  /**
-   * Returns whether a timer is claimed ahead of its time. This requires that its handler runs on
-   * this node. Other timers, and open attempts of other owners, are handled at their time.
-   */
-  @Override
-  public boolean isClaimedAhead(DueTimer due) {
-    return !due.queue() && due.state() != TimerState.RUNNING && handlers.knows(due.handler());
-  }
-
-  /**
-   * Returns the share of a timer. Timers of queues, and of handlers that this node does not have,
-   * use one share together.
-   */
-  @Override
-  public String shareOf(DueTimer due) {
-    return due.queue() || !handlers.knows(due.handler()) ? "" : due.handler();
-  }
-
-  @Override
-  public int shares() {
-    return handlers.shares();
   }
 
   @Override

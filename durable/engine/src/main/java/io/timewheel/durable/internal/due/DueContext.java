@@ -19,6 +19,7 @@ public record DueContext(
     StoreTasks tasks,
     Health health,
     DueSink sink,
+    LocalHandlers handlers,
     Runnable lookAtClock) {
 
   long nowMillis() {

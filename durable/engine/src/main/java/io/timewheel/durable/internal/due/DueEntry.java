@@ -4,6 +4,7 @@ package io.timewheel.durable.internal.due;
 import io.timewheel.Timeout;
 import io.timewheel.Timer;
 import io.timewheel.TimerTask;
+import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.DueTimer;
@@ -19,17 +20,33 @@ public final class DueEntry implements TimerTask {
   public final DueTimer due;
   private final Window window;
   private final Shard shard;
+
+  /**
+   * The handler whose share of a window it uses. Timers of queues, and of handlers that this node
+   * does not have, use the empty share together.
+   */
+  final String share;
+
   private @Nullable Timeout timeout;
   private volatile boolean dropped;
 
-  DueEntry(Window window, Shard shard, DueTimer due) {
+  DueEntry(Window window, Shard shard, DueTimer due, String share) {
     this.window = window;
     this.shard = shard;
     this.due = due;
+    this.share = share;
   }
 
   public Shard shard() {
     return shard;
+  }
+
+  /**
+   * Returns whether its timer is claimed ahead of its time. This requires that its handler runs on
+   * this node. Other timers, and open attempts of other owners, are handled at their time.
+   */
+  boolean isClaimedAhead() {
+    return !share.isEmpty() && due.state() != TimerState.RUNNING;
   }
 
   /** Returns whether the window has dropped it. */

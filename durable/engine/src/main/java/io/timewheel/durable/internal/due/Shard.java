@@ -62,7 +62,7 @@ public final class Shard implements ClaimHolder {
     this.sweeps = sweeps;
     this.number = number;
     this.epoch = epoch;
-    overdueCap = Math.max(context.sink().shares(), cap / 4);
+    overdueCap = Math.max(context.handlers().shares(), cap / 4);
     coming = new Window(context, this, Math.max(1, cap - overdueCap), Integer.MAX_VALUE);
     partAndPace(context.nowMillis());
   }
@@ -105,7 +105,7 @@ public final class Shard implements ClaimHolder {
       return;
     }
     if (overdue == null) {
-      overdue = new Window(context, this, overdueCap, overdueCap / context.sink().shares());
+      overdue = new Window(context, this, overdueCap, overdueCap / context.handlers().shares());
     }
     overdue.endAt(nowMillis);
     coming.beginAt(nowMillis);

@@ -65,7 +65,7 @@ final class Window {
   Window(DueContext context, Shard shard, int cap, int share) {
     this.context = context;
     this.shard = shard;
-    entries = new WindowEntries(context.sink(), cap, share);
+    entries = new WindowEntries(cap, share);
     coverage = new Coverage(entries::hasRoom);
     lock = shard.lock;
     spanMillis = context.store().traits().window().toMillis();
@@ -93,7 +93,7 @@ final class Window {
 
   /** Returns the time left until an entry must begin. Only timers of handlers are claimed ahead. */
   private long millisLeft(DueEntry entry) {
-    long early = context.sink().isClaimedAhead(entry.due) ? aheadMillis : 0;
+    long early = entry.isClaimedAhead() ? aheadMillis : 0;
     return EpochMillis.saturatedSubtract(
         entry.due.fireAt(), EpochMillis.saturatedAdd(context.nowMillis(), early));
   }
@@ -179,11 +179,10 @@ final class Window {
       if (old != null) {
         entries.drop(old);
       }
-      if (!coverage.covers(due.position(), context.sink().shareOf(due))
-          || !entries.makeRoom(due, coverage)) {
+      entry = new DueEntry(this, shard, due, shareOf(due));
+      if (!coverage.covers(due.position(), entry.share) || !entries.makeRoom(entry, coverage)) {
         return true;
       }
-      entry = new DueEntry(this, shard, due);
       entries.add(entry);
       isDue = millisLeft(entry) <= 0;
       if (!isDue && !armOrDrop(entry)) {
@@ -197,6 +196,10 @@ final class Window {
       context.sink().due(entry); // without waiting for a tick
     }
     return true;
+  }
+
+  private String shareOf(DueTimer due) {
+    return !due.queue() && context.handlers().knows(due.handler()) ? due.handler() : "";
   }
 
   // The part, under the lock of the shard

@@ -3,7 +3,6 @@ package io.timewheel.durable.internal.due;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.DuePosition;
-import io.timewheel.durable.spi.DueTimer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -21,7 +20,6 @@ final class WindowEntries {
   private static final Comparator<DueEntry> BY_POSITION =
       Comparator.comparing(entry -> entry.due.position());
 
-  private final DueSink sink;
   private final int cap;
   private final int share;
   private final Map<TimerKey, DueEntry> entries = new HashMap<>();
@@ -34,8 +32,7 @@ final class WindowEntries {
    */
   private boolean shrunk;
 
-  WindowEntries(DueSink sink, int cap, int share) {
-    this.sink = sink;
+  WindowEntries(int cap, int share) {
     this.cap = cap;
     this.share = share;
   }
@@ -54,13 +51,12 @@ final class WindowEntries {
 
   void add(DueEntry entry) {
     entries.put(entry.due.key(), entry);
-    counts.merge(sink.shareOf(entry.due), 1, Integer::sum);
+    counts.merge(entry.share, 1, Integer::sum);
   }
 
   void remove(DueEntry entry) {
     if (entries.remove(entry.due.key(), entry)) {
-      counts.computeIfPresent(
-          sink.shareOf(entry.due), (same, count) -> count == 1 ? null : count - 1);
+      counts.computeIfPresent(entry.share, (same, count) -> count == 1 ? null : count - 1);
       shrunk &= isFilled();
     }
   }
@@ -100,31 +96,30 @@ final class WindowEntries {
   }
 
   /**
-   * Makes room for a timer of a handler that has reached its share, or passes the handler over.
+   * Makes room for an entry of a handler that has reached its share, or passes the handler over.
    *
-   * @return whether the timer may be added
+   * @return whether the entry may be added
    */
-  boolean makeRoom(DueTimer due, Coverage coverage) {
-    String handler = sink.shareOf(due);
-    if (counts.getOrDefault(handler, 0) < share) {
+  boolean makeRoom(DueEntry added, Coverage coverage) {
+    if (counts.getOrDefault(added.share, 0) < share) {
       return true;
     }
+    DuePosition position = added.due.position();
     List<DueEntry> mine = new ArrayList<>();
     for (DueEntry entry : entries.values()) {
-      if (sink.shareOf(entry.due).equals(handler)) {
+      if (entry.share.equals(added.share)) {
         mine.add(entry);
       }
     }
     mine.sort(BY_POSITION);
     DueEntry farthest = mine.get(mine.size() - 1);
-    boolean nearer = due.position().compareTo(farthest.due.position()) < 0;
+    boolean nearer = position.compareTo(farthest.due.position()) < 0;
     if (nearer) {
       drop(farthest);
       mine.remove(farthest);
     }
-    DuePosition last = mine.isEmpty() ? due.position() : mine.get(mine.size() - 1).due.position();
-    coverage.passOver(
-        handler, nearer && last.compareTo(due.position()) < 0 ? due.position() : last);
+    DuePosition last = mine.isEmpty() ? position : mine.get(mine.size() - 1).due.position();
+    coverage.passOver(added.share, nearer && last.compareTo(position) < 0 ? position : last);
     return nearer;
   }
 

@@ -110,7 +110,8 @@ public final class Engine {
     dispatcher =
         new Dispatcher(attempts, missed, handlers, known, tasks, settings.overduePerSecond());
     DueContext due =
-        new DueContext(store, clock, delays, tasks, health, dispatcher, this::lookAtClock);
+        new DueContext(
+            store, clock, delays, tasks, health, dispatcher, handlers, this::lookAtClock);
     shards = new OwnedShards(due, settings.maxWindow());
     ClockSteps clockSteps = new ClockSteps(due, shards, committer);
     clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());

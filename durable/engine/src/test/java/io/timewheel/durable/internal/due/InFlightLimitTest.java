@@ -37,7 +37,7 @@ class InFlightLimitTest {
       DueTimer due =
           new DueTimer(
               new TimerKey("ns", "t" + i), 0, 1, 0, TimerState.SCHEDULED, "q", true, false, false);
-      gate.enter(new DueEntry(window, lone.shard, due));
+      gate.enter(new DueEntry(window, lone.shard, due, ""));
     }
     assertThat(handled).isLessThan(TIMERS);
     leavesAtOnce = true;

@@ -9,7 +9,6 @@ import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.health.Health;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.model.StackTraces;
-import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Instant;
 import java.util.concurrent.Executor;
@@ -29,6 +28,7 @@ final class LoneShard {
           new StoreTasks(new StoreTasks.Executors(HERE, HERE, HERE), waits),
           new Health(timer.timeSource(), StackTraces.NONE),
           new NoSink(),
+          new NoHandlers(),
           () -> {});
   private final Sweeps sweeps = new Sweeps(context, new OwnedShards(context, 16));
   final Shard shard = new Shard(context, sweeps, 0, 1, 16);
@@ -42,21 +42,18 @@ final class LoneShard {
     public void due(DueEntry entry) {}
 
     @Override
-    public boolean isClaimedAhead(DueTimer due) {
-      return false;
-    }
+    public void left(Shard closed) {}
+  }
 
+  private static final class NoHandlers implements LocalHandlers {
     @Override
-    public String shareOf(DueTimer due) {
-      return "";
+    public boolean knows(String handler) {
+      return false;
     }
 
     @Override
     public int shares() {
       return 1;
     }
-
-    @Override
-    public void left(Shard closed) {}
   }
 }
