@@ -116,9 +116,9 @@ final class JfrEvents {
   }
 
   /**
-   * A timeout was taken from its wheel later than it should have been. Lateness counts from the
-   * tick at which the timeout should have run, because the timeout waits for that tick by design.
-   * With a tick of 100 ms, nearly every lag exceeds 10 ms. The lag is the value that a {@link
+   * A timeout was taken from its wheel later than it should have been. Lag counts from the tick at
+   * which the timeout should have run, because the timeout waits for that tick by design. With a
+   * tick of 100 ms, nearly every lag exceeds 10 ms. The lag is the value that a {@link
    * TimerListener} receives. Neither includes time in the queue of an executor.
    */
   @Name("io.timewheel.TimerLag")
@@ -203,9 +203,9 @@ final class JfrEvents {
   }
 
   /**
-   * The least lateness to record, written like a threshold of the recorder: {@code 10 ms}. Any
-   * other text is ignored. If several recordings set it, the lowest value applies. This object
-   * stores that value, because JDK 17 loses the result of {@link #combine} and sets null.
+   * The least lag to record, written like a threshold of the recorder: {@code 10 ms}. Any other
+   * text is ignored. If several recordings set it, the lowest value applies. This object stores
+   * that value, because JDK 17 loses the result of {@link #combine} and sets null.
    */
   static final class Least extends SettingControl {
     private static final Pattern TIME = Pattern.compile("(\\d{1,18}) ?(ns|us|ms|s|m|h|d)");

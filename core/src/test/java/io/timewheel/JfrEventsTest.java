@@ -127,7 +127,7 @@ class JfrEventsTest {
     "-3 ms, 0",
     "often, 0",
   })
-  void latenessToRecordIsASetting(String late, int events) throws IOException {
+  void lagToRecordIsASetting(String late, int events) throws IOException {
     timer.newTimeout(task, 1, MILLISECONDS);
     assertThat(record(TIMER_LAG, by -> by.late(late), () -> passAndPoll(4_000))).hasSize(events);
   }

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests the timers on the clock of the machine. A machine may be slow, so there are no checks of
- * lateness. The tests verify that no task runs early, that each runs once, and that all run.
+ * lag. The tests verify that no task runs early, that each runs once, and that all run.
  */
 class SystemClockTest {
   private static final int TIMEOUTS = 3_000;

@@ -44,10 +44,10 @@ final class Plan {
     plan.load("10M, 1 ms to 1 year", 1, 10 * MILLION, TICK_NANOS, DAYS.toNanos(365), 3, 14);
     plan.expire("1M in a second", 3, MILLION, 1, 5);
     plan.expire("6M in a second", 1, 6 * MILLION, 2, 20);
-    plan.lateness("1 ms tick", 3, 50_000, TICK_NANOS, false, 5_000);
-    plan.lateness("1 ms tick, both cores busy", 1, 50_000, TICK_NANOS, true, 5_000);
-    plan.lateness("100 µs tick", 3, 50_000, FINE_TICK_NANOS, false, 5_000);
-    plan.lateness("100 µs tick, both cores busy", 1, 50_000, FINE_TICK_NANOS, true, 5_000);
+    plan.lag("1 ms tick", 3, 50_000, TICK_NANOS, false, 5_000);
+    plan.lag("1 ms tick, both cores busy", 1, 50_000, TICK_NANOS, true, 5_000);
+    plan.lag("100 µs tick", 3, 50_000, FINE_TICK_NANOS, false, 5_000);
+    plan.lag("100 µs tick, both cores busy", 1, 50_000, FINE_TICK_NANOS, true, 5_000);
     plan.idle("6M pending", 1, 6 * MILLION, 2, 20_000);
     plan.startLatency("2 producers, 1M in a second", 3, MILLION, 1_000);
     plan.crowd("2 threads, 6M fire", 1, 2, 6 * MILLION, 0, 3, 2_000);
@@ -73,7 +73,7 @@ final class Plan {
     plan.cases.add(operation(Workload.TOUCH, 1, LIVE, 1, 100));
     plan.load("1M, 1 s to 24 h", 1, MILLION, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 3);
     plan.expire("1M in a second", 1, MILLION, 1, 5);
-    plan.lateness("1 ms tick", 1, 20_000, TICK_NANOS, false, 2_000);
+    plan.lag("1 ms tick", 1, 20_000, TICK_NANOS, false, 2_000);
     plan.idle("1M pending", 1, MILLION, 1, 2_000);
     plan.startLatency("2 producers, 1M in a second", 1, MILLION, 1_000);
     plan.crowd("64 threads", 1, 64, 0, 0, 1, 1_000);
@@ -94,8 +94,8 @@ final class Plan {
     plan.cases.add(operation(Workload.TOUCH, 1, 1000, 1, 10));
     plan.load("1k", 1, 1000, SECONDS.toNanos(1), HOURS.toNanos(24), 1, 1);
     plan.expire("1k", 1, 1000, 1, 1);
-    plan.lateness("1 ms tick", 1, 100, TICK_NANOS, false, 20);
-    plan.lateness("100 µs tick, both cores busy", 1, 100, FINE_TICK_NANOS, true, 20);
+    plan.lag("1 ms tick", 1, 100, TICK_NANOS, false, 20);
+    plan.lag("100 µs tick, both cores busy", 1, 100, FINE_TICK_NANOS, true, 20);
     plan.idle("0 pending", 1, 0, 1, 20);
     plan.idle("1k pending", 1, 1000, 1, 20);
     plan.startLatency("1k", 1, 1000, 20);
@@ -140,14 +140,13 @@ final class Plan {
     cases.add(new Case(Workload.EXPIRE, variant, parameters, heapGigabytes, rounds, seconds));
   }
 
-  private void lateness(
+  private void lag(
       String variant, int rounds, int count, long tickNanos, boolean busy, int windowMillis) {
     int busyCpus = busy ? Runtime.getRuntime().availableProcessors() : 0;
     Parameters parameters =
         new Parameters(
             1, count, 0, MILLISECONDS.toNanos(windowMillis), tickNanos, busyCpus, windowMillis);
-    cases.add(
-        new Case(Workload.LATENESS, variant, parameters, 1, rounds, 2.5 + windowMillis / 1e3));
+    cases.add(new Case(Workload.LAG, variant, parameters, 1, rounds, 2.5 + windowMillis / 1e3));
   }
 
   private void idle(String variant, int rounds, int count, int heapGigabytes, int windowMillis) {

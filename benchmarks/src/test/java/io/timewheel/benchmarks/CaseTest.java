@@ -39,9 +39,9 @@ class CaseTest {
             SubjectKind.EMPTY);
     assertThat(absent(Workload.LOAD, "10M, 1 ms to 1 year"))
         .containsExactly(SubjectKind.PEKKO, SubjectKind.LOCKED_FLOOR, SubjectKind.EMPTY);
-    assertThat(absent(Workload.LATENESS, "1 ms tick"))
+    assertThat(absent(Workload.LAG, "1 ms tick"))
         .containsExactly(SubjectKind.FLOOR, SubjectKind.LOCKED_FLOOR, SubjectKind.EMPTY);
-    assertThat(absent(Workload.LATENESS, "100 µs tick"))
+    assertThat(absent(Workload.LAG, "100 µs tick"))
         .containsExactly(
             SubjectKind.NETTY41,
             SubjectKind.NETTY42,

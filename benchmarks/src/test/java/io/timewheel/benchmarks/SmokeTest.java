@@ -124,7 +124,7 @@ class SmokeTest {
       case LOAD -> new String[] {"nanosPerStart", "heapBytesPerPending"};
       case EXPIRE ->
           new String[] {"overrunMillis", "cpuNanosPerExpiry", "cpuNanosPerTimeout", "early"};
-      case LATENESS ->
+      case LAG ->
           new String[] {"p50Micros", "p99Micros", "p999Micros", "maxMicros", "cpuMillis", "early"};
       case IDLE -> new String[] {"cpuMillis"};
       case START_LATENCY ->

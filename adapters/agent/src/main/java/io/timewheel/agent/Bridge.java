@@ -15,8 +15,8 @@ public final class Bridge {
    * @param tickNanos the length of the application's tick
    * @param slots the number of slots of the application's wheel
    * @param pending the application's count of pending timeouts; null if it has none
-   * @return the engine, a consumer of lateness (null unless it is reported), the queue of timeouts
-   *     to start, and the queue of cancelled timeouts. If the timer keeps its own wheel, only the
+   * @return the engine, a consumer of lag (null unless it is reported), the queue of timeouts to
+   *     start, and the queue of cancelled timeouts. If the timer keeps its own wheel, only the
    *     first two
    */
   public static @Nullable Object[] attach(

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class TimerFigures {
   private final String className;
   private final boolean measuresCpu;
-  private final Lateness lateness = new Lateness();
+  private final LagHistogram lag = new LagHistogram();
   private final AtomicLong made = new AtomicLong();
   private final AtomicLong stoppedCpuNanos = new AtomicLong();
   private final Set<WheelEngine> engines =
@@ -35,7 +35,7 @@ final class TimerFigures {
   }
 
   void late(long nanos) {
-    lateness.add(nanos);
+    lag.add(nanos);
   }
 
   /** Adds the CPU time of a timer thread that is about to end. */
@@ -79,8 +79,8 @@ final class TimerFigures {
     return sum;
   }
 
-  Lateness lateness() {
-    return lateness;
+  LagHistogram lag() {
+    return lag;
   }
 
   /** Returns a line of the report. */
@@ -93,11 +93,11 @@ final class TimerFigures {
         className,
         made.get(),
         pending(),
-        lateness.count(),
-        millis(lateness.percentileNanos(0.5)),
-        millis(lateness.percentileNanos(0.99)),
-        millis(lateness.percentileNanos(0.999)),
-        millis(lateness.maxNanos()),
+        lag.count(),
+        millis(lag.percentileNanos(0.5)),
+        millis(lag.percentileNanos(0.99)),
+        millis(lag.percentileNanos(0.999)),
+        millis(lag.maxNanos()),
         cpuNanos() / 1e6);
   }
 

@@ -33,8 +33,8 @@ final class TimerSeam {
   /** The engine; null if none is attached, so the timer runs unchanged. */
   @Woven private Object timewheel;
 
-  /** Receives the lateness of each timeout that expires; null unless the agent reports it. */
-  @Woven private LongConsumer timewheelLateness;
+  /** Receives the lag of each timeout that expires; null unless the agent reports it. */
+  @Woven private LongConsumer timewheelLag;
 
   /** True if the engine runs the timeouts; false if the application's own wheel does. */
   @Woven boolean timewheelDrives;
@@ -55,7 +55,7 @@ final class TimerSeam {
                   .getMethod("attach", Object.class, long.class, int.class, AtomicLong.class)
                   .invoke(null, this, tickDuration, mask + 1, timewheelPending());
       timewheel = parts[0];
-      timewheelLateness = (LongConsumer) parts[1];
+      timewheelLag = (LongConsumer) parts[1];
       if (parts.length == 4) {
         timeouts = (Queue<Object>) parts[2];
         cancelledTimeouts = (Queue<Object>) parts[3];
@@ -112,9 +112,9 @@ final class TimerSeam {
   /** Called when a timeout expires, before its task runs. */
   @Woven
   void timewheelExpired(long deadline) {
-    LongConsumer lateness = timewheelLateness;
-    if (lateness != null && deadline >= 0) {
-      lateness.accept(-timewheelRemaining(deadline));
+    LongConsumer lag = timewheelLag;
+    if (lag != null && deadline >= 0) {
+      lag.accept(-timewheelRemaining(deadline));
     }
   }
 

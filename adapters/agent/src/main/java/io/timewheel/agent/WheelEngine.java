@@ -67,7 +67,7 @@ final class WheelEngine
 
   private final @Nullable AtomicLong applicationPending;
   private final String settings;
-  private final @Nullable LongConsumer lateness;
+  private final @Nullable LongConsumer lag;
 
   /** Cancelled timeouts whose task is to be notified by the timer's thread. */
   private final Queue<BooleanSupplier> cancelled = new ConcurrentLinkedQueue<>();
@@ -87,7 +87,7 @@ final class WheelEngine
     this.figures = figures;
     String name = figures.nextName();
     this.applicationPending = applicationPending;
-    lateness = options.measures() ? figures::late : null;
+    lag = options.measures() ? figures::late : null;
     if (options.compares()) {
       wheel = null;
       settings = "[own wheel, watched by Timewheel]";
@@ -116,8 +116,8 @@ final class WheelEngine
   /** Returns the objects for the constructor of the application's timer; see {@link Bridge}. */
   @Nullable Object[] parts() {
     return wheel == null
-        ? new @Nullable Object[] {this, lateness}
-        : new @Nullable Object[] {this, lateness, new Intake(this::start), new Intake(each -> {})};
+        ? new @Nullable Object[] {this, lag}
+        : new @Nullable Object[] {this, lag, new Intake(this::start), new Intake(each -> {})};
   }
 
   // Called by the application's timer

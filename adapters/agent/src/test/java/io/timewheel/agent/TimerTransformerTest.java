@@ -126,14 +126,14 @@ class TimerTransformerTest {
 
   /** The engine asks no clock for a timeout that expires. */
   @Test
-  void latenessIsMeasuredOnlyIfItIsReported() {
-    assertThat(lateness("report=none")).isNull();
-    assertThat(lateness("report=start")).isNull();
-    assertThat(lateness("report=exit")).isNotNull();
-    assertThat(lateness("report=compare")).isNotNull();
+  void lagIsMeasuredOnlyIfItIsReported() {
+    assertThat(lag("report=none")).isNull();
+    assertThat(lag("report=start")).isNull();
+    assertThat(lag("report=exit")).isNotNull();
+    assertThat(lag("report=compare")).isNotNull();
   }
 
-  private @Nullable Object lateness(String options) {
+  private @Nullable Object lag(String options) {
     Agent agent = new Agent(Options.parse(options), new PrintStream(lines, true, UTF_8));
     return agent.attach(new Object(), 1_000_000, 8, null)[1];
   }

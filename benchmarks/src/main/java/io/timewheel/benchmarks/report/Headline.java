@@ -48,8 +48,8 @@ final class Headline {
           THROUGHPUT,
           MEMORY,
           new Figure(
-              "lateness with a tick of 1 ms: p99 in ms",
-              new Variant(Workload.LATENESS, "1 ms tick"),
+              "lag with a tick of 1 ms: p99 in ms",
+              new Variant(Workload.LAG, "1 ms tick"),
               Metrics.LATE_P99),
           new Figure(
               "idle with 6M pending: ms of CPU in 20 s",

@@ -52,7 +52,7 @@ final class Metrics {
       case LOAD ->
           List.of(START_NANOS, less("cpuNanosPerStart", "ns of CPU per start"), HEAP_BYTES);
       case EXPIRE -> List.of(EXPIRY_CPU, TIMEOUT_CPU, OVERRUN, EARLY);
-      case LATENESS ->
+      case LAG ->
           List.of(LATE_P50, LATE_P99, LATE_P999, less("maxMicros", "max, ms", 1000), CPU, EARLY);
       case IDLE -> List.of(CPU, WAKE_UPS, less("contextSwitches", "context switches"));
       case START_LATENCY -> CALLS;

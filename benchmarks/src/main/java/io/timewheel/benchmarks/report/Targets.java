@@ -118,31 +118,31 @@ final class Targets {
             most(new Variant(Workload.IDLE, "6M pending"), Metrics.WAKE_UPS, "", n -> n == 0)));
     all.add(
         target(
-            "lateness, 1 ms tick: p50, p99",
+            "lag, 1 ms tick: p50, p99",
             "at most 0.65 and 1.2 ms",
-            lateness("p50", Metrics.LATE_P50, 0.65),
-            lateness("p99", Metrics.LATE_P99, 1.2)));
+            lag("p50", Metrics.LATE_P50, 0.65),
+            lag("p99", Metrics.LATE_P99, 1.2)));
     all.add(
         target(
-            "lateness and expire: fired early, whatever the tick and the load",
+            "lag and expire: fired early, whatever the tick and the load",
             "none",
-            never(Workload.LATENESS, Workload.EXPIRE)));
+            never(Workload.LAG, Workload.EXPIRE)));
     all.add(
         target(
-            "lateness, 100 µs tick, against ScheduledThreadPoolExecutor: p99",
+            "lag, 100 µs tick, against ScheduledThreadPoolExecutor: p99",
             "at most 3 times",
             quotient(
-                new Variant(Workload.LATENESS, MICRO_TICK),
+                new Variant(Workload.LAG, MICRO_TICK),
                 Metrics.LATE_P99,
                 Subjects.SCHEDULED_THREAD_POOL,
                 " times",
                 ratio -> ratio <= 3)));
     all.add(
         target(
-            "lateness, 100 µs tick, against ScheduledThreadPoolExecutor: CPU",
+            "lag, 100 µs tick, against ScheduledThreadPoolExecutor: CPU",
             "less",
             quotient(
-                new Variant(Workload.LATENESS, MICRO_TICK),
+                new Variant(Workload.LAG, MICRO_TICK),
                 Metrics.CPU,
                 Subjects.SCHEDULED_THREAD_POOL,
                 " times",
@@ -252,9 +252,9 @@ final class Targets {
         .orElse(Part.missing(variant.toString()));
   }
 
-  private Part lateness(String name, Metric metric, double most) {
+  private Part lag(String name, Metric metric, double most) {
     return measurements
-        .values(new Variant(Workload.LATENESS, MILLI_TICK), Subjects.US, metric)
+        .values(new Variant(Workload.LAG, MILLI_TICK), Subjects.US, metric)
         .map(value -> Part.of(name + ": " + value.text(" ms"), value.median() <= most))
         .orElse(Part.missing(name));
   }

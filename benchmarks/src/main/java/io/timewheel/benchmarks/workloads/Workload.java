@@ -15,7 +15,7 @@ public enum Workload {
   TOUCH("touch"),
   LOAD("load"),
   EXPIRE("expire"),
-  LATENESS("lateness"),
+  LAG("lag"),
   IDLE("idle"),
   START_LATENCY("latency-of-start"),
   CROWD("crowd"),
@@ -81,7 +81,7 @@ public enum Workload {
           switch (this) {
             case LOAD -> Load.measure(subject, parameters);
             case EXPIRE -> Expire.measure(kind, subject, parameters);
-            case LATENESS -> Lateness.measure(kind, subject, parameters);
+            case LAG -> Lag.measure(kind, subject, parameters);
             case IDLE -> Idle.measure(kind, subject, parameters);
             case START_LATENCY -> StartLatency.measure(kind, subject, parameters);
             case CROWD -> Crowd.measure(kind, subject, parameters);

@@ -46,9 +46,9 @@ class TargetsTest {
         "touch;touch;1 thread;opsPerSecond;kafka;10;30;29.9",
         "heap;load;any;heapBytesPerPending;;0;40.4;40.6",
         "idle, 6M pending, 1 ms tick: wake;idle;6M pending;wakeups;;0;0;1",
-        "lateness and expire;lateness;any;early;;0;0;1",
-        "lateness and expire;expire;any;early;;0;0;1",
-        "lateness, 100 µs tick, against Sch;lateness;100 µs tick;p99Micros;stpe;100;300;301",
+        "lag and expire;lag;any;early;;0;0;1",
+        "lag and expire;expire;any;early;;0;0;1",
+        "lag, 100 µs tick, against Sch;lag;100 µs tick;p99Micros;stpe;100;300;301",
         "expire;expire;any;cpuNanosPerExpiry;netty42;100;100;101",
         "expire, 6M in a second: the last;expire;6M in a second;overrunMillis;;0;5;5.1",
         "expire, 6M in a second, CPU;expire;6M in a second;cpuNanosPerTimeout;netty42;100;70;71",
@@ -90,13 +90,13 @@ class TargetsTest {
 
   @ParameterizedTest
   @CsvSource({"650,1200,MET", "651,1200,NOT_MET", "650,1201,NOT_MET"})
-  void latenessHasTwoParts(double p50, double p99, Verdict verdict) {
+  void lagHasTwoParts(double p50, double p99, Verdict verdict) {
     Recordings recordings = Recordings.of("timewheel");
     recordings
-        .values("lateness", "1 ms tick", "timewheel", "p50Micros", p50)
-        .values("lateness", "1 ms tick", "timewheel", "p99Micros", p99);
+        .values("lag", "1 ms tick", "timewheel", "p50Micros", p50)
+        .values("lag", "1 ms tick", "timewheel", "p99Micros", p99);
 
-    assertThat(target(recordings, "lateness, 1 ms").verdict()).isEqualTo(verdict);
+    assertThat(target(recordings, "lag, 1 ms").verdict()).isEqualTo(verdict);
   }
 
   @ParameterizedTest
@@ -115,11 +115,11 @@ class TargetsTest {
   void equalIsNotLess(double millis, Verdict verdict) {
     Recordings recordings = Recordings.of("timewheel", "stpe");
     recordings
-        .values("lateness", "100 µs tick", "timewheel", "cpuMillis", millis)
-        .values("lateness", "100 µs tick", "stpe", "cpuMillis", 100);
+        .values("lag", "100 µs tick", "timewheel", "cpuMillis", millis)
+        .values("lag", "100 µs tick", "stpe", "cpuMillis", 100);
 
     assertThat(
-            target(recordings, "lateness, 100 µs tick, against ScheduledThreadPoolExecutor: CPU")
+            target(recordings, "lag, 100 µs tick, against ScheduledThreadPoolExecutor: CPU")
                 .verdict())
         .isEqualTo(verdict);
   }
@@ -129,12 +129,12 @@ class TargetsTest {
     Recordings recordings = Recordings.of("timewheel", "timewheel-hashed");
     recordings
         .values("idle", "6M pending", "timewheel", "wakeups", 0, 0, 1)
-        .values("lateness", "1 ms tick", "timewheel", "early", 0, 0, 0)
-        .values("lateness", "1 ms tick", "timewheel-hashed", "early", 0, 0, 1);
+        .values("lag", "1 ms tick", "timewheel", "early", 0, 0, 0)
+        .values("lag", "1 ms tick", "timewheel-hashed", "early", 0, 0, 1);
 
     assertThat(target(recordings, "idle, 6M pending, 1 ms tick: wake").verdict())
         .isEqualTo(Verdict.NOT_MET);
-    assertThat(target(recordings, "lateness and expire").verdict()).isEqualTo(Verdict.NOT_MET);
+    assertThat(target(recordings, "lag and expire").verdict()).isEqualTo(Verdict.NOT_MET);
   }
 
   @Test

@@ -266,16 +266,16 @@ public final class TimerSpec {
    * Sets the grace: how late a run may begin before it counts as missed (default: one minute). A
    * timer that fires once is never missed.
    *
-   * @param lateness the grace; raised to at least one second, and to at least twice the node lease
-   *     of the store
+   * @param lag the grace; raised to at least one second, and to at least twice the node lease of
+   *     the store
    * @return this
    */
-  public TimerSpec grace(Duration lateness) {
-    requireNonNull(lateness, "lateness");
-    if (lateness.isNegative()) {
-      throw new InvalidArgumentException("grace: " + lateness + " (expected: zero or more)");
+  public TimerSpec grace(Duration lag) {
+    requireNonNull(lag, "lag");
+    if (lag.isNegative()) {
+      throw new InvalidArgumentException("grace: " + lag + " (expected: zero or more)");
     }
-    grace = lateness;
+    grace = lag;
     return this;
   }
 

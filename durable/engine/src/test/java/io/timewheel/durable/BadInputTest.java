@@ -95,7 +95,7 @@ class BadInputTest {
         bad("headers: 8193 bytes", () -> spec().headers(Map.of("a", "x".repeat(8_192)))),
         bad("policy", () -> spec().retry(null)),
         bad("rule", () -> spec().missed(null)),
-        bad("lateness", () -> spec().grace(null)),
+        bad("lag", () -> spec().grace(null)),
         bad("grace: PT-1S", () -> spec().grace(Duration.ofSeconds(-1))),
         bad("version: 0", () -> spec().onlyIfVersion(0)),
         bad("requestId: 0 bytes", () -> spec().requestId("")),

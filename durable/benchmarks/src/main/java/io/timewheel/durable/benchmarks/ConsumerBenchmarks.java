@@ -41,7 +41,7 @@ final class ConsumerBenchmarks {
       """
       durable/benchmarks/consumers [options]
         --stores NAMES     rocksdb,postgresql,mariadb
-        --only SECTIONS    lateness,acks
+        --only SECTIONS    lag,acks
         --consumers LIST   busy consumers of one queue (32,256,1000)
         --idle N           consumers that wait, each at its own queue (10000)
         --seconds N        duration of each case (10)
@@ -126,12 +126,12 @@ final class ConsumerBenchmarks {
   }
 
   private void measure(String store, Opener opener) throws Exception {
-    if (options.names("only", "lateness")) {
+    if (options.names("only", "lag")) {
       line(
           "| %s | CPU | p50 | p99 | max | acks/s | other work: p50 | p99 | max | p99 |  |"
               .formatted(store));
       line("|---|---|---|---|---|---|---|---|---|---|---|");
-      Lateness unused = lateness(opener, load -> load.busyConsumers(32)); // warm-up
+      Lag unused = lag(opener, load -> load.busyConsumers(32)); // warm-up
       for (String consumers : options.text("consumers", "32,256,1000").split(",", -1)) {
         int count = Integer.parseInt(consumers);
         compare(opener, count + " busy", load -> load.busyConsumers(count));
@@ -150,17 +150,17 @@ final class ConsumerBenchmarks {
     System.err.println(text);
   }
 
-  // Lateness
+  // Lag
 
-  private record Lateness(Histogram micros, double processors, double acksPerSecond) {
+  private record Lag(Histogram micros, double processors, double acksPerSecond) {
     double millis(double percentile) {
       return micros.getValueAtPercentile(percentile) / 1e3;
     }
   }
 
   private void compare(Opener opener, String name, Consumer<ConsumerLoad> work) throws Exception {
-    Lateness with = lateness(opener, work);
-    Lateness other = lateness(opener, load -> load.otherWork(with.processors));
+    Lag with = lag(opener, work);
+    Lag other = lag(opener, load -> load.otherWork(with.processors));
     boolean met = with.millis(99) <= Math.max(100, 2 * other.millis(99));
     line(
         ("| %s | %.2f | %.1f ms | %.1f ms | %.1f ms | %.0f | %.1f ms | %.1f ms | %.1f ms | %.2f"
@@ -180,7 +180,7 @@ final class ConsumerBenchmarks {
   }
 
   /** Measures the lag of a handler's timers alongside some work. */
-  private Lateness lateness(Opener opener, Consumer<ConsumerLoad> work) throws Exception {
+  private Lag lag(Opener opener, Consumer<ConsumerLoad> work) throws Exception {
     Histogram micros = new ConcurrentHistogram(TimeUnit.HOURS.toMicros(1), 3);
     Semaphore fired = new Semaphore(0);
     Consumer<String> onFire =
@@ -214,7 +214,7 @@ final class ConsumerBenchmarks {
       double measuredSeconds = seconds + 2;
       Map<String, Double> cores = new HashMap<>();
       meter.stop().putCores(cores);
-      return new Lateness(
+      return new Lag(
           micros,
           cores.values().stream().mapToDouble(Double::doubleValue).sum(),
           acks / measuredSeconds);

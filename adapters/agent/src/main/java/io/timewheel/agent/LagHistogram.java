@@ -5,10 +5,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * A histogram of the lateness of timeouts. The width of a bucket is at most a sixteenth of its
- * values, so percentiles are at most 7 % too high.
+ * A histogram of the lag of timeouts. The width of a bucket is at most a sixteenth of its values,
+ * so percentiles are at most 7 % too high.
  */
-final class Lateness {
+final class LagHistogram {
   private static final int STEP_BITS = 4;
   private static final int STEPS = 1 << STEP_BITS;
 
@@ -60,8 +60,8 @@ final class Lateness {
   }
 
   /**
-   * Returns the lateness that the given share of all timeouts (0 to 1) did not exceed; 0 if no
-   * timeout has expired.
+   * Returns the lag that the given share of all timeouts (0 to 1) did not exceed; 0 if no timeout
+   * has expired.
    */
   long percentileNanos(double share) {
     long wanted = (long) Math.ceil(share * count());

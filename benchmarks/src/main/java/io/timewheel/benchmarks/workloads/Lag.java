@@ -15,8 +15,8 @@ import org.HdrHistogram.Histogram;
  * Measures the lag of timeouts spread over a window, on an idle machine or on one that other
  * threads keep busy.
  */
-final class Lateness {
-  private Lateness() {}
+final class Lag {
+  private Lag() {}
 
   static Map<String, Double> measure(SubjectKind kind, Subject subject, Parameters parameters)
       throws InterruptedException {
