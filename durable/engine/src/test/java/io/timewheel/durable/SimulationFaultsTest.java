@@ -155,7 +155,7 @@ class SimulationFaultsTest {
   @Test
   void findsAStoreThatDoesNotReleaseBlockedTimers() {
     assertFound(
-        1,
+        1_001,
         store -> new NothingIsDone(store, Command.RELEASE, TimerState.BLOCKED),
         "overdue in the end");
   }
