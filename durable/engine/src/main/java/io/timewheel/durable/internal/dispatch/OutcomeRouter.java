@@ -9,6 +9,7 @@ import io.timewheel.durable.internal.due.ClockSteps;
 import io.timewheel.durable.internal.due.OwnedShards;
 import io.timewheel.durable.internal.due.Shard;
 import io.timewheel.durable.internal.health.Health;
+import io.timewheel.durable.internal.queue.HandlerClaims;
 import io.timewheel.durable.internal.queue.ReadyClaims;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Change;
@@ -28,6 +29,7 @@ public final class OutcomeRouter implements Committer.Listener {
   private final OwnedShards shards;
   private final Handlers handlers;
   private final ReadyClaims claims;
+  private final HandlerClaims handlerClaims;
   private final ClockSteps clockSteps;
 
   public OutcomeRouter(
@@ -36,12 +38,14 @@ public final class OutcomeRouter implements Committer.Listener {
       OwnedShards shards,
       Handlers handlers,
       ReadyClaims claims,
+      HandlerClaims handlerClaims,
       ClockSteps clockSteps) {
     this.health = health;
     this.committer = committer;
     this.shards = shards;
     this.handlers = handlers;
     this.claims = claims;
+    this.handlerClaims = handlerClaims;
     this.clockSteps = clockSteps;
   }
 
@@ -100,7 +104,7 @@ public final class OutcomeRouter implements Committer.Listener {
     if (definition.queue()) {
       claims.ready(namespace, definition.handler());
     } else {
-      claims.ready(definition.handler());
+      handlerClaims.ready(definition.handler());
     }
   }
 
@@ -120,7 +124,7 @@ public final class OutcomeRouter implements Committer.Listener {
 
   /** Reports that the handler of this name has a free concurrency slot. */
   public void freed(String handler) {
-    claims.freed(handler);
+    handlerClaims.freed(handler);
   }
 
   private void giveBack(TimerRecord record) {

@@ -28,6 +28,7 @@ import io.timewheel.durable.internal.maintenance.HistoryPurger;
 import io.timewheel.durable.internal.maintenance.MaintenanceLoop;
 import io.timewheel.durable.internal.maintenance.ResumedTimerReleaser;
 import io.timewheel.durable.internal.maintenance.UnknownHandlersReport;
+import io.timewheel.durable.internal.queue.HandlerClaims;
 import io.timewheel.durable.internal.queue.ReadyClaims;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.internal.time.MissedRunPolicy;
@@ -56,6 +57,7 @@ public final class Engine {
   public final OwnedShards shards;
   private final ClockWatch clockWatch;
   public final ReadyClaims claims;
+  final HandlerClaims handlerClaims;
   public final ResumedTimerReleaser releases;
   private final MaintenanceLoop maintenance;
   private final AtomicBoolean started = new AtomicBoolean();
@@ -117,14 +119,13 @@ public final class Engine {
     clockWatch = new ClockWatch(due, shards, clockSteps, settings.overduePerSecond());
     claims =
         new ReadyClaims(
-            attempts,
-            tasks,
-            handlers,
-            settings.queueLimits(),
-            record -> router().observe(record),
-            record -> router().ended(record));
+            attempts, tasks, record -> router().observe(record), settings.queueLimits());
+    handlerClaims =
+        new HandlerClaims(attempts, tasks, claims, handlers, record -> router().ended(record));
     releases = new ResumedTimerReleaser(due, shards, known, committer);
-    router = new OutcomeRouter(health, committer, shards, handlers, claims, clockSteps);
+    router =
+        new OutcomeRouter(
+            health, committer, shards, handlers, claims, handlerClaims, clockSteps);
     maintenance =
         new MaintenanceLoop(
             new MaintenanceLoop.Parts(
@@ -134,6 +135,7 @@ public final class Engine {
                 handlers,
                 ends,
                 claims,
+                handlerClaims,
                 releases,
                 new HistoryPurger(store, tasks, clock, settings.retain(), settings.retainAtMost()),
                 new UnknownHandlersReport(store, tasks, delays, known),

@@ -71,6 +71,6 @@ final class StoreEvents implements StoreListener {
 
   @Override
   public void ready(String handler) {
-    engine.claims.ready(handler);
+    engine.handlerClaims.ready(handler);
   }
 }

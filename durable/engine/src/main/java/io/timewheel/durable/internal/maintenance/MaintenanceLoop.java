@@ -9,6 +9,7 @@ import io.timewheel.durable.internal.due.ClockWatch;
 import io.timewheel.durable.internal.due.DueContext;
 import io.timewheel.durable.internal.due.OwnedShards;
 import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.queue.HandlerClaims;
 import io.timewheel.durable.internal.queue.ReadyClaims;
 import io.timewheel.durable.spi.StoreTraits;
 import java.time.Duration;
@@ -38,6 +39,7 @@ public final class MaintenanceLoop implements TimerTask {
       Handlers handlers,
       AttemptEndRecorder ends,
       ReadyClaims claims,
+      HandlerClaims handlerClaims,
       ResumedTimerReleaser releases,
       HistoryPurger history,
       UnknownHandlersReport unknownHandlers,
@@ -111,7 +113,7 @@ public final class MaintenanceLoop implements TimerTask {
 
   /** Does the work that running attempts need, also while the engine closes and waits for them. */
   private void keepAttempts() {
-    guarded(parts.claims::tick);
+    guarded(parts.handlerClaims::tick);
     guarded(parts.context.delays()::tick);
   }
 
@@ -150,5 +152,6 @@ public final class MaintenanceLoop implements TimerTask {
     startSweep();
     parts.shards.sweep();
     parts.claims.sweep();
+    parts.handlerClaims.sweep();
   }
 }

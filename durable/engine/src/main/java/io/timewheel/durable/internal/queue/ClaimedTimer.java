@@ -4,11 +4,13 @@ package io.timewheel.durable.internal.queue;
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.TimerRecord;
 
 /**
- * A timer of a queue that a consumer has claimed.
+ * A timer that a consumer or a handler has claimed.
  *
  * @param queue the namespace and the name of the queue
  * @param pausesBefore the number of pauses before the claim was sent to the store
  */
-public record ClaimedTimer(TimerKey queue, Firing firing, Claim claim, long pausesBefore) {}
+public record ClaimedTimer(
+    TimerKey queue, TimerRecord record, Firing firing, Claim claim, long pausesBefore) {}

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.queue;
 
-import static java.util.Objects.requireNonNull;
-
 import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.attempt.Handlers;
+import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.due.ClaimHolder;
 import io.timewheel.durable.internal.health.GuardedLog;
-import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
@@ -15,10 +13,10 @@ import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * leases until the outcomes of the attempts are recorded. If the node crashes, the leases expire,
  * and the owners of the shards record the attempts as lost.
  */
-final class HandlerClaims {
+public final class HandlerClaims {
   private static final System.Logger LOG = GuardedLog.LOG;
 
   /**
@@ -43,9 +41,14 @@ final class HandlerClaims {
   /** A claim lease with less time left is extended. Two extensions may fail before it expires. */
   private static final long EXTEND_MILLIS = LEASE.toMillis() * 2 / 3;
 
+  /** The largest number of timers in one claim. */
+  private static final int MAX_CLAIMED = 256;
+
   private static final int NAMES_PER_PAGE = 1_000;
 
   private final AttemptContext context;
+  private final StoreTasks tasks;
+  private final ReadyClaims claims;
   private final Handlers handlers;
   private final Consumer<TimerRecord> observer;
 
@@ -55,129 +58,115 @@ final class HandlerClaims {
   /** The handlers that may have ready timers, and wait for a free slot. */
   private final Set<String> full = ConcurrentHashMap.newKeySet();
 
+  /** True while a task asks the store which handlers have ready timers. */
+  private final AtomicBoolean sweeping = new AtomicBoolean();
+
   /**
    * @param observer receives the records after their claims have ended
    */
-  HandlerClaims(AttemptContext context, Handlers handlers, Consumer<TimerRecord> observer) {
+  public HandlerClaims(
+      AttemptContext context,
+      StoreTasks tasks,
+      ReadyClaims claims,
+      Handlers handlers,
+      Consumer<TimerRecord> observer) {
     this.context = context;
+    this.tasks = tasks;
+    this.claims = claims;
     this.handlers = handlers;
     this.observer = observer;
   }
 
-  /** Returns the source of a handler's timers, which no queue has. */
-  static TimerKey source(String handler) {
-    return new TimerKey(LeaseRequest.ALL_NAMESPACES, handler);
+  /** Returns whether a queue stands for a handler in all namespaces. */
+  static boolean isQueue(TimerKey queue) {
+    return queue.namespace().equals(LeaseRequest.ALL_NAMESPACES);
   }
 
-  static boolean isSource(TimerKey source) {
-    return source.namespace().equals(LeaseRequest.ALL_NAMESPACES);
-  }
-
-  boolean isEmpty() {
-    return handlers.isEmpty();
-  }
-
-  boolean knows(String handler) {
-    return handlers.knows(handler);
-  }
-
-  /** Returns whether a handler may have ready timers and waits for a slot, which is now free. */
-  boolean wantsSlot(String handler) {
-    return full.remove(handler);
-  }
-
-  /** Reads which handlers have ready timers; none if the read fails. */
-  List<TimerKey> ready() {
-    List<TimerKey> ready = new ArrayList<>();
-    if (handlers.isEmpty()) {
-      return ready;
+  /** Records that a slot of a handler is free again. */
+  public void freed(String handler) {
+    if (full.remove(handler)) {
+      ready(handler);
     }
+  }
+
+  /** Finds ready timers whose notification was lost. */
+  public void sweep() {
+    if (!handlers.isEmpty() && !sweeping.getAndSet(true) && !tasks.claim(this::findReady)) {
+      sweeping.set(false); // closed
+    }
+  }
+
+  private void findReady() {
     try {
       List<String> names = List.of();
       do {
         String last = names.isEmpty() ? null : names.get(names.size() - 1);
         names = context.store().readyHandlers(last, NAMES_PER_PAGE);
-        names.stream().filter(handlers::knows).map(HandlerClaims::source).forEach(ready::add);
+        names.forEach(this::ready);
       } while (names.size() == NAMES_PER_PAGE);
     } catch (RuntimeException | Error e) {
-      context.health().reading.failed("a reading of ready timers", e); // the next sweep tries again
+      failed(e); // the next sweep tries again
+    } finally {
+      sweeping.set(false);
     }
-    return ready;
   }
 
-  /**
-   * Reserves free slots of a handler.
-   *
-   * @return the demand; null if no slot is free
-   */
-  @Nullable Demand demand(String handler, int most) {
+  private void failed(Throwable cause) {
+    if (!tasks.isClosed()) {
+      context.health().reading.failed("a claim of ready timers", cause);
+    }
+  }
+
+  /** Claims ready timers of a handler, one for each free slot. */
+  public void ready(String handler) {
+    if (handlers.knows(handler)) {
+      isolated(handler, () -> claim(handler));
+    }
+  }
+
+  private void claim(String handler) {
     full.add(handler); // first, because a slot may become free meanwhile
-    int slots = handlers.reserve(handler, most);
-    if (slots == 0) {
-      return null;
+    int slots = handlers.reserve(handler, MAX_CLAIMED);
+    if (slots > 0) {
+      full.remove(handler);
+      var unused =
+          claims
+              .claim(LeaseRequest.ALL_NAMESPACES, handler, slots, LEASE, Duration.ZERO)
+              .whenComplete((claimed, failure) -> claimed(handler, slots, claimed, failure));
     }
-    full.remove(handler);
-    return new HandlerDemand(handler, slots);
   }
 
-  /** The demand of one handler, for its reserved slots. */
-  private final class HandlerDemand implements Demand {
-    private final String handler;
-    private final int slots;
-    private final long untilMillis = context.nowMillis() + LEASE.toMillis();
-
-    HandlerDemand(String handler, int slots) {
-      this.handler = handler;
-      this.slots = slots;
+  private void claimed(
+      String handler,
+      int slots,
+      @Nullable List<ClaimedTimer> claimed,
+      @Nullable Throwable failure) {
+    if (failure != null) {
+      failed(failure);
     }
-
-    @Override
-    public int wanted() {
-      return slots;
+    List<ClaimedTimer> timers = claimed == null ? List.of() : claimed;
+    for (ClaimedTimer timer : timers) {
+      Lease lease = new Lease(timer);
+      leases.add(lease);
+      isolated(handler, () -> handlers.leased(timer.record(), lease, timer.pausesBefore()));
     }
-
-    @Override
-    public LeaseRequest request() {
-      return new LeaseRequest(LeaseRequest.ALL_NAMESPACES, handler, slots, untilMillis);
+    isolated(handler, () -> handlers.release(handler, slots - timers.size()));
+    if (timers.size() == slots || full.remove(handler)) { // there may be more
+      ready(handler);
     }
+  }
 
-    @Override
-    public void claimed(List<TimerRecord> records, long pausesBefore) {
-      List<Lease> made = new ArrayList<>(records.size());
-      for (TimerRecord record : records) {
-        isolated(
-            () -> made.add(new Lease(record, requireNonNull(record.claim()).token(), untilMillis)));
-      }
-      leases.addAll(made);
-      for (Lease lease : made) {
-        isolated(() -> handlers.leased(lease.record, lease, pausesBefore));
-      }
-      isolated(() -> handlers.release(handler, slots - made.size()));
-    }
-
-    /** Its exception affects no other timer and no other slots. */
-    private void isolated(Runnable step) {
-      try {
-        step.run();
-      } catch (RuntimeException | Error e) {
-        LOG.log(System.Logger.Level.ERROR, "after a claim for the handler " + handler, e);
-      }
-    }
-
-    @Override
-    public void unmet() {
-      // A notification or a sweep announces further ready timers.
-    }
-
-    @Override
-    public void failed(DurableTimerException failure, boolean isTransient) {
-      context.health().reading.failed("a claim of ready timers", failure);
-      isolated(() -> handlers.release(handler, slots));
+  /** Runs a step for one handler. Its exception affects no other timer and no other slots. */
+  private static void isolated(String handler, Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error e) {
+      LOG.log(System.Logger.Level.ERROR, "after a claim for the handler " + handler, e);
     }
   }
 
   /** Extends the leases of attempts that have not ended. */
-  void tick() {
+  public void tick() {
     long nowMillis = context.nowMillis();
     for (Lease lease : leases) {
       lease.extend(nowMillis);
@@ -193,10 +182,10 @@ final class HandlerClaims {
     /** True while an extension waits for the store. */
     private volatile boolean extending;
 
-    Lease(TimerRecord record, ClaimToken token, long untilMillis) {
-      this.record = record;
-      this.token = token;
-      this.untilMillis = untilMillis;
+    Lease(ClaimedTimer timer) {
+      record = timer.record();
+      token = timer.claim().token();
+      untilMillis = timer.claim().until();
     }
 
     void extend(long nowMillis) {

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.queue;
 
+import static java.util.Objects.requireNonNull;
+
 import io.timewheel.durable.internal.attempt.AttemptContext;
-import io.timewheel.durable.internal.attempt.Handlers;
+import io.timewheel.durable.internal.attempt.AttemptFiring;
 import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.health.GuardedLog;
+import io.timewheel.durable.internal.queue.WaitingClaims.Demand;
+import io.timewheel.durable.internal.queue.WaitingClaims.Waiter;
+import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.SharedLimit;
@@ -26,15 +32,15 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Claims ready timers: of queues for {@linkplain WaitingClaims consumers}, and of other nodes'
- * shards for this node's {@linkplain HandlerClaims handlers}.
+ * Claims ready timers for the claims that wait for them: those of consumers, and those of {@link
+ * HandlerClaims}, whose queue is a handler in all namespaces.
  *
- * <p>A source of timers is a queue, or a handler in all namespaces. It is pending if it may have a
- * ready timer, because of a new claim, a free slot, a notification or a sweep. One task serves all
- * pending sources on its own executor. The task does one bounded step. It calls the store once for
- * all of them, and claims at most {@link #MAX_CLAIMED} timers. It submits itself again while a
- * source is pending. So claims delay other work by one step at most, and idle queues and
- * notifications add no tasks or calls. Sources take turns.
+ * <p>A queue with waiting claims is pending if it may have a ready timer, because of a new claim, a
+ * notification or a sweep. One task serves all pending queues on its own executor. The task does
+ * one bounded step. It calls the store once for all of them, and claims at most {@link
+ * #MAX_CLAIMED} timers. It submits itself again while a queue is pending. So claims delay other
+ * work by one step at most, and idle queues and notifications add no tasks or calls. Queues take
+ * turns.
  */
 public final class ReadyClaims {
   private static final System.Logger LOG = GuardedLog.LOG;
@@ -50,22 +56,23 @@ public final class ReadyClaims {
   /** The longest wait after a limit was reached, in milliseconds. */
   private static final long LIMIT_MILLIS = 100;
 
-  /** Stands for all sources. */
+  /** Stands for all queues. */
   private static final TimerKey ALL = new TimerKey("", "");
 
   private final AttemptContext context;
   private final StoreTasks tasks;
+  private final Consumer<TimerRecord> observer;
+  private final Function<TimerKey, @Nullable SharedLimit> limits;
   private final WaitingClaims waiting;
-  private final HandlerClaims handlers;
   private final ClaimTokens tokens = new ClaimTokens();
 
-  /** The sources of the next step, in this order. */
+  /** The queues of the next step, in this order. */
   private final LinkedHashSet<TimerKey> pending = new LinkedHashSet<>();
 
-  /** The sources that become pending again after a wait. */
+  /** The queues that become pending again after a wait. */
   private final Set<TimerKey> delayed = new HashSet<>();
 
-  /** True if the next step includes all sources. */
+  /** True if the next step includes all queues. */
   private boolean allPending;
 
   private Step step = Step.NONE;
@@ -78,21 +85,19 @@ public final class ReadyClaims {
   }
 
   /**
+   * @param observer receives the claimed records
    * @param limits the present limit of a queue, or null
-   * @param claimed receives the records that consumers have claimed
-   * @param ended receives the records of other nodes' timers whose attempts have ended
    */
   public ReadyClaims(
       AttemptContext context,
       StoreTasks tasks,
-      Handlers handlers,
-      Function<TimerKey, @Nullable SharedLimit> limits,
-      Consumer<TimerRecord> claimed,
-      Consumer<TimerRecord> ended) {
+      Consumer<TimerRecord> observer,
+      Function<TimerKey, @Nullable SharedLimit> limits) {
     this.context = context;
     this.tasks = tasks;
-    waiting = new WaitingClaims(context, limits, claimed);
-    this.handlers = new HandlerClaims(context, handlers, ended);
+    this.observer = observer;
+    this.limits = limits;
+    waiting = new WaitingClaims(context.delays());
   }
 
   /**
@@ -102,9 +107,9 @@ public final class ReadyClaims {
    */
   public CompletableFuture<List<ClaimedTimer>> claim(
       String namespace, String queue, int max, Duration lease, Duration wait) {
-    TimerKey source = new TimerKey(namespace, queue);
-    var claim = waiting.add(source, max, lease, wait);
-    ready(source);
+    TimerKey key = new TimerKey(namespace, queue);
+    var claim = waiting.add(key, max, lease, wait);
+    ready(key);
     return claim;
   }
 
@@ -114,26 +119,12 @@ public final class ReadyClaims {
   }
 
   private void ready(TimerKey queue) {
-    if (waiting.contains(queue) && pending(queue)) {
+    if (pending(queue)) {
       schedule();
     }
   }
 
-  /** Records that a timer of a handler is ready. */
-  public void ready(String handler) {
-    if (handlers.knows(handler) && pending(HandlerClaims.source(handler))) {
-      schedule();
-    }
-  }
-
-  /** Records that a slot of a handler is free again. */
-  public void freed(String handler) {
-    if (handlers.wantsSlot(handler)) {
-      ready(handler);
-    }
-  }
-
-  /** Makes all sources pending, in case a notification was lost. */
+  /** Makes all queues pending, in case a notification was lost. */
   public void sweep() {
     synchronized (this) {
       allPending = true;
@@ -141,13 +132,16 @@ public final class ReadyClaims {
     schedule();
   }
 
-  private synchronized boolean pending(TimerKey source) {
-    return pending.add(source);
+  /**
+   * Makes a queue pending if it has waiting claims. Returns false if it has none or was pending.
+   */
+  private synchronized boolean pending(TimerKey queue) {
+    return waiting.contains(queue) && pending.add(queue);
   }
 
   private void schedule() {
     synchronized (this) {
-      allPending &= !waiting.isEmpty() || !handlers.isEmpty();
+      allPending &= !waiting.isEmpty();
       if (closed || step != Step.NONE || (pending.isEmpty() && !allPending)) {
         return;
       }
@@ -175,33 +169,19 @@ public final class ReadyClaims {
     }
   }
 
-  private List<Demand> begin() {
-    Set<TimerKey> sources;
-    boolean all;
-    synchronized (this) {
-      sources = new LinkedHashSet<>(pending);
-      pending.clear();
-      all = allPending;
+  private synchronized List<Demand> begin() {
+    if (allPending) {
+      pending.addAll(waiting.queues());
       allPending = false;
     }
-    if (all) {
-      sources.addAll(waiting.queues());
-      sources.addAll(handlers.ready());
-    }
-    List<Demand> demands = new ArrayList<>(sources.size());
-    int room = MAX_CLAIMED;
-    for (TimerKey source : sources) {
-      boolean isHandler = HandlerClaims.isSource(source);
-      if (isHandler && room == 0) {
-        pending(source);
-        continue;
-      }
-      Demand demand = isHandler ? handlers.demand(source.id(), room) : waiting.demand(source);
+    List<Demand> demands = new ArrayList<>(pending.size());
+    for (TimerKey queue : pending) {
+      Demand demand = waiting.demand(queue);
       if (demand != null) {
         demands.add(demand);
-        room -= isHandler ? demand.wanted() : 0;
       }
     }
+    pending.clear();
     return demands;
   }
 
@@ -226,68 +206,95 @@ public final class ReadyClaims {
       return;
     }
     List<TimerKey> met = new ArrayList<>();
-    for (int i = 0; i < demands.size(); i++) {
-      LeaseRequest request = claimed.requests.get(i);
-      List<TimerRecord> records = claimed.of(request);
-      demands.get(i).claimed(records, claimed.pausesBefore);
-      TimerKey source = request.source();
-      if (records.size() >= request.max() || (claimed.limitReached && !records.isEmpty())) {
-        met.add(source);
+    for (Demand demand : demands) {
+      List<ClaimedTimer> timers = claimed.byQueue.getOrDefault(demand.queue(), List.of());
+      hand(timers, demand.first());
+      if (timers.size() >= demand.wanted() || (claimed.limitReached && !timers.isEmpty())) {
+        met.add(demand.queue());
       } else if (claimed.limitReached) {
-        again(source); // ahead of the sources that were already served
+        boolean unused = pending(demand.queue()); // ahead of those that were already served
       } else {
-        demands.get(i).unmet();
-        SharedLimit limit = request.limit();
+        demand.withoutWait().forEach(Waiter::giveUp);
+        SharedLimit limit = claimed.limits.get(demand.queue());
         if (limit != null) { // no notification announces that it admits more claims
-          later(source, Duration.ofMillis(Math.min(LIMIT_MILLIS, limit.waitMillis(0))));
+          later(demand.queue(), Duration.ofMillis(Math.min(LIMIT_MILLIS, limit.waitMillis(0))));
         }
       }
     }
-    met.forEach(this::again);
-  }
-
-  private void again(TimerKey source) {
-    if (HandlerClaims.isSource(source) || waiting.contains(source)) {
-      boolean unused = pending(source);
-    }
+    met.forEach(this::pending);
   }
 
   /**
    * The timers that one call has claimed.
    *
-   * @param limitReached true if there may be more, because the store ended the list at a limit
-   * @param pausesBefore the number of pauses before the call
+   * @param limits the limits that applied, of the queues that have one
+   * @param limitReached true if there may be more, because the store ended the list at its size
+   *     limit
    */
   private record Claimed(
-      List<LeaseRequest> requests,
-      Map<TimerKey, List<TimerRecord>> bySource,
-      boolean limitReached,
-      long pausesBefore) {
-    List<TimerRecord> of(LeaseRequest request) {
-      return bySource.getOrDefault(request.source(), List.of());
-    }
-  }
+      Map<TimerKey, List<ClaimedTimer>> byQueue,
+      Map<TimerKey, SharedLimit> limits,
+      boolean limitReached) {}
 
   private Claimed call(List<Demand> demands) {
+    long nowMillis = context.nowMillis();
     long pausesBefore = context.pauseGate().pauses();
     List<LeaseRequest> requests = new ArrayList<>(demands.size());
-    int limit = MAX_CLAIMED;
+    Map<TimerKey, SharedLimit> applied = new HashMap<>();
+    int most = MAX_CLAIMED;
     for (Demand demand : demands) {
-      requests.add(demand.request());
-      limit = Math.max(limit, demand.wanted());
+      TimerKey queue = demand.queue();
+      SharedLimit limit = HandlerClaims.isQueue(queue) ? null : limits.apply(queue);
+      if (limit != null) {
+        applied.put(queue, limit);
+      }
+      long untilMillis = EpochMillis.saturatedAdd(nowMillis, demand.first().get(0).leaseMillis);
+      requests.add(
+          new LeaseRequest(queue.namespace(), queue.id(), demand.wanted(), untilMillis, limit));
+      most = Math.max(most, demand.wanted());
     }
-    List<TimerRecord> records =
-        context.store().lease(requests, limit, context.nowMillis(), tokens::next);
-    Map<TimerKey, List<TimerRecord>> bySource = new HashMap<>();
+    Map<TimerKey, List<ClaimedTimer>> byQueue = new HashMap<>();
+    List<TimerRecord> records = context.store().lease(requests, most, nowMillis, tokens::next);
     long bytes = 0;
     for (TimerRecord record : records) {
       bytes += PageBuilder.bytes(record, true);
-      bySource.computeIfAbsent(LeaseRequest.source(record), same -> new ArrayList<>()).add(record);
+      observer.accept(record);
+      TimerKey queue = LeaseRequest.source(record);
+      byQueue
+          .computeIfAbsent(queue, same -> new ArrayList<>())
+          .add(
+              new ClaimedTimer(
+                  queue,
+                  record,
+                  new AttemptFiring(record, nowMillis, context.policy().isCatchUp(record)),
+                  requireNonNull(record.claim(), "claim"),
+                  pausesBefore));
     }
-    boolean limitReached = records.size() >= limit || bytes >= PageBuilder.MAX_BYTES;
-    return new Claimed(requests, bySource, limitReached, pausesBefore);
+    return new Claimed(byQueue, applied, records.size() >= most || bytes >= PageBuilder.MAX_BYTES);
   }
 
+  /**
+   * Gives each claim its share. The share of an abandoned claim goes to the next one. The last
+   * claims continue to wait if no timers are left.
+   */
+  private void hand(List<ClaimedTimer> claimed, List<Waiter> waiters) {
+    int from = 0;
+    for (Waiter waiter : waiters) {
+      int to = Math.min(from + waiter.max, claimed.size());
+      if (from == to) {
+        return;
+      }
+      if (waiter.complete(List.copyOf(claimed.subList(from, to)))) {
+        from = to;
+      }
+    }
+    giveBack(claimed.subList(from, claimed.size()));
+  }
+
+  /**
+   * Fails the claims without a wait. If another try cannot succeed, also fails the first claim of
+   * each queue. The others continue to wait.
+   */
   private void failed(List<Demand> demands, Throwable cause) {
     DurableTimerException failure =
         new DurableTimerException(
@@ -299,48 +306,63 @@ public final class ReadyClaims {
             cause);
     boolean isTransient =
         cause instanceof StoreException known && known.kind() == StoreException.Kind.TRANSIENT;
-    demands.forEach(demand -> demand.failed(failure, isTransient));
+    for (Demand demand : demands) {
+      if (!isTransient) {
+        demand.first().get(0).completeExceptionally(failure);
+      }
+      demand.withoutWait().forEach(waiter -> waiter.completeExceptionally(failure));
+    }
     later(ALL, RETRY);
   }
 
-  /** Makes a source pending again after a wait. */
-  private void later(TimerKey source, Duration wait) {
+  /** Makes a queue pending again after a wait. */
+  private void later(TimerKey queue, Duration wait) {
     synchronized (this) {
-      if (closed || !delayed.add(source)) {
+      if (closed || !delayed.add(queue)) {
         return;
       }
     }
     try {
-      context.delays().start(() -> waited(source), wait);
+      context.delays().start(() -> waited(queue), wait);
     } catch (IllegalStateException e) {
       LOG.log(System.Logger.Level.DEBUG, "stopped while claims waited", e);
     }
   }
 
-  private void waited(TimerKey source) {
+  private void waited(TimerKey queue) {
     synchronized (this) {
-      delayed.remove(source);
+      delayed.remove(queue);
     }
-    if (source.equals(ALL)) {
+    if (queue.equals(ALL)) {
       sweep();
     } else {
-      ready(source);
+      ready(queue);
     }
   }
 
   /** Gives back timers that no consumer has taken. The attempt does not count. */
   public void giveBack(List<ClaimedTimer> claimed) {
-    waiting.giveBack(claimed);
+    for (ClaimedTimer timer : claimed) {
+      context
+          .committer()
+          .submitOwn(
+              new Change.Finish(
+                  timer.record().key(),
+                  timer.claim().token(),
+                  ConsumerEnds.NO_EPOCH,
+                  Change.Finish.End.GIVEN_BACK,
+                  context.nowMillis(),
+                  null,
+                  context.nowMillis()),
+              outcome -> {});
+    }
   }
 
   /** Returns the number of claims that wait for each queue at this node. */
   public Map<TimerKey, Integer> waiting() {
-    return waiting.counts();
-  }
-
-  /** Extends the claim leases of attempts that have not ended. */
-  public void tick() {
-    handlers.tick();
+    Map<TimerKey, Integer> counts = waiting.counts();
+    counts.keySet().removeIf(HandlerClaims::isQueue);
+    return counts;
   }
 
   /**
