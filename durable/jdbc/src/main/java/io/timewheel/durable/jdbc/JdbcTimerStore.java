@@ -12,7 +12,9 @@ import io.timewheel.durable.jdbc.internal.mariadb.MariaDb;
 import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
 import io.timewheel.durable.jdbc.internal.notifications.NotificationThread;
 import io.timewheel.durable.jdbc.internal.ownership.ClusterPauses;
+import io.timewheel.durable.jdbc.internal.ownership.DatabaseClock;
 import io.timewheel.durable.jdbc.internal.ownership.LeaseThreads;
+import io.timewheel.durable.jdbc.internal.ownership.NodeLease;
 import io.timewheel.durable.jdbc.internal.ownership.Ownership;
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSql;
 import io.timewheel.durable.jdbc.internal.read.TimerReader;
@@ -85,6 +87,7 @@ public final class JdbcTimerStore implements TimerStore {
   private final Counters counters;
   private final Transactions transactions;
   private final StoreTraits traits;
+  private final DatabaseClock databaseClock;
   private final Ownership ownership;
   private final TimerReader reader;
   private final BatchWriter writer;
@@ -111,7 +114,7 @@ public final class JdbcTimerStore implements TimerStore {
     counters = new Counters(clock::nanoTime);
     transactions = new Transactions(source, server, pauses, counters);
     int shards = new Schema(transactions, server, builder.shards).open();
-    Ownership.Settings settings = Ownership.Settings.of(node, builder.lease);
+    NodeLease.Settings settings = NodeLease.Settings.of(node, builder.lease);
     traits =
         new StoreTraits(
             shards,
@@ -124,8 +127,9 @@ public final class JdbcTimerStore implements TimerStore {
     notifications = builder.notifications ? channel(server.notifications()) : null;
     history = new HistoryPurger(transactions, server);
     imports = new TimerImport(transactions, server, shards);
-    ownership = new Ownership(transactions, server, clock, settings, shards, counters);
-    ownership.askTime();
+    databaseClock = new DatabaseClock(transactions, server.expressions(), clock);
+    ownership =
+        new Ownership(transactions, server, clock, databaseClock, settings, shards, counters);
     clusterPauses = new ClusterPauses(transactions, server, notifications);
     reader =
         new TimerReader(
@@ -134,7 +138,7 @@ public final class JdbcTimerStore implements TimerStore {
             server.records(),
             counters,
             clock::nanoTime,
-            () -> clock.millis() + ownership.clockOffsetMillis(),
+            () -> clock.millis() + databaseClock.offsetMillis(),
             shards);
     writer =
         new BatchWriter(
@@ -444,7 +448,7 @@ public final class JdbcTimerStore implements TimerStore {
 
   @Override
   public long clockOffsetMillis() {
-    return ownership.clockOffsetMillis();
+    return databaseClock.offsetMillis();
   }
 
   @Override
