@@ -73,6 +73,27 @@ public final class Rows {
     return record.state() == TimerState.READY && record.definition().queue();
   }
 
+  /**
+   * A store of one owner makes no timer of a handler ready: such a timer is due instead. The engine
+   * has decided about missed runs before it was ready. A run with a time of its own is not decided
+   * about again.
+   */
+  static TimerRecord ofOneOwner(TimerRecord record) {
+    if (record.state() != TimerState.READY || record.definition().queue()) {
+      return record;
+    }
+    boolean isFirst = record.attempt() == 0;
+    TimerRecord.Builder copy =
+        record
+            .copy()
+            .claim(null)
+            .state(isFirst ? TimerState.SCHEDULED : TimerState.RETRYING, record.scheduledAt());
+    if (isFirst && record.definition().isRecurring()) {
+      copy.runAt(record.scheduledAt());
+    }
+    return copy.build();
+  }
+
   private void index(byte[] timer, TimerRecord record, Batch batch) throws RocksDBException {
     if (record.isIndexed()) {
       byte[] key = due(timer, record);

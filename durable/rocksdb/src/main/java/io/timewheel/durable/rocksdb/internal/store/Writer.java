@@ -13,6 +13,7 @@ import io.timewheel.durable.rocksdb.internal.file.VersionFloor;
 import io.timewheel.durable.rocksdb.internal.format.Entries;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.rocksdb.internal.format.Meta;
+import io.timewheel.durable.rocksdb.internal.store.Cells.Row;
 import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.CopiedTimer;
@@ -20,23 +21,18 @@ import io.timewheel.durable.spi.Facts;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.LocalLimits;
 import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.PageBuilder;
 import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreException.Kind;
 import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.spi.batch.Cell;
 import io.timewheel.durable.spi.batch.Decision;
-import io.timewheel.durable.spi.format.MalformedException;
-import io.timewheel.durable.spi.format.RecordCodec;
 import io.timewheel.durable.spi.format.RecordCodec.Stored;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -55,11 +51,6 @@ import org.rocksdb.RocksDBException;
  * record before and after the batch, regardless of the steps in between.
  */
 public final class Writer implements Facts {
-  private static final int MAX_CLAIMED = 8_192;
-
-  /** The maximum size of a cached record without its payload, to limit the memory of the cache. */
-  private static final int MAX_CLAIMED_BYTES = 2_048;
-
   private final Database database;
   private final Failures failures;
   private final boolean sync;
@@ -68,15 +59,9 @@ public final class Writer implements Facts {
   private final Set<String> paused = ConcurrentHashMap.newKeySet();
   private final FrontBounds bounds;
   private final Rows rows;
-
-  /** A cache of records with an open claim, which will soon change when their attempts end. */
-  private final Map<TimerKey, Stored> claimed = new HashMap<>();
-
-  /**
-   * A time before all stored answers. A purge begins here, to skip the tombstones of deleted
-   * answers.
-   */
-  private long answersFrom = Long.MIN_VALUE;
+  private final Cells cells;
+  private final Answers answers;
+  private final ReadyIndex ready;
 
   private volatile boolean broken;
   private long lastVersion;
@@ -92,6 +77,9 @@ public final class Writer implements Facts {
     this.versions = versions;
     bounds = new FrontBounds(database, failures);
     rows = new Rows(bounds);
+    cells = new Cells(database, failures);
+    answers = new Answers(database, failures);
+    ready = new ReadyIndex(database, failures, bounds);
     storedVersion = number(Meta.lastVersion());
     lastVersion = Math.max(storedVersion, versions.reserved());
     epoch = number(Meta.epoch());
@@ -154,6 +142,10 @@ public final class Writer implements Facts {
     return bounds;
   }
 
+  public ReadyIndex ready() {
+    return ready;
+  }
+
   public Set<String> paused() {
     return Set.copyOf(paused);
   }
@@ -194,34 +186,10 @@ public final class Writer implements Facts {
 
   @Override
   public @Nullable RequestAnswer answer(TimerKey key, String id) {
-    try {
-      byte[] value = database.get(Family.ANSWERS, Keys.answer(key, id));
-      return value == null ? null : Entries.decodeAnswer(key, id, value);
-    } catch (RocksDBException e) {
-      throw failures.lookup("cannot read the answer of request " + id, e);
-    } catch (MalformedException e) {
-      throw failures.lookup(key, e);
-    }
+    return answers.get(key, id);
   }
 
   // Steps
-
-  /** A timer in a batch, and how it is stored. */
-  private static final class Row extends Cell {
-    final byte[] bytes;
-    boolean wantsPayload;
-    @Nullable Stored stored;
-
-    Row(TimerKey key) {
-      super(key);
-      bytes = Keys.timer(key);
-    }
-
-    void found(Stored row) {
-      stored = row;
-      found(row.record());
-    }
-  }
 
   public synchronized List<Outcome> commit(List<Change> changes) {
     checkSound();
@@ -233,7 +201,7 @@ public final class Writer implements Facts {
       timer.wantsPayload |= begin || change instanceof Change.Schedule;
       onlyBegins &= begin;
     }
-    timers.values().forEach(this::read);
+    timers.values().forEach(cells::read);
     Decision decision = new Decision(this);
     List<Outcome> outcomes = new ArrayList<>(changes.size());
     for (Change change : changes) {
@@ -249,61 +217,15 @@ public final class Writer implements Facts {
     }
   }
 
-  private void read(Row timer) {
-    Stored known = claimed.get(timer.key());
-    if (known == null) {
-      known = stored(timer);
-    }
-    if (known != null) {
-      timer.found(known);
-    }
-  }
-
-  private @Nullable Stored stored(Row timer) {
-    byte[] value = row(timer);
-    return value == null ? null : decode(timer, value);
-  }
-
-  private byte @Nullable [] row(Row timer) {
-    try {
-      return database.get(Family.TIMERS, timer.bytes);
-    } catch (RocksDBException e) {
-      throw failures.lookup("cannot read " + timer.key(), e);
-    }
-  }
-
-  private Stored decode(Row timer, byte[] value) {
-    try {
-      return RecordCodec.decode(
-          timer.key(), value, timer.wantsPayload ? () -> payload(timer) : RecordCodec.LEFT_OUT);
-    } catch (MalformedException e) {
-      throw failures.lookup(timer.key(), e);
-    }
-  }
-
-  private byte[] payload(Row timer) {
-    try {
-      byte[] payload = database.get(Family.PAYLOADS, timer.bytes);
-      if (payload == null) {
-        throw new MalformedException("its payload is missing");
-      }
-      return payload;
-    } catch (RocksDBException e) {
-      throw failures.lookup("cannot read the payload of " + timer.key(), e);
-    }
-  }
-
   // Writing
 
   private void write(Decision decision, Collection<Row> timers, boolean synced) {
-    Map<TimerKey, Stored> opened = new HashMap<>();
     try (Batch batch = new Batch(database)) {
       for (Row timer : timers) {
-        put(timer, batch, opened);
+        put(timer, batch);
       }
       for (RequestAnswer answer : decision.answers()) {
-        put(answer, batch);
-        answersFrom = Math.min(answersFrom, answer.answeredAt());
+        answers.put(answer, batch);
       }
       if (lastVersion != storedVersion) {
         batch.put(Family.META, Meta.lastVersion(), Meta.number(lastVersion));
@@ -315,7 +237,7 @@ public final class Writer implements Facts {
       batch.write(synced);
       storedVersion = lastVersion;
       counts.add(decision.counts());
-      retain(timers, opened);
+      cells.written(timers);
       bounds.raise();
     } catch (RocksDBException e) {
       throw failed(e);
@@ -325,37 +247,16 @@ public final class Writer implements Facts {
     }
   }
 
-  private void put(Row timer, Batch batch, Map<TimerKey, Stored> opened) throws RocksDBException {
+  private void put(Row timer, Batch batch) throws RocksDBException {
     TimerRecord after = timer.after();
     if (!timer.isChanged()) {
       return;
     }
     if (after == null) {
       rows.delete(timer.bytes, requireNonNull(timer.stored), batch);
-      return;
-    }
-    Stored stored = rows.put(timer.bytes, timer.stored, after, batch);
-    if (after.state() == TimerState.RUNNING
-        && !stored.payloadApart()
-        && PageBuilder.bytes(after, false) <= MAX_CLAIMED_BYTES) {
-      opened.put(timer.key(), stored);
-    }
-  }
-
-  private static void put(RequestAnswer answer, Batch batch) throws RocksDBException {
-    byte[] key = Keys.answer(answer.key(), answer.request().id());
-    batch.put(Family.ANSWERS, key, Entries.encode(answer));
-    batch.put(Family.ANSWERS, Keys.answeredAt(answer.answeredAt(), key), Entries.present());
-  }
-
-  private void retain(Collection<Row> timers, Map<TimerKey, Stored> opened) {
-    for (Row timer : timers) {
-      if (timer.isChanged()) {
-        claimed.remove(timer.key());
-      }
-    }
-    if (claimed.size() < MAX_CLAIMED) {
-      claimed.putAll(opened);
+      timer.stored = null;
+    } else {
+      timer.stored = rows.put(timer.bytes, timer.stored, after, batch);
     }
   }
 
@@ -394,10 +295,11 @@ public final class Writer implements Facts {
 
     @Override
     public void visit(LeaseRequest request, Predicate<Row> visitor) {
-      scanReady(
-          request,
+      ready.scan(
+          request.namespace(),
+          request.queue(),
           key -> {
-            Row timer = readIfSound(Keys.ready(key).key());
+            Row timer = cells.readIfSound(Keys.ready(key).key());
             TimerRecord record = timer == null ? null : timer.after();
             return timer == null
                 || record == null
@@ -412,63 +314,6 @@ public final class Writer implements Facts {
     }
   }
 
-  private void scanReady(LeaseRequest request, Predicate<byte[]> visitor) {
-    scanReady(request.namespace(), request.queue(), visitor);
-  }
-
-  private void scanReady(String namespace, String queue, Predicate<byte[]> visitor) {
-    scan(
-        Family.READY,
-        bounds.readyFrom(namespace, queue),
-        Keys.behindAllOf(Keys.queue(namespace, queue)),
-        visitor);
-  }
-
-  /** Returns when the first timer of each queue became ready. Does not wait for the monitor. */
-  public Map<TimerKey, Long> readySince(Collection<TimerKey> queues) {
-    Map<TimerKey, Long> since = new HashMap<>();
-    for (TimerKey queue : queues) {
-      scanReady(
-          queue.namespace(),
-          queue.id(),
-          key -> {
-            since.put(queue, Keys.ready(key).fireAt());
-            return false;
-          });
-    }
-    return since;
-  }
-
-  /**
-   * Returns whether the index contains an entry of a queue. Does not wait for the monitor, and may
-   * miss an entry that is being written.
-   */
-  public boolean hasReady(LeaseRequest request) {
-    boolean[] found = new boolean[1];
-    scanReady(
-        request,
-        key -> {
-          found[0] = true;
-          return false;
-        });
-    return found[0];
-  }
-
-  /** Reads the timer of an index entry; null if it cannot be read. */
-  private @Nullable Row readIfSound(TimerKey key) {
-    Row timer = new Row(key);
-    timer.wantsPayload = true;
-    try {
-      read(timer);
-      return timer;
-    } catch (StoreException e) {
-      if (e.kind() != Kind.REJECTED) {
-        throw e;
-      }
-      return null;
-    }
-  }
-
   /** Deletes finished timers that have not changed since they were read. Not synced to disk. */
   public synchronized void purge(List<Purge.Entry> entries) {
     checkSound();
@@ -478,7 +323,7 @@ public final class Writer implements Facts {
     for (Purge.Entry entry : entries) {
       Row timer = new Row(entry.timer);
       Stored stored = entry.stored;
-      boolean isUnchanged = Arrays.equals(row(timer), entry.row);
+      boolean isUnchanged = Arrays.equals(cells.row(timer), entry.row);
       if (isUnchanged && stored == null) {
         astray.add(entry.index);
       } else if (isUnchanged && stored != null) {
@@ -502,46 +347,12 @@ public final class Writer implements Facts {
   /** Implements {@link TimerStore#purgeAnswers}. Not synced to disk. */
   public synchronized int purgeAnswers(long answeredBefore, int limit) {
     checkSound();
-    if (answeredBefore <= answersFrom) {
-      return 0;
-    }
-    List<byte[]> old = new ArrayList<>();
-    scan(
-        Family.ANSWERS,
-        Keys.answeredAt(answersFrom),
-        Keys.answeredAt(answeredBefore),
-        key -> {
-          old.add(key);
-          return old.size() < limit;
-        });
+    List<byte[]> old = answers.before(answeredBefore, limit);
     if (!old.isEmpty()) {
-      change(
-          false,
-          batch -> {
-            for (byte[] answeredAt : old) {
-              batch.delete(Family.ANSWERS, answeredAt);
-              batch.delete(Family.ANSWERS, Keys.answer(answeredAt));
-            }
-          });
+      change(false, batch -> Answers.delete(old, batch));
     }
-    answersFrom = old.size() < limit ? answeredBefore : Keys.answeredAt(old.get(limit - 1));
+    answers.purged(old, answeredBefore, limit);
     return old.size();
-  }
-
-  private void scan(Family family, byte[] from, byte[] to, Predicate<byte[]> visitor) {
-    try {
-      database.scanReadable(
-          family,
-          from,
-          to,
-          null,
-          at -> visitor.test(at.key()),
-          why -> failures.damaged("cannot read the index " + family, why));
-    } catch (RocksDBException e) {
-      throw failures.reading("cannot read the index " + family, e);
-    } catch (MalformedException e) {
-      throw failures.of(Kind.UNAVAILABLE, "the index " + family + " cannot be read", e);
-    }
   }
 
   // Import
@@ -564,13 +375,13 @@ public final class Writer implements Facts {
     checkSound();
     Map<TimerKey, Row> found = new LinkedHashMap<>();
     timers.forEach(timer -> found.computeIfAbsent(timer.record().key(), Row::new));
-    found.values().forEach(this::read);
+    found.values().forEach(cells::read);
     Decision decision = new Decision(this);
     List<TimerRecord> taken = new ArrayList<>();
     for (CopiedTimer timer : timers) {
       Row row = requireNonNull(found.get(timer.record().key()));
       if (timer.isNewerThan(row.after())) {
-        TimerRecord record = ofOneOwner(timer.record());
+        TimerRecord record = Rows.ofOneOwner(timer.record());
         decision.replace(row, record);
         lastVersion = Math.max(lastVersion, record.version());
         taken.add(record);
@@ -578,27 +389,6 @@ public final class Writer implements Facts {
     }
     write(decision, found.values(), true);
     return taken;
-  }
-
-  /**
-   * A store of one owner makes no timer of a handler ready: such a timer is due instead. The engine
-   * has decided about missed runs before it was ready. A run with a time of its own is not decided
-   * about again.
-   */
-  private static TimerRecord ofOneOwner(TimerRecord record) {
-    if (record.state() != TimerState.READY || record.definition().queue()) {
-      return record;
-    }
-    boolean isFirst = record.attempt() == 0;
-    TimerRecord.Builder copy =
-        record
-            .copy()
-            .claim(null)
-            .state(isFirst ? TimerState.SCHEDULED : TimerState.RETRYING, record.scheduledAt());
-    if (isFirst && record.definition().isRecurring()) {
-      copy.runAt(record.scheduledAt());
-    }
-    return copy.build();
   }
 
   public synchronized void pause(String scope) {
