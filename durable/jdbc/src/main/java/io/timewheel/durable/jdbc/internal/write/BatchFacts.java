@@ -16,16 +16,26 @@ import org.jspecify.annotations.Nullable;
 final class BatchFacts implements Facts {
   private final Fence fence;
   private final Map<RequestRows.Key, RequestAnswer> earlier;
+  private final StateCounts pending;
+  private final Set<String> paused;
   private long lastVersion;
 
-  /** The counters of other transactions, if a limit needs them. */
-  StateCounts pending = new StateCounts();
-
-  Set<String> paused = Set.of();
-
-  BatchFacts(Fence fence, long firstVersion, Map<RequestRows.Key, RequestAnswer> earlier) {
+  /**
+   * @param firstVersion the first version of a block for this batch
+   * @param earlier the answers of requests that were committed earlier
+   * @param pending the counters of other transactions, if a limit needs them
+   * @param paused the paused scopes, if the batch claims timers
+   */
+  BatchFacts(
+      Fence fence,
+      long firstVersion,
+      Map<RequestRows.Key, RequestAnswer> earlier,
+      StateCounts pending,
+      Set<String> paused) {
     this.fence = fence;
     this.earlier = earlier;
+    this.pending = pending;
+    this.paused = paused;
     lastVersion = firstVersion - 1;
   }
 

@@ -26,14 +26,9 @@ public final class BatchWriter {
   private static final int BATCHES_PER_COMPACTION = 500;
 
   private final Transactions transactions;
-  private final ServerParts server;
-  private final Counters counters;
+  private final WriteContext context;
   private final @Nullable NotificationChannel notifications;
-  private final int shards;
-  private final Function<Integer, @Nullable Long> ownEpoch;
   private final QueueLeases leases;
-  private final Novelty novelty;
-  private final HeldTimers heldTimers = new HeldTimers();
   private final DirectWrites direct;
   private final AtomicInteger batches = new AtomicInteger();
 
@@ -52,29 +47,17 @@ public final class BatchWriter {
       int shards,
       Function<Integer, @Nullable Long> ownEpoch) {
     this.transactions = transactions;
-    this.server = server;
-    this.counters = counters;
     this.notifications = notifications;
-    this.shards = shards;
-    this.ownEpoch = ownEpoch;
     leases = new QueueLeases(transactions, server, batches::incrementAndGet);
-    novelty = new Novelty(nanoTime);
-    direct =
-        new DirectWrites(
-            server.directInserts(),
-            server.errors(),
-            server.commits(),
-            transactions,
-            counters,
-            novelty,
-            heldTimers,
-            shards,
-            ownEpoch);
+    context =
+        new WriteContext(
+            server, counters, new Novelty(nanoTime), new HeldTimers(), shards, ownEpoch, null);
+    direct = new DirectWrites(transactions, context);
   }
 
   /** Prepares changes of this session, which one transaction commits. */
   public WriteBatch batch(List<Change> changes) {
-    return batch(changes, ownEpoch, openNotifications());
+    return batch(changes, context.ownEpoch(), openNotifications());
   }
 
   /**
@@ -94,7 +77,7 @@ public final class BatchWriter {
       Function<Integer, @Nullable Long> epochs,
       @Nullable NotificationChannel channel) {
     batches.incrementAndGet();
-    return new WriteBatch(server, counters, novelty, heldTimers, shards, epochs, channel, changes);
+    return new WriteBatch(context.with(epochs, channel), changes);
   }
 
   /** Implements {@link TimerStore#commit}. */
@@ -126,12 +109,12 @@ public final class BatchWriter {
 
   private List<Outcome> commitBatch(List<Change> changes, @Nullable NotificationChannel channel) {
     try {
-      return transactions.write(batch(changes, ownEpoch, channel));
+      return transactions.write(batch(changes, context.ownEpoch(), channel));
     } catch (StoreException e) {
       if (channel == null || !mayBeForItsNotification(channel, e)) {
         throw e;
       }
-      List<Outcome> outcomes = transactions.write(batch(changes, ownEpoch, null));
+      List<Outcome> outcomes = transactions.write(batch(changes, context.ownEpoch(), null));
       channel.refused();
       return outcomes;
     }
@@ -157,8 +140,8 @@ public final class BatchWriter {
         more =
             transactions.write(
                 connection -> {
-                  server.transactions().begin(connection);
-                  return server.queries().compact(connection);
+                  context.server().transactions().begin(connection);
+                  return context.server().queries().compact(connection);
                 });
       } while (more);
     } catch (StoreException e) {

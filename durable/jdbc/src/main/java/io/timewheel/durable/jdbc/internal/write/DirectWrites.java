@@ -2,7 +2,6 @@
 package io.timewheel.durable.jdbc.internal.write;
 
 import io.timewheel.durable.jdbc.internal.notifications.NotificationChannel;
-import io.timewheel.durable.jdbc.internal.notifications.Notifications;
 import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts;
 import io.timewheel.durable.jdbc.internal.server.DirectInserts.Found;
@@ -10,7 +9,6 @@ import io.timewheel.durable.jdbc.internal.server.DirectInserts.Look;
 import io.timewheel.durable.jdbc.internal.server.ServerErrors;
 import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
-import io.timewheel.durable.jdbc.internal.transaction.Counters;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.Change;
@@ -27,7 +25,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -75,11 +72,9 @@ final class DirectWrites {
   private final ServerErrors errors;
   private final CommitProof commits;
   private final Transactions transactions;
-  private final Counters counters;
+  private final WriteContext context;
   private final Novelty novelty;
   private final HeldTimers heldTimers;
-  private final int shards;
-  private final Function<Integer, @Nullable Long> ownEpoch;
   private final AtomicLong tokens = new AtomicLong(new SecureRandom().nextLong());
 
   /** The latest version known to this session. */
@@ -94,25 +89,14 @@ final class DirectWrites {
   /** The value of {@link #passedOver} after the last timer that was not new. */
   private final AtomicInteger lastPassedOver = new AtomicInteger();
 
-  DirectWrites(
-      DirectInserts inserts,
-      ServerErrors errors,
-      CommitProof commits,
-      Transactions transactions,
-      Counters counters,
-      Novelty novelty,
-      HeldTimers heldTimers,
-      int shards,
-      Function<Integer, @Nullable Long> ownEpoch) {
-    this.inserts = inserts;
-    this.errors = errors;
-    this.commits = commits;
+  DirectWrites(Transactions transactions, WriteContext context) {
     this.transactions = transactions;
-    this.counters = counters;
-    this.novelty = novelty;
-    this.heldTimers = heldTimers;
-    this.shards = shards;
-    this.ownEpoch = ownEpoch;
+    this.context = context;
+    inserts = context.server().directInserts();
+    errors = context.server().errors();
+    commits = context.server().commits();
+    novelty = context.novelty();
+    heldTimers = context.heldTimers();
     isPossible = transactions.read(inserts::isPossible);
   }
 
@@ -228,18 +212,8 @@ final class DirectWrites {
       this.timers = timers;
       records = timers.stream().map(New::record).toList();
       keys = timers.stream().map(New::key).toList();
-      Notifications notifications = new Notifications();
-      if (channel != null) {
-        records.forEach(
-            record -> notifications.add(record, shards, shard -> ownEpoch.apply(shard) != null));
-      }
-      notification =
-          channel == null || notifications.isEmpty()
-              ? none -> {}
-              : to -> {
-                counters.notificationsSent.increment();
-                channel.send(to, notifications.text());
-              };
+      WriteContext others = context.with(context.ownEpoch(), channel);
+      notification = to -> others.notifyOthers(to, records.stream());
     }
 
     /** {@return false if nothing was inserted} */
@@ -263,7 +237,7 @@ final class DirectWrites {
     private boolean insert(Connection connection) throws SQLException {
       DirectInserts.Answer answer;
       try {
-        answer = inserts.insert(connection, records, token, shards, notification);
+        answer = inserts.insert(connection, records, token, context.shards(), notification);
       } catch (SQLException e) {
         if (inserts.isNotNew(e)) {
           foundOld(records.size());

@@ -20,6 +20,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.batch.Cell;
 import io.timewheel.durable.spi.batch.Decision;
+import io.timewheel.durable.spi.batch.StateCounts;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -102,7 +103,8 @@ public final class QueueLeases {
   }
 
   private static Decision decision() {
-    return new Decision(new BatchFacts(new Fence(1, shard -> null), 0, Map.of()));
+    return new Decision(
+        new BatchFacts(new Fence(1, shard -> null), 0, Map.of(), new StateCounts(), Set.of()));
   }
 
   /** The ready timers that a transaction has taken. */

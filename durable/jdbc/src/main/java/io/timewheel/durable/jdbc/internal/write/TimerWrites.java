@@ -3,7 +3,6 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import io.timewheel.durable.jdbc.internal.server.Records;
 import io.timewheel.durable.jdbc.internal.server.ServerErrors;
-import io.timewheel.durable.jdbc.internal.server.ServerParts;
 import io.timewheel.durable.jdbc.internal.server.TransactionSql;
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
@@ -40,23 +39,17 @@ final class TimerWrites {
   /** True if the transaction may fail when a timer that is assumed to be new exists. */
   private boolean daring;
 
-  TimerWrites(ServerParts server, Novelty novelty, HeldTimers heldTimers, int shards) {
-    errors = server.errors();
-    sql = server.transactions();
-    records = server.records();
-    this.novelty = novelty;
-    this.heldTimers = heldTimers;
-    this.shards = shards;
+  TimerWrites(WriteContext context) {
+    errors = context.server().errors();
+    sql = context.server().transactions();
+    records = context.server().records();
+    novelty = context.novelty();
+    heldTimers = context.heldTimers();
+    shards = context.shards();
   }
 
   /** The writes of some cells, and the answer with the success of each. */
   private record Written(List<BatchedTimer> cells, Answer<boolean[]> held) {}
-
-  /** Begins a try. */
-  void begin() {
-    daring = false;
-    written.clear();
-  }
 
   /** Returns whether the try failed because a timer exists that was assumed to be new. */
   boolean isRefuted(SQLException failure) {
