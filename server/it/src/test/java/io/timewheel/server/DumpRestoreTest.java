@@ -10,6 +10,7 @@ import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.JdbcTimerStoreBuilder;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import io.timewheel.durable.model.FireId;
@@ -36,7 +37,7 @@ class DumpRestoreTest {
   @TempDir private Path directory;
 
   private static DurableTimer open(HikariDataSource pool, boolean postgresql) {
-    JdbcTimerStore.Builder builder =
+    JdbcTimerStoreBuilder builder =
         postgresql ? JdbcTimerStore.postgresqlBuilder(pool) : JdbcTimerStore.mariadbBuilder(pool);
     return DurableTimer.builder(builder.shards(4).open()).start();
   }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.JdbcTimerStoreBuilder;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
@@ -211,7 +212,7 @@ class SharedStoreCommandTest {
     Path file = Files.writeString(directory.resolve("file"), lines(LATER));
     Database database = migrated(mariaDb);
     try (HikariDataSource pool = database.pool(6)) {
-      JdbcTimerStore.Builder builder =
+      JdbcTimerStoreBuilder builder =
           mariaDb ? JdbcTimerStore.mariadbBuilder(pool) : JdbcTimerStore.postgresqlBuilder(pool);
       JdbcTimerStore node = builder.node("host-1").open();
       try (DurableTimer scheduler = DurableTimer.builder(node).start()) {

@@ -4,7 +4,7 @@ package io.timewheel.server.cli;
 import static java.util.Objects.requireNonNull;
 
 import com.zaxxer.hikari.HikariDataSource;
-import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.JdbcTimerStoreBuilder;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.cli.serve.ConfigCommand;
 import io.timewheel.server.cli.serve.DatabaseOptions;
@@ -60,7 +60,7 @@ public final class MigrateCommand implements Callable<Integer> {
     }
     PrintWriter out = command.commandLine().getOut();
     try (HikariDataSource pool = new HikariDataSource(shared.smallPool())) {
-      JdbcTimerStore.Builder builder = shared.builder(pool);
+      JdbcTimerStoreBuilder builder = shared.builder(pool);
       if (print) {
         out.print(builder.migration(finish));
       } else {

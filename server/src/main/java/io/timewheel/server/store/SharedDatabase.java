@@ -4,6 +4,7 @@ package io.timewheel.server.store;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.JdbcTimerStoreBuilder;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -70,7 +71,7 @@ public final class SharedDatabase {
     return builder(pool).node(host() + ":" + ProcessHandle.current().pid()).open();
   }
 
-  public JdbcTimerStore.Builder builder(DataSource source) {
+  public JdbcTimerStoreBuilder builder(DataSource source) {
     return isMariaDb()
         ? JdbcTimerStore.mariadbBuilder(source)
         : JdbcTimerStore.postgresqlBuilder(source);

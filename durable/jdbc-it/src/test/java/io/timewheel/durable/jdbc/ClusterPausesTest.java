@@ -115,7 +115,7 @@ class ClusterPausesTest {
     close(node);
   }
 
-  private DurableTimer first(JdbcTimerStore.Builder builder) {
+  private DurableTimer first(JdbcTimerStoreBuilder builder) {
     return DurableTimer.builder(builder.shards(1).open())
         .handler(
             "orders",
@@ -167,7 +167,7 @@ class ClusterPausesTest {
   void aNodeThatIsCutOffBeginsNoClaimedAttemptAfterItsNodeLease() throws InterruptedException {
     CutSource source = new CutSource();
     Fixture.Clock clock = new Fixture.Clock();
-    JdbcTimerStore.Builder builder = fixture.builder(source).notifications(false);
+    JdbcTimerStoreBuilder builder = fixture.builder(source).notifications(false);
     builder.clock = clock;
     try (DurableTimer first = first(builder);
         DurableTimer second = second()) {

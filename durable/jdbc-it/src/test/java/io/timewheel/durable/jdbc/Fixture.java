@@ -122,7 +122,7 @@ final class Fixture implements AutoCloseable {
     Runnable onAcquired = () -> {};
     CompletableFuture<Void> drained = CompletableFuture.completedFuture(null);
 
-    Node(JdbcTimerStore.Builder builder) {
+    Node(JdbcTimerStoreBuilder builder) {
       builder.clock = clock;
       builder.pauses = millis -> onPause.run();
       builder.withThreads = false;
@@ -249,8 +249,8 @@ final class Fixture implements AutoCloseable {
         NOW);
   }
 
-  JdbcTimerStore.Builder builder(DataSource source) {
-    JdbcTimerStore.Builder builder = server.builder(source);
+  JdbcTimerStoreBuilder builder(DataSource source) {
+    JdbcTimerStoreBuilder builder = server.builder(source);
     builder.lease = lease;
     return builder;
   }
@@ -272,8 +272,8 @@ final class Fixture implements AutoCloseable {
 
   // Releases
 
-  JdbcTimerStore.Builder builder(Formats formats) {
-    JdbcTimerStore.Builder builder = builder(pool).shards(4);
+  JdbcTimerStoreBuilder builder(Formats formats) {
+    JdbcTimerStoreBuilder builder = builder(pool).shards(4);
     builder.formats = formats;
     return builder;
   }

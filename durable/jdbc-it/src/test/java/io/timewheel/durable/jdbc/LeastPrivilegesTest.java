@@ -99,9 +99,9 @@ class LeastPrivilegesTest extends DatabaseStoreContract {
 
   @Test
   void needsAnotherRoleToPrepareTheTablesForTheNextRelease() {
-    JdbcTimerStore.Builder program = JdbcTimerStore.postgresqlBuilder(pool);
+    JdbcTimerStoreBuilder program = JdbcTimerStore.postgresqlBuilder(pool);
     program.formats = UpgradeTest.next();
-    JdbcTimerStore.Builder administrator = JdbcTimerStore.postgresqlBuilder(owned.dataSource());
+    JdbcTimerStoreBuilder administrator = JdbcTimerStore.postgresqlBuilder(owned.dataSource());
     administrator.formats = UpgradeTest.next();
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(program::open)

@@ -52,7 +52,7 @@ final class Ledger implements AutoCloseable {
     pool.setMinimumIdle(1);
     source = new LossySource(pool);
     execute("CREATE TABLE ledger (id text, attempt integer)");
-    JdbcTimerStore.Builder builder = server.builder(source).shards(4);
+    JdbcTimerStoreBuilder builder = server.builder(source).shards(4);
     builder.pauses = millis -> onPause.run();
     store = builder.notifications(false).open();
     timers = TransactionTimers.of(store);

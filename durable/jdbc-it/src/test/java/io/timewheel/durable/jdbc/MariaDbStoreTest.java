@@ -46,9 +46,9 @@ class MariaDbStoreTest extends DatabaseStoreContract {
 
   @Test
   void needsAnotherRoleToPrepareTheTablesForTheNextRelease() {
-    JdbcTimerStore.Builder program = JdbcTimerStore.mariadbBuilder(pool);
+    JdbcTimerStoreBuilder program = JdbcTimerStore.mariadbBuilder(pool);
     program.formats = UpgradeTest.next();
-    JdbcTimerStore.Builder administrator = JdbcTimerStore.mariadbBuilder(owned.dataSource());
+    JdbcTimerStoreBuilder administrator = JdbcTimerStore.mariadbBuilder(owned.dataSource());
     administrator.formats = UpgradeTest.next();
     assertThatExceptionOfType(StoreException.class)
         .isThrownBy(program::open)

@@ -76,7 +76,7 @@ class OutageTest {
   OutageTest() {
     pool.setConnectionTimeout(1_000);
     LOGGER.addHandler(handler);
-    JdbcTimerStore.Builder builder = Server.of(this).builder(pool);
+    JdbcTimerStoreBuilder builder = Server.of(this).builder(pool);
     builder.lease = Duration.ofSeconds(3); // renewed every second
     scheduler =
         DurableTimer.builder(builder.open()).handler("orders", firing -> fired.countDown()).start();

@@ -44,7 +44,7 @@ final class Prepared {
   private Prepared(Server server) {
     this.server = server;
     database = server.empty();
-    JdbcTimerStore.Builder builder = server.builder(database.dataSource()).shards(SHARDS);
+    JdbcTimerStoreBuilder builder = server.builder(database.dataSource()).shards(SHARDS);
     String script = builder.migration(false);
     tables = TABLE.matcher(script).results().map(match -> match.group(1)).toList();
     initialRows = INITIAL_ROW.matcher(script).results().map(MatchResult::group).toList();

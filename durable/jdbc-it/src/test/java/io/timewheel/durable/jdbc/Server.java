@@ -20,7 +20,7 @@ enum Server {
     }
 
     @Override
-    JdbcTimerStore.Builder builder(DataSource source) {
+    JdbcTimerStoreBuilder builder(DataSource source) {
       return JdbcTimerStore.postgresqlBuilder(source);
     }
 
@@ -84,7 +84,7 @@ enum Server {
     }
 
     @Override
-    JdbcTimerStore.Builder builder(DataSource source) {
+    JdbcTimerStoreBuilder builder(DataSource source) {
       return POSTGRESQL.builder(source).notifications(false);
     }
 
@@ -142,7 +142,7 @@ enum Server {
     }
 
     @Override
-    JdbcTimerStore.Builder builder(DataSource source) {
+    JdbcTimerStoreBuilder builder(DataSource source) {
       return JdbcTimerStore.mariadbBuilder(source);
     }
 
@@ -214,7 +214,7 @@ enum Server {
   /** {@return a database or schema without tables} */
   abstract Database empty();
 
-  abstract JdbcTimerStore.Builder builder(DataSource source);
+  abstract JdbcTimerStoreBuilder builder(DataSource source);
 
   /** {@return an expression for the number of the connection} */
   abstract String ownConnection();

@@ -289,7 +289,7 @@ class UpgradeTest {
   @Test
   void printsTheStatementsItWouldExecute() throws SQLException {
     Fixture.Node old = fixture.start(old());
-    JdbcTimerStore.Builder administrator = fixture.builder(next());
+    JdbcTimerStoreBuilder administrator = fixture.builder(next());
     String preparation = administrator.migration(false);
     fixture.execute(preparation);
     assertThat(meta("prepared")).isEqualTo(7);

@@ -19,7 +19,7 @@ public final class NodeStores {
    * @param clock the clock of the node
    */
   public static JdbcTimerStore open(
-      JdbcTimerStore.Builder builder, String name, InstantSource clock) {
+      JdbcTimerStoreBuilder builder, String name, InstantSource clock) {
     builder.clock =
         new NodeClock() {
           @Override

@@ -2,6 +2,7 @@
 package io.timewheel.durable.proof;
 
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.JdbcTimerStoreBuilder;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.DatabaseServer;
 import java.sql.Connection;
@@ -22,7 +23,7 @@ enum DatabaseKind {
     }
 
     @Override
-    JdbcTimerStore.Builder builder(DataSource source) {
+    JdbcTimerStoreBuilder builder(DataSource source) {
       return JdbcTimerStore.postgresqlBuilder(source);
     }
 
@@ -50,7 +51,7 @@ enum DatabaseKind {
     }
 
     @Override
-    JdbcTimerStore.Builder builder(DataSource source) {
+    JdbcTimerStoreBuilder builder(DataSource source) {
       return JdbcTimerStore.mariadbBuilder(source);
     }
 
@@ -103,7 +104,7 @@ enum DatabaseKind {
   /** {@return a server, not started yet} */
   abstract DatabaseServer server();
 
-  abstract JdbcTimerStore.Builder builder(DataSource source);
+  abstract JdbcTimerStoreBuilder builder(DataSource source);
 
   /**
    * {@return the same database, for a driver that closes a connection after so many silent seconds}

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.JdbcTimerStoreBuilder;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -46,7 +47,7 @@ final class SchemaToolsTest {
       };
     }
 
-    JdbcTimerStore.Builder store(DataSource dataSource) {
+    JdbcTimerStoreBuilder store(DataSource dataSource) {
       return switch (this) {
         case POSTGRESQL -> JdbcTimerStore.postgresqlBuilder(dataSource);
         case MARIADB -> JdbcTimerStore.mariadbBuilder(dataSource);
@@ -106,7 +107,7 @@ final class SchemaToolsTest {
   }
 
   private static void assertThatTheTablesWork(Server server, DataSource dataSource) {
-    JdbcTimerStore.Builder builder = server.store(dataSource);
+    JdbcTimerStoreBuilder builder = server.store(dataSource);
     assertThat(builder.migration(false)).as("nothing is left to do").isEmpty();
     try (DurableTimer scheduler = DurableTimer.builder(builder.open()).build()) {
       scheduler.schedule(

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
+import io.timewheel.durable.jdbc.JdbcTimerStoreBuilder;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.server.settings.SecretFile;
 import io.timewheel.server.settings.Settings;
@@ -75,7 +76,7 @@ public final class DatabaseOptions {
   /** Opens the store in any database, uses it, and closes it. Creates no tables. */
   public static <T> T using(SharedDatabase database, Work<T> work) throws IOException {
     try (HikariDataSource pool = new HikariDataSource(database.smallPool())) {
-      JdbcTimerStore.Builder builder = database.builder(pool);
+      JdbcTimerStoreBuilder builder = database.builder(pool);
       if (!builder.migration(false).isEmpty()) {
         throw new StoreException(
             StoreException.Kind.UNAVAILABLE,

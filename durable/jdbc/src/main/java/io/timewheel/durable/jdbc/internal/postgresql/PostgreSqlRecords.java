@@ -455,37 +455,27 @@ public final class PostgreSqlRecords implements Records {
   public void addReady(Statements to, List<TimerRecord> records) {
     ready(
         to,
-        "INSERT INTO timewheel_ready (namespace, queue, ready_at, id)"
+        "INSERT INTO %s (namespace, %s, ready_at, id)"
             + " SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[], ?::text[])",
-        Rows.ofQueues(records));
-    ready(
-        to,
-        "INSERT INTO timewheel_handler_ready (namespace, handler, ready_at, id)"
-            + " SELECT * FROM unnest(?::text[], ?::text[], ?::bigint[], ?::text[])",
-        Rows.ofHandlers(records));
+        records);
   }
 
   @Override
   public void removeReady(Statements to, List<TimerRecord> records) {
     ready(
         to,
-        "DELETE FROM timewheel_ready r"
-            + " USING unnest(?::text[], ?::text[], ?::bigint[], ?::text[])"
-            + " AS k (namespace, queue, ready_at, id)"
-            + " WHERE r.namespace = k.namespace AND r.queue = k.queue"
-            + " AND r.ready_at = k.ready_at AND r.id = k.id",
-        Rows.ofQueues(records));
-    ready(
-        to,
-        "DELETE FROM timewheel_handler_ready r"
-            + " USING unnest(?::text[], ?::text[], ?::bigint[], ?::text[])"
-            + " AS k (namespace, handler, ready_at, id)"
-            + " WHERE r.handler = k.handler AND r.ready_at = k.ready_at"
-            + " AND r.namespace = k.namespace AND r.id = k.id",
-        Rows.ofHandlers(records));
+        "DELETE FROM %1$s r USING unnest(?::text[], ?::text[], ?::bigint[], ?::text[])"
+            + " AS k (namespace, %2$s, ready_at, id) WHERE r.namespace = k.namespace"
+            + " AND r.%2$s = k.%2$s AND r.ready_at = k.ready_at AND r.id = k.id",
+        records);
   }
 
   private static void ready(Statements to, String sql, List<TimerRecord> records) {
+    readyIn(to, sql.formatted("timewheel_ready", "queue"), Rows.ofQueues(records));
+    readyIn(to, sql.formatted("timewheel_handler_ready", "handler"), Rows.ofHandlers(records));
+  }
+
+  private static void readyIn(Statements to, String sql, List<TimerRecord> records) {
     if (records.isEmpty()) {
       return;
     }
