@@ -230,7 +230,7 @@ class UpgradeTest {
       old.commit(schedule("a", NOW + i));
     }
     prepare();
-    List<String> alone = old.store.server().schema().alone(SWITCH);
+    List<String> alone = old.store.server().schema().exclusively(SWITCH);
     int step = alone.indexOf(SWITCH);
     try (Connection switcher = fixture.transaction()) {
       execute(switcher, alone.subList(0, step));

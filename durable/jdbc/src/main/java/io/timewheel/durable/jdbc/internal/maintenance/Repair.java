@@ -214,8 +214,8 @@ public final class Repair {
     return found;
   }
 
-  private Findings verify(Connection connection, boolean alone) throws SQLException {
-    sql.beginSnapshot(connection, alone);
+  private Findings verify(Connection connection, boolean exclusive) throws SQLException {
+    sql.beginSnapshot(connection, exclusive);
     formats.checkInUse(connection);
     return Verifier.verify(connection, shards, history);
   }

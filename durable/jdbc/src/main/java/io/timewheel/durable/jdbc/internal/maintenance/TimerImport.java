@@ -75,27 +75,18 @@ public final class TimerImport {
    * @throws StoreException with the kind REJECTED if nodes have leases
    */
   public void begin(long lastVersion) {
-    boolean unused =
-        transactions.write(
-            connection -> {
-              sql.begin(connection);
-              checkNoNode(connection);
-              execute(connection, UNMARK);
-              execute(connection, MARK);
-              raiseVersion(connection, lastVersion);
-              return true;
-            });
+    transactions.change(
+        connection -> {
+          checkNoNode(connection);
+          execute(connection, UNMARK);
+          execute(connection, MARK);
+          raiseVersion(connection, lastVersion);
+        });
   }
 
   /** Removes the mark of an unfinished import. */
   public void end() {
-    boolean unused =
-        transactions.write(
-            connection -> {
-              sql.begin(connection);
-              execute(connection, UNMARK);
-              return true;
-            });
+    transactions.change(connection -> execute(connection, UNMARK));
   }
 
   /** {@return whether an import has begun and not ended} */

@@ -69,11 +69,11 @@ final class MariaDbSchema implements SchemaSql {
   }
 
   /**
-   * Gives a statement the table alone. Transactions that begin meanwhile wait too, so it waits for
-   * at most 1 s, which is MariaDB's minimum.
+   * Gives a statement exclusive use of the table. Transactions that begin meanwhile wait too, so it
+   * waits for at most 1 s, which is MariaDB's minimum.
    */
   @Override
-  public List<String> alone(String statement) {
+  public List<String> exclusively(String statement) {
     return List.of(
         "LOCK TABLES timewheel_meta WRITE, timewheel_node READ WAIT 1;",
         statement,

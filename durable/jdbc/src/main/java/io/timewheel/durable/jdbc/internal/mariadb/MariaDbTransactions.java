@@ -116,10 +116,10 @@ final class MariaDbTransactions implements TransactionSql {
    * other transactions during the wait.
    */
   @Override
-  public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
+  public void beginSnapshot(Connection connection, boolean exclusive) throws SQLException {
     Sql.execute(connection, KEEP + KEEP_STATEMENT_TIME + NO_LIMITS);
     Sql.execute(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
-    if (alone) {
+    if (exclusive) {
       Sql.execute(
           connection, "SELECT value FROM timewheel_meta WHERE name = 'identity' FOR UPDATE WAIT 2");
     }

@@ -67,28 +67,19 @@ public final class ClusterPauses {
 
   /** Implements {@link TimerStore#pause}. */
   public void pause(String scope) {
-    boolean unused =
-        transactions.write(
-            connection -> {
-              sql.begin(connection);
-              queries.lockPauses(connection);
-              queries.resume(connection, scope);
-              queries.pause(connection, scope);
-              return true;
-            });
+    transactions.change(
+        connection -> {
+          queries.lockPauses(connection);
+          queries.resume(connection, scope);
+          queries.pause(connection, scope);
+        });
     notifyNodes();
     apply();
   }
 
   /** Implements {@link TimerStore#resume}. */
   public void resume(String scope) {
-    boolean unused =
-        transactions.write(
-            connection -> {
-              sql.begin(connection);
-              queries.resume(connection, scope);
-              return true;
-            });
+    transactions.change(connection -> queries.resume(connection, scope));
   }
 
   private void notifyNodes() {

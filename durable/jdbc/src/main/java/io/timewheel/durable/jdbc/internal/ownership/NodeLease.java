@@ -194,16 +194,14 @@ public final class NodeLease {
     Lease last = current;
     current = null;
     if (last != null) {
-      boolean unused = transactions.write(connection -> leave(connection, last));
+      transactions.change(connection -> leave(connection, last));
     }
   }
 
-  private boolean leave(Connection connection, Lease last) throws SQLException {
-    sql.begin(connection);
+  private void leave(Connection connection, Lease last) throws SQLException {
     OwnershipRows.Row row = rows.lock(connection, last.node());
     if (row != null && row.nonce() == last.nonce()) {
       rows.delete(connection, last.node());
     }
-    return true;
   }
 }

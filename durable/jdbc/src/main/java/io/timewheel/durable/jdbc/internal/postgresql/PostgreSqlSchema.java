@@ -67,11 +67,11 @@ final class PostgreSqlSchema implements SchemaSql {
   }
 
   /**
-   * Gives a statement the table alone. Transactions that begin meanwhile wait too, so its wait is
-   * short.
+   * Gives a statement exclusive use of the table. Transactions that begin meanwhile wait too, so
+   * its wait is short.
    */
   @Override
-  public List<String> alone(String statement) {
+  public List<String> exclusively(String statement) {
     return List.of(
         "SET LOCAL lock_timeout = '100ms';",
         "LOCK TABLE timewheel_meta IN ACCESS EXCLUSIVE MODE;",

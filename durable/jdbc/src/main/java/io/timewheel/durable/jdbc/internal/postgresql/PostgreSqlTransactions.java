@@ -93,14 +93,14 @@ final class PostgreSqlTransactions implements TransactionSql {
    * snapshots.
    */
   @Override
-  public void beginSnapshot(Connection connection, boolean alone) throws SQLException {
+  public void beginSnapshot(Connection connection, boolean exclusive) throws SQLException {
     Sql.execute(
         connection,
         "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ; SET LOCAL statement_timeout = 0;"
             + " SET LOCAL idle_in_transaction_session_timeout = 0;"
             + (hasTransactionTimeout(connection) ? " SET LOCAL transaction_timeout = 0;" : "")
             + " LOCK TABLE timewheel_done IN ACCESS SHARE MODE");
-    if (alone) {
+    if (exclusive) {
       // Longer than an autovacuum holds a lock for which a transaction waits.
       Sql.execute(
           connection,

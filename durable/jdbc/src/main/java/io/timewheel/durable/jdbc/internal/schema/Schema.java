@@ -181,7 +181,7 @@ public final class Schema {
     }
     if (from.format() < newest && (finish || found == null)) {
       plan.addAll(
-          sql.alone(
+          sql.exclusively(
               "UPDATE timewheel_meta SET value = "
                   + newest
                   + " WHERE name = 'format' AND NOT EXISTS (SELECT 1"

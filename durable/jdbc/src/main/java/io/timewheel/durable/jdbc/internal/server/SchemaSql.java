@@ -39,7 +39,7 @@ public interface SchemaSql {
    * {@return statements that execute one statement exclusively: no transaction has a lock on
    * timewheel_meta meanwhile}
    */
-  List<String> alone(String statement);
+  List<String> exclusively(String statement);
 
   /** {@return whether the table that contains the format exists} */
   boolean exists(Connection connection) throws SQLException;

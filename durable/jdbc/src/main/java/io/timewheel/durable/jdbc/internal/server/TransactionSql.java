@@ -49,9 +49,9 @@ public interface TransactionSql {
    * Begins a transaction whose reads all see the tables as of one moment, however long they take.
    * Lifts the time limits of the user's session for statements, transactions and idle time.
    *
-   * @param alone whether to exclude other transactions that begin in this way, until it ends
+   * @param exclusive whether to exclude other transactions that begin in this way, until it ends
    */
-  void beginSnapshot(Connection connection, boolean alone) throws SQLException;
+  void beginSnapshot(Connection connection, boolean exclusive) throws SQLException;
 
   /** Restores the changed settings, after the transaction. */
   default void end(Connection connection) throws SQLException {}

@@ -70,6 +70,11 @@ public final class Transactions {
     }
   }
 
+  /** Changes in a transaction that has begun. */
+  public interface Changes {
+    void make(Connection connection) throws SQLException;
+  }
+
   /** Thrown by work that must be repeated in another way. */
   public static final class Again extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -96,6 +101,17 @@ public final class Transactions {
   /** Runs work in a transaction. */
   public <T extends @Nullable Object> T write(Work<T> work) {
     return write(work, MAX_TRIES);
+  }
+
+  /** Begins a transaction, and makes changes in it that have no result. */
+  public void change(Changes changes) {
+    boolean unused =
+        write(
+            connection -> {
+              sql.begin(connection);
+              changes.make(connection);
+              return true;
+            });
   }
 
   /** Runs work in a transaction once, because the caller repeats it soon. */

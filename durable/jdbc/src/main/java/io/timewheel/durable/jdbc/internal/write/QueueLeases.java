@@ -156,13 +156,7 @@ public final class QueueLeases {
 
   /** Implements {@link TimerStore#release}. */
   public void release(String name, String holder) {
-    boolean unused =
-        transactions.write(
-            connection -> {
-              sql.begin(connection);
-              SharedLimits.release(connection, name, holder);
-              return true;
-            });
+    transactions.change(connection -> SharedLimits.release(connection, name, holder));
   }
 
   private List<TimerRecord> claim(Statements to, Decision decision, List<Cell> leased)
