@@ -7,7 +7,6 @@ import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.attempt.AttemptEnd;
 import io.timewheel.durable.internal.attempt.OpenClaim;
 import io.timewheel.durable.internal.engine.Engine;
-import io.timewheel.durable.internal.queue.ConsumerEnds;
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
@@ -162,7 +161,15 @@ final class LeaseCalls {
     if (asked.kind == LeaseChange.Kind.ACK) {
       // The claim has ended. If this change ended it, the answer is the same as before.
       return new Step(
-          ConsumerEnds.repeatedSuccess(attempts, key, asked.token).with(asked.request),
+          new Change.Finish(
+                  key,
+                  asked.token,
+                  OpenClaim.NO_EPOCH,
+                  Change.Finish.End.SUCCEEDED,
+                  TimerRecord.NEVER,
+                  null,
+                  engine.clock.nowMillis())
+              .with(asked.request),
           null,
           LeaseResult.NOT_FOUND);
     }

@@ -14,6 +14,9 @@ import io.timewheel.durable.spi.TimerRecord;
  * @param ofHandler true if a handler of this engine runs the attempt
  */
 public record OpenClaim(TimerRecord record, Claim claim, long epoch, boolean ofHandler) {
+  /** The epoch of an end that a consumer requests. */
+  public static final long NO_EPOCH = 0;
+
   static OpenClaim ofHandler(TimerRecord record) {
     Claim claim = requireNonNull(record.claim(), "claim");
     return new OpenClaim(record, claim, claim.epoch(), true);
@@ -21,7 +24,7 @@ public record OpenClaim(TimerRecord record, Claim claim, long epoch, boolean ofH
 
   /** Returns the claim of a consumer. */
   public static OpenClaim ofConsumer(TimerRecord record, Claim claim) {
-    return new OpenClaim(record, claim, 0, false);
+    return new OpenClaim(record, claim, NO_EPOCH, false);
   }
 
   /** Returns the claim of a consumer whose lease has expired. */

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.attempt.AttemptContext;
 import io.timewheel.durable.internal.attempt.AttemptFiring;
+import io.timewheel.durable.internal.attempt.OpenClaim;
 import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.internal.queue.WaitingClaims.Demand;
@@ -349,7 +350,7 @@ public final class ReadyClaims {
               new Change.Finish(
                   timer.record().key(),
                   timer.claim().token(),
-                  ConsumerEnds.NO_EPOCH,
+                  OpenClaim.NO_EPOCH,
                   Change.Finish.End.GIVEN_BACK,
                   context.nowMillis(),
                   null,
