@@ -265,4 +265,24 @@ class FinishingHandlerTest {
     assertThat(sizes).hasSize(4);
     assertThat(scene.scheduler.stats().skipped()).isEqualTo(4); // at 120, 180, 240 and 300
   }
+
+  @Test
+  void aFixedRateWhoseRunEndsAfterTheClockHasGoneBackContinues() {
+    Deque<Runnable> work = new ArrayDeque<>();
+    DurableTimer scheduler = startWith(work::add);
+    handler =
+        attempts -> {
+          if (sizes.size() == 1) {
+            scene.kit.skew(scheduler, Duration.ofHours(-1));
+            scene.kit.advanceBy(Duration.ofSeconds(2)); // it is detected within a second
+          }
+          commit(attempts);
+        };
+    scheduler.schedule(TimerSpec.of("shop", "a").handler("batch").every(Duration.ofMinutes(10)));
+    for (int minutes = 0; minutes < 22; minutes++) {
+      scene.kit.advanceBy(Duration.ofMinutes(1));
+      runAll(work);
+    }
+    assertThat(sizes).containsExactly(1, 1);
+  }
 }

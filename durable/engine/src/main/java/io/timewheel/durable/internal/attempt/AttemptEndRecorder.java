@@ -14,6 +14,7 @@ import io.timewheel.durable.spi.TimerRecord;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 
 /**
  * Records the ends of attempts, including those that the store rejects. The most likely reason for
@@ -34,6 +35,7 @@ public final class AttemptEndRecorder {
   private final Committer committer;
   private final Health health;
   private final long claimAheadMillis;
+  private final Consumer<TimerRecord> observer;
   private final List<Rejected> kept = new ArrayList<>();
 
   /** An end that the store has rejected. */
@@ -41,8 +43,11 @@ public final class AttemptEndRecorder {
 
   /**
    * @param claimAhead how long before its time the next attempt is claimed
+   * @param observer receives the records of ends that handlers have committed themselves
    */
-  public AttemptEndRecorder(Committer committer, Health health, Duration claimAhead) {
+  public AttemptEndRecorder(
+      Committer committer, Health health, Duration claimAhead, Consumer<TimerRecord> observer) {
+    this.observer = observer;
     this.committer = committer;
     this.health = health;
     claimAheadMillis = claimAhead.toMillis();
@@ -63,6 +68,15 @@ public final class AttemptEndRecorder {
             keep(new Rejected(holder, end));
           }
         });
+  }
+
+  /** Accepts the outcome of an end that the handler has committed itself. */
+  void recorded(ClaimHolder holder, AttemptEnd end, Outcome outcome) {
+    recorded(end, outcome);
+    if (outcome.record() != null) {
+      observer.accept(outcome.record());
+    }
+    holder.answered(end.change().key(), outcome);
   }
 
   private static Change.Finish plain(Change.Finish end) {

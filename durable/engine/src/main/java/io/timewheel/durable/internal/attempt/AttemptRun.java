@@ -317,8 +317,7 @@ public final class AttemptRun implements Runnable {
 
   /** Accepts the outcome of an end that the handler has recorded itself. */
   void recorded(AttemptEnd end, Outcome outcome) {
-    context.ends().recorded(end, outcome);
-    holder.answered(record.key(), outcome);
+    context.ends().recorded(holder, end, outcome);
   }
 
   void recordEnd(AttemptFiring firing, @Nullable Throwable error) {

@@ -90,9 +90,10 @@ public final class OutcomeRouter implements Committer.Listener {
     }
     TimerRecord record = outcome.record();
     if (record != null) {
-      observe(record);
       if (change instanceof Change.Finish || change instanceof Change.Skip) {
-        clockSteps.ended(record);
+        ended(record);
+      } else {
+        observe(record);
       }
       if (record.state() == TimerState.READY) {
         ready(record.key().namespace(), record.definition());
@@ -116,9 +117,9 @@ public final class OutcomeRouter implements Committer.Listener {
     shards.observe(record);
   }
 
-  /** Passes on the record of a timer of another node, after its attempt has ended here. */
+  /** Passes on a record after an end that its handler has committed itself. */
   public void ended(TimerRecord record) {
-    observe(record); // this node may now own its shard
+    observe(record);
     clockSteps.ended(record);
   }
 

@@ -88,7 +88,8 @@ public final class Engine {
             executors.commits());
     MissedRunPolicy policy = new MissedRunPolicy(clock, store.traits().lease());
     AttemptEndRecorder ends =
-        new AttemptEndRecorder(committer, health, store.traits().claimAhead());
+        new AttemptEndRecorder(
+            committer, health, store.traits().claimAhead(), record -> router().ended(record));
     attempts =
         new AttemptContext(
             store,
@@ -121,7 +122,7 @@ public final class Engine {
         new ReadyClaims(
             attempts, tasks, record -> router().observe(record), settings.queueLimits());
     handlerClaims =
-        new HandlerClaims(attempts, tasks, claims, handlers, record -> router().ended(record));
+        new HandlerClaims(attempts, tasks, claims, handlers);
     releases = new ResumedTimerReleaser(due, shards, known, committer);
     router =
         new OutcomeRouter(

@@ -17,7 +17,6 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,7 +49,6 @@ public final class HandlerClaims {
   private final StoreTasks tasks;
   private final ReadyClaims claims;
   private final Handlers handlers;
-  private final Consumer<TimerRecord> observer;
 
   /** The leases whose attempts have not ended. */
   private final Set<Lease> leases = ConcurrentHashMap.newKeySet();
@@ -61,20 +59,12 @@ public final class HandlerClaims {
   /** True while a task asks the store which handlers have ready timers. */
   private final AtomicBoolean sweeping = new AtomicBoolean();
 
-  /**
-   * @param observer receives the records after their claims have ended
-   */
   public HandlerClaims(
-      AttemptContext context,
-      StoreTasks tasks,
-      ReadyClaims claims,
-      Handlers handlers,
-      Consumer<TimerRecord> observer) {
+      AttemptContext context, StoreTasks tasks, ReadyClaims claims, Handlers handlers) {
     this.context = context;
     this.tasks = tasks;
     this.claims = claims;
     this.handlers = handlers;
-    this.observer = observer;
   }
 
   /** Returns whether a queue stands for a handler in all namespaces. */
@@ -220,9 +210,6 @@ public final class HandlerClaims {
     @Override
     public void answered(TimerKey key, @Nullable Outcome outcome) {
       leases.remove(this);
-      if (outcome != null && outcome.record() != null) {
-        observer.accept(outcome.record());
-      }
     }
   }
 }
