@@ -175,7 +175,6 @@ public final class HandlerQueue {
     claimMore();
   }
 
-  /** Adds a leased attempt, for a reserved slot. */
   void leased(TimerRecord record, ClaimHolder holder, long pausesBefore) {
     attempts.begin(
         new AttemptRun(
@@ -215,8 +214,12 @@ public final class HandlerQueue {
     return slots.isUnused();
   }
 
-  /** Returns whether the queue has no due timers and no attempts. */
+  /**
+   * Returns whether the queue has no due timers and no attempts, while no entry is added. A thread
+   * takes a slot before it takes an entry, and puts an entry back before it frees the slot. So an
+   * entry in between is found by one of the three looks.
+   */
   boolean isUnused() {
-    return slots.isUnused() && waiting.isEmpty();
+    return waiting.isEmpty() && slots.isUnused() && waiting.isEmpty();
   }
 }
