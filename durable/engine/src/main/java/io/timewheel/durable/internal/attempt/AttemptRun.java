@@ -115,7 +115,6 @@ public final class AttemptRun implements Runnable {
         context.rule().isLost(open), isStopped(), earlyMillis(), maxEarlyMillis);
   }
 
-  /** Returns the time until it is due. */
   long earlyMillis() {
     return dueMillis - context.nowMillis();
   }

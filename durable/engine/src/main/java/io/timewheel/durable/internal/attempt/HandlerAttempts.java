@@ -281,7 +281,6 @@ final class HandlerAttempts {
     return running.size();
   }
 
-  /** Returns whether a thread runs the handler. */
   boolean isRunBy(Thread thread) {
     return allRunning().stream().anyMatch(run -> run.call().isOn(thread));
   }

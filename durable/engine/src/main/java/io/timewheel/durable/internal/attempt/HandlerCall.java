@@ -32,7 +32,6 @@ final class HandlerCall {
     pending = stage;
   }
 
-  /** Begins on the current thread. */
   void begin() {
     synchronized (this) {
       thread = Thread.currentThread();

@@ -88,7 +88,6 @@ public final class Handlers implements LocalHandlers {
     return family == null ? queue : family.queue(handler);
   }
 
-  /** Returns whether there are no handlers. */
   public boolean isEmpty() {
     return named.isEmpty() && families.isEmpty();
   }
@@ -116,7 +115,6 @@ public final class Handlers implements LocalHandlers {
     }
   }
 
-  /** Returns whether the given thread is running a handler. */
   public boolean isRunBy(Thread thread) {
     return all().stream().anyMatch(queue -> queue.attempts().isRunBy(thread));
   }
@@ -130,7 +128,6 @@ public final class Handlers implements LocalHandlers {
     all().forEach(queue -> queue.attempts().interrupt());
   }
 
-  /** Returns all present queues. */
   public List<HandlerQueue> all() {
     List<HandlerQueue> all = new ArrayList<>(named.values());
     families.forEach(family -> all.addAll(family.queues()));

@@ -37,7 +37,6 @@ public final class KnownHandlers {
     return reported != null && !contains(handler);
   }
 
-  /** Returns all known handlers. */
   public HandlerNames all() {
     HandlerNames ofLiveNodes = reported;
     return ofLiveNodes == null

@@ -22,7 +22,6 @@ public record OpenClaim(TimerRecord record, Claim claim, long epoch, boolean ofH
     return new OpenClaim(record, claim, claim.epoch(), true);
   }
 
-  /** Returns the claim of a consumer. */
   public static OpenClaim ofConsumer(TimerRecord record, Claim claim) {
     return new OpenClaim(record, claim, NO_EPOCH, false);
   }

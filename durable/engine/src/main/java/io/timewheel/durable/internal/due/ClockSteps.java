@@ -47,7 +47,6 @@ public final class ClockSteps {
   private final OwnedShards shards;
   private final Committer committer;
 
-  /** True once the clock was set back. */
   private volatile boolean wentBack;
 
   public ClockSteps(DueContext context, OwnedShards shards, Committer committer) {
@@ -59,7 +58,6 @@ public final class ClockSteps {
     this.committer = committer;
   }
 
-  /** Handles a backward step of the clock. */
   void wentBack(long backMillis, long nowMillis) {
     wentBack = true;
     new Pass(backMillis, nowMillis - NOTICED_WITHIN_MILLIS).next();

@@ -64,7 +64,6 @@ final class Coverage {
         && (left == null || position.compareTo(left) <= 0);
   }
 
-  /** Returns whether timers that are due at a time have been read. */
   boolean reaches(long fireAt) {
     return loaded != null && fireAt <= loaded.fireAt();
   }
@@ -79,7 +78,6 @@ final class Coverage {
     return loaded == null || (loaded.fireAt() < endMillis && loaded.fireAt() <= fireAt);
   }
 
-  /** Returns whether the whole part was read. */
   boolean isComplete() {
     return loaded != null && loaded.fireAt() >= endMillis && passedOver.isEmpty();
   }
@@ -133,7 +131,6 @@ final class Coverage {
     return new Section(after, until, Set.of());
   }
 
-  /** Begins a sweep of the part already read. */
   Section beginSweep(long fromMillis, long untilMillis) {
     DuePosition after = endOf(Math.max(beginMillis, fromMillis));
     return new Section(after, Math.min(readUntil(), untilMillis), Set.of());
@@ -177,7 +174,6 @@ final class Coverage {
     return left != null && left.compareTo(position) <= 0;
   }
 
-  /** Returns the end of the part already read. */
   private long readUntil() {
     return loaded == null ? Long.MIN_VALUE : EpochMillis.saturatedAdd(loaded.fireAt(), 1);
   }

@@ -49,7 +49,6 @@ public final class DueEntry implements TimerTask {
     return !share.isEmpty() && due.state() != TimerState.RUNNING;
   }
 
-  /** Returns whether the window has dropped it. */
   boolean isDropped() {
     return dropped;
   }
@@ -69,13 +68,11 @@ public final class DueEntry implements TimerTask {
     return record.version() == due.version() && record.revision() == due.revision();
   }
 
-  /** Returns the change that claims its attempt. */
   public Change.Begin claim(ClaimToken token, long scheduledAt, long nowMillis) {
     return new Change.Begin(
         due.key(), due.version(), due.revision(), shard.epoch, token, scheduledAt, nowMillis);
   }
 
-  /** Returns the change that skips its run. */
   public Change.Skip skip(long nextMillis, long nowMillis) {
     return new Change.Skip(
         due.key(), due.version(), due.revision(), shard.epoch, nextMillis, nowMillis);

@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Decides which load of a window is next. Guarded by the lock of its shard. */
 final class LoadPlan {
-  /** No sweep is needed. */
   private static final long NOTHING = Long.MAX_VALUE;
 
   private static final List<Load> LOADS = List.of(Load.values());
@@ -18,7 +17,6 @@ final class LoadPlan {
   private long sweepFrom = NOTHING;
   private @Nullable Load last;
 
-  /** The loads of a window. */
   enum Load {
     /** Reads from the beginning of the part. */
     RESTART,
@@ -88,7 +86,6 @@ final class LoadPlan {
     restartAtTick = true;
   }
 
-  /** Requests a sweep from a due time on. */
   void sweep(long fireAt) {
     sweepFrom = Math.min(sweepFrom, fireAt);
   }

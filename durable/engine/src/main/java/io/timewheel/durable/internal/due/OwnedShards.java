@@ -52,7 +52,6 @@ public final class OwnedShards {
     return shards.size();
   }
 
-  /** Returns the number of entries in the windows. */
   public int entries() {
     return shards.values().stream().mapToInt(Shard::size).sum();
   }

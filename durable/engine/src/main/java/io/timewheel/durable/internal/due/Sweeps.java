@@ -63,7 +63,6 @@ final class Sweeps {
     return EpochMillis.saturatedAdd(context.nowMillis(), reachMillis);
   }
 
-  /** Sweeps. Called at each interval. */
   void sweep() {
     toSkip--;
     long pauseNanos = Math.min(MAX_PAUSE_NANOS, PAUSE_NANOS * found.sumThenReset());

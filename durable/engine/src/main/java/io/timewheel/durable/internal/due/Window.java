@@ -238,7 +238,6 @@ final class Window {
     return !loading && coverage.endsBefore(nowMillis) && entries.isFilled();
   }
 
-  /** Returns whether timers that are due at a time have been read. */
   boolean reaches(long fireAt) {
     return coverage.reaches(fireAt);
   }
@@ -265,7 +264,6 @@ final class Window {
         && coverage.isShortOf(EpochMillis.saturatedAdd(context.nowMillis(), spanMillis / 2));
   }
 
-  /** Starts a load if one is needed. */
   void loadIfRoom() {
     boolean start;
     lock.lock();
