@@ -238,16 +238,13 @@ public final class TimewheelServer implements AutoCloseable {
     return node.watch(name, store);
   }
 
-  /** Makes backups by a schedule, and lets administrators copy the store while it is in use. */
-  public void backups(Path data, RocksTimerStore store, BackupSchedule.Plan plan) {
-    backups(data, store);
-    BackupSchedule schedule = new BackupSchedule(data, plan, backups::copy, clock, failedBackups);
-    var unused = backupThread.scheduleWithFixedDelay(schedule::run, 0, 1, TimeUnit.SECONDS);
-  }
-
-  /** Lets administrators copy the store while it is in use. */
-  public void backups(Path data, RocksTimerStore store) {
+  /** Lets administrators copy the store while it is in use, and makes backups by a plan, if any. */
+  public void backups(Path data, RocksTimerStore store, BackupSchedule.@Nullable Plan plan) {
     backups.serve(data, store::backup);
+    if (plan != null) {
+      BackupSchedule schedule = new BackupSchedule(data, plan, backups::copy, clock, failedBackups);
+      var unused = backupThread.scheduleWithFixedDelay(schedule::run, 0, 1, TimeUnit.SECONDS);
+    }
   }
 
   /** Serves a started timer from now on. */

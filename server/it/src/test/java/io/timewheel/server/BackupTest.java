@@ -58,7 +58,7 @@ class BackupTest {
     server = TimewheelServer.start(ServerConfig.loopback(0));
     RocksTimerStore store = RocksTimerStore.open(data);
     timerStore = store;
-    server.backups(data, store);
+    server.backups(data, store, null);
     scheduler = DurableTimer.builder(server.watch("rocksdb", store)).start();
     server.serve(scheduler);
   }
@@ -303,7 +303,7 @@ class BackupTest {
     Path other = directory.resolve("other");
     try (RocksTimerStore store = RocksTimerStore.open(other)) {
       Files.createDirectories(other.resolve("backups").resolve(unfinished));
-      server.backups(other, store);
+      server.backups(other, store, null);
     }
     assertThat(other.resolve("backups")).isEmptyDirectory();
   }

@@ -105,6 +105,9 @@ class ConfigCommandTest {
     assertThat(run(Map.of("TIMEWHEEL_PORT", "many"), "config")).isEqualTo(2);
     assertThat(err.toString()).contains("65536 (expected: 0 to 65535)");
     assertThat(run(Map.of(), "config", "--color", "red")).isEqualTo(2);
+    assertThat(run(Map.of(), "config", "--base-path", "timers")).isEqualTo(2);
+    assertThat(run(Map.of(), "config", "--store-timeout", "PT0S")).isEqualTo(2);
+    assertThat(run(Map.of(), "config", "--drain-delay", "PT2H")).isEqualTo(2);
   }
 
   @Test

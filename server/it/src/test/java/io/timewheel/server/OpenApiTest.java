@@ -517,7 +517,7 @@ class OpenApiTest {
     ask(409, "POST", "/v1/backups", "/v1/backups", null);
     get(409, "/v1/backups", "");
     try (RocksTimerStore store = RocksTimerStore.open(data)) {
-      running.server.backups(data, store);
+      running.server.backups(data, store, null);
       ask(201, "POST", "/v1/backups", "/v1/backups", "{\"name\":\"before-1.1\"}");
       ask(201, "POST", "/v1/backups", "/v1/backups", null);
       get(200, "/v1/backups", "");

@@ -245,13 +245,13 @@ public final class Exchange {
     }
   }
 
-  /** {@return the problem of an item of a batch; an unexpected cause is logged} */
+  /** {@return the problem of a request, or of an item of a batch; an unexpected cause is logged} */
   public Problem logged(@Nullable String item, Problem problem) {
     if (problem.cause() != null) {
       LOG.error(
-          "{} failed for {}, request {} from {}",
+          "{} failed{}, request {} from {}",
           request,
-          Json.text(String.valueOf(item)), // without line breaks
+          item == null ? "" : " for " + Json.text(item), // without line breaks
           request.id(),
           request.address(),
           problem.cause());
@@ -260,14 +260,7 @@ public final class Exchange {
   }
 
   public void problem(Problem problem) {
-    if (problem.cause() != null) {
-      LOG.error(
-          "{} failed, request {} from {}",
-          request,
-          request.id(),
-          request.address(),
-          problem.cause());
-    }
+    var unused = logged(null, problem);
     BodyReader.discard(
         request.http(),
         shared.maxBodyTime,

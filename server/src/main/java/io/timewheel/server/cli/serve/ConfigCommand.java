@@ -41,14 +41,13 @@ public final class ConfigCommand implements Callable<Integer> {
 
   @Spec private @Nullable CommandSpec spec;
 
-  @SuppressWarnings("UnusedVariable") // the options are read one by one, by reflection
-  @Mixin
-  private ServeOptions options = new ServeOptions();
+  @Mixin private ServeOptions options = new ServeOptions();
 
   private record Row(String setting, String value, String source) {}
 
   @Override
   public Integer call() {
+    options.check();
     CommandSpec command = requireNonNull(spec);
     List<Row> rows = new ArrayList<>();
     for (OptionSpec option : command.options()) {

@@ -19,9 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.TypeConversionException;
 
 /** The options for the address of a server, and for the callers that it admits. */
 final class NetworkOptions {
@@ -32,8 +30,7 @@ final class NetworkOptions {
       names = "--port",
       paramLabel = "PORT",
       description = "Listen on this port (default: ${DEFAULT-VALUE}, 0: a free port).",
-      defaultValue = "" + ServerConfig.DEFAULT_PORT,
-      converter = PortConverter.class)
+      defaultValue = "" + ServerConfig.DEFAULT_PORT)
   int port;
 
   @Option(
@@ -65,8 +62,7 @@ final class NetworkOptions {
   @Option(
       names = "--base-path",
       paramLabel = "PATH",
-      description = "Prefix of all paths, such as /timers (default: none).",
-      converter = BasePathConverter.class)
+      description = "Prefix of all paths, such as /timers (default: none).")
   private String basePath = "";
 
   @Option(
@@ -82,7 +78,7 @@ final class NetworkOptions {
       paramLabel = "DURATION",
       description = "Serve this long after SIGTERM (default: ${DEFAULT-VALUE}, max: PT1H).",
       defaultValue = "PT0S")
-  private Duration drainDelay = Duration.ZERO;
+  Duration drainDelay = Duration.ZERO;
 
   @Option(
       names = "--tokens",
@@ -99,6 +95,27 @@ final class NetworkOptions {
 
   @Option(names = "--insecure", description = "Allow a non-loopback address without tokens.")
   private boolean insecure;
+
+  /** Refuses values that are out of range, without access to files. */
+  void check() {
+    if (port < 0 || port > Settings.MAX_PORT) {
+      throw CommandException.wrongUsage(
+          "--port: " + port + " (expected: 0 to " + Settings.MAX_PORT + ")");
+    }
+    try {
+      basePath = new Ingress(basePath.strip(), List.of(), null).basePath();
+    } catch (IllegalArgumentException e) {
+      throw CommandException.wrongUsage("--base-path: " + e.getMessage());
+    }
+    checkAtMost("--drain-delay", drainDelay, MAX_DRAIN_DELAY);
+    checkAtMost("--tokens-grace", tokensGrace, MAX_GRACE);
+  }
+
+  private static void checkAtMost(String option, Duration value, Duration max) {
+    if (value.isNegative() || value.compareTo(max) > 0) {
+      throw CommandException.wrongUsage(option + ": " + value + " (expected: PT0S to " + max + ")");
+    }
+  }
 
   Set<String> hosts() {
     Set<String> names = new HashSet<>();
@@ -125,15 +142,6 @@ final class NetworkOptions {
     return files;
   }
 
-  /** {@return the time that the server still serves requests after it was told to stop} */
-  Duration drainDelay() {
-    if (drainDelay.isNegative() || drainDelay.compareTo(MAX_DRAIN_DELAY) > 0) {
-      throw CommandException.wrongUsage(
-          "--drain-delay: " + drainDelay + " (expected: PT0S to " + MAX_DRAIN_DELAY + ")");
-    }
-    return drainDelay;
-  }
-
   /** {@return whether tokens reach this server in clear text} */
   boolean sendsTokensInClear() throws IOException {
     return tokens != null && tlsCert == null && !isLoopback();
@@ -145,10 +153,6 @@ final class NetworkOptions {
 
   /** {@return the tokens that admit callers; null if every caller is admitted} */
   @Nullable Tokens tokens() throws IOException {
-    if (tokensGrace.isNegative() || tokensGrace.compareTo(MAX_GRACE) > 0) {
-      throw CommandException.wrongUsage(
-          "--tokens-grace: " + tokensGrace + " (expected: PT0S to " + MAX_GRACE + ")");
-    }
     if (tokens != null) {
       return Tokens.open(tokens, tokensGrace, InstantSource.system());
     }
@@ -160,33 +164,5 @@ final class NetworkOptions {
             + listen
             + " is reachable from other machines and needs --tokens;"
             + " --insecure would admit every caller");
-  }
-
-  /** Parses the number of a port. */
-  private static final class PortConverter implements ITypeConverter<Integer> {
-    @Override
-    public Integer convert(String text) {
-      try {
-        int number = Integer.parseInt(text.strip());
-        if (number >= 0 && number <= Settings.MAX_PORT) {
-          return number;
-        }
-      } catch (NumberFormatException e) {
-        // refused below, like a number out of range
-      }
-      throw new TypeConversionException(text + " (expected: 0 to " + Settings.MAX_PORT + ")");
-    }
-  }
-
-  /** Parses a base path. */
-  private static final class BasePathConverter implements ITypeConverter<String> {
-    @Override
-    public String convert(String text) {
-      try {
-        return new Ingress(text.strip(), List.of(), null).basePath();
-      } catch (IllegalArgumentException e) {
-        throw new TypeConversionException(e.getMessage());
-      }
-    }
   }
 }

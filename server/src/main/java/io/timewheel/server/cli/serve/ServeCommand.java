@@ -15,7 +15,6 @@ import io.timewheel.server.settings.CommandException;
 import io.timewheel.server.settings.ExitCode;
 import io.timewheel.server.settings.Limits;
 import io.timewheel.server.settings.ServerConfig;
-import io.timewheel.server.store.BackupSchedule;
 import io.timewheel.server.store.StoreLocation;
 import io.timewheel.server.webhook.HostLimits;
 import io.timewheel.server.webhook.SecretSource;
@@ -72,44 +71,28 @@ public final class ServeCommand implements Callable<Integer> {
   @Mixin private ServeOptions options = new ServeOptions();
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws IOException, InterruptedException {
     checkStore();
-    @Nullable Tokens tokens;
-    @Nullable WebhookSecrets secrets;
-    ServerConfig config;
-    Duration drainDelay;
-    @Nullable WebhookTarget failedWebhook;
-    Limits limits;
-    AuditLog audit;
-    try {
-      options.logs.direct();
-      audit = options.logs.audit();
-      tokens = options.network.tokens();
-      secrets = options.webhooks.secrets();
-      config = options.config();
-      drainDelay = options.network.drainDelay();
-      limits = options.limits.ofFile();
-      if (options.network.sendsTokensInClear()) {
-        LOG.warn(
-            "Tokens are sent in clear text to {}: set --tls-cert and --tls-key, or listen on"
-                + " loopback behind a proxy with TLS",
-            config.url(config.port()));
-      }
-      failedWebhook = options.webhooks.failedWebhook(secrets == null ? SecretSource.NONE : secrets);
-    } catch (IOException e) {
-      throw refused(CommandException.reason(e));
+    options.check();
+    options.logs.direct();
+    AuditLog audit = options.logs.audit();
+    Tokens tokens = options.network.tokens();
+    WebhookSecrets secrets = options.webhooks.secrets();
+    SecretSource source = secrets == null ? SecretSource.NONE : secrets;
+    ServerConfig config = options.config();
+    Duration drainDelay = options.network.drainDelay;
+    Limits limits = options.limits.ofFile();
+    if (options.network.sendsTokensInClear()) {
+      LOG.warn(
+          "Tokens are sent in clear text to {}: set --tls-cert and --tls-key, or listen on"
+              + " loopback behind a proxy with TLS",
+          config.url(config.port()));
     }
+    WebhookTarget failedWebhook = options.webhooks.failedWebhook(source);
     StoreLocation location = options.store.location();
     TimewheelServer server;
     try {
-      server =
-          TimewheelServer.start(
-              config,
-              tokens,
-              secrets == null ? SecretSource.NONE : secrets,
-              limits,
-              InstantSource.system(),
-              audit);
+      server = TimewheelServer.start(config, tokens, source, limits, InstantSource.system(), audit);
     } catch (IOException e) {
       throw refused(
           "cannot listen on %s:%d: %s"
@@ -180,12 +163,7 @@ public final class ServeCommand implements Callable<Integer> {
     InstantSource clock = InstantSource.system();
     TimerStore opened = location.open();
     if (opened instanceof RocksTimerStore embedded) {
-      BackupSchedule.Plan plan = options.backups.plan();
-      if (plan == null) {
-        server.backups(location.data(), embedded);
-      } else {
-        server.backups(location.data(), embedded, plan);
-      }
+      server.backups(location.data(), embedded, options.backups.plan());
     }
     TimerStore watched = server.watch(location.kind(), opened);
     if (failures != null) {

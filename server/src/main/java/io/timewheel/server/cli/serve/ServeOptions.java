@@ -28,9 +28,15 @@ final class ServeOptions {
   @ArgGroup(exclusive = false, order = 6, heading = "%nLogs:%n")
   LogOptions logs = new LogOptions();
 
+  /** Refuses values that are out of range, without access to files. */
+  void check() {
+    network.check();
+    store.check();
+    limits.check();
+  }
+
   /** {@return the address and the limits of the server} */
   ServerConfig config() throws IOException {
-    limits.check();
     ServerConfig loopback = ServerConfig.loopback(network.port);
     return new ServerConfig(
         network.listen,
@@ -42,6 +48,6 @@ final class ServeOptions {
         limits.maxStreams,
         loopback.maxBodyBytes(),
         loopback.maxBodyTime(),
-        loopback.work().withStoreTimeout(store.timeout()));
+        loopback.work().withStoreTimeout(store.storeTimeout));
   }
 }

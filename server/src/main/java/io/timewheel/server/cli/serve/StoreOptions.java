@@ -31,19 +31,18 @@ final class StoreOptions {
       names = "--store-timeout",
       paramLabel = "DURATION",
       description = "Return 503 if the store takes longer (default: PT10S, min: PT1S, max: PT5M).")
-  private Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
+  Duration storeTimeout = WorkLimits.STORE_TIMEOUT;
 
   StoreLocation location() {
     return new StoreLocation(data, database.database());
   }
 
-  /** {@return the time after which a request that waits for the store is answered 503} */
-  Duration timeout() {
+  /** Refuses values that are out of range. */
+  void check() {
     if (storeTimeout.compareTo(MIN_TIMEOUT) < 0 || storeTimeout.compareTo(MAX_TIMEOUT) > 0) {
       throw CommandException.wrongUsage(
           "--store-timeout: %s (expected: %s to %s)"
               .formatted(storeTimeout, MIN_TIMEOUT, MAX_TIMEOUT));
     }
-    return storeTimeout;
   }
 }

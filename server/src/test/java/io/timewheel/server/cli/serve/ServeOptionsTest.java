@@ -98,7 +98,7 @@ class ServeOptionsTest {
     "--retain=PT-1S, --retain: PT-1S is negative (minimum: PT0S)"
   })
   void aLimitOutOfRangeIsWrongUsage(String line, String message) {
-    assertThatThrownBy(() -> options(line).config())
+    assertThatThrownBy(() -> options(line).check())
         .isInstanceOfSatisfying(
             CommandException.class, refusal -> assertThat(refusal.exitCode()).isEqualTo(2))
         .hasMessage(message);
