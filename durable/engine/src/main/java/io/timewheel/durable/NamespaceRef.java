@@ -8,10 +8,10 @@ import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** A namespace of a scheduler, or all of them. A namespace needs no creation. */
@@ -71,16 +71,16 @@ public final class NamespaceRef {
   public long[] histogram(Instant from, Instant to, int buckets) {
     Limits.count("buckets", buckets, MAX_BUCKETS);
     long fromMillis = EpochMillis.ceil(requireNonNull(from, "from"));
-    long span =
-        EpochMillis.saturatedSubtract(EpochMillis.ceil(requireNonNull(to, "to")), fromMillis);
+    long toMillis = EpochMillis.ceil(requireNonNull(to, "to"));
+    long span = EpochMillis.saturatedSubtract(toMillis, fromMillis);
     if (span < buckets) {
       throw new InvalidArgumentException(
           "to: " + to + " (expected: at least " + buckets + " ms after " + from + ")");
     }
-    return histogram(
-        IntStream.rangeClosed(0, buckets)
-            .mapToLong(i -> fromMillis + span / buckets * i + span % buckets * i / buckets)
-            .toArray());
+    long[] bounds = new long[buckets + 1];
+    Arrays.setAll(bounds, i -> fromMillis + span / buckets * i + span % buckets * i / buckets);
+    bounds[buckets] = toMillis; // the span may be saturated
+    return histogram(bounds);
   }
 
   /**
