@@ -29,10 +29,10 @@ class LauncherTest {
   @BeforeEach
   void copy() throws IOException {
     root = Files.createDirectory(directory.resolve("a root"));
-    jar = root.resolve("server/target/timewheel-server.jar");
+    jar = root.resolve("server/app/target/timewheel-server.jar");
     Files.copy(Path.of("..", "..", "timewheel"), root.resolve("timewheel"));
     script("jdk/bin/java", "for each in \"$$\" \"$@\"; do echo \"$each\"; done; exit 7");
-    maven("mkdir -p server/target && touch server/target/timewheel-server.jar");
+    maven("mkdir -p server/app/target && touch server/app/target/timewheel-server.jar");
   }
 
   private void script(String name, String... lines) throws IOException {

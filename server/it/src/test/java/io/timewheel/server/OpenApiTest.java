@@ -178,7 +178,7 @@ class OpenApiTest {
   void everyKindOfProblemIsListedAndNoOther() throws IOException {
     Pattern code = Pattern.compile("\\bof\\(\\s*(\\d{3}|status),\\s*\"([a-z_]+)\"");
     Map<String, String> statuses = new TreeMap<>();
-    try (Stream<Path> files = Files.walk(Path.of("../src/main/java"))) {
+    try (Stream<Path> files = Files.walk(Path.of("../app/src/main/java"))) {
       for (Path file : files.filter(path -> path.toString().endsWith(".java")).toList()) {
         Matcher found = code.matcher(Files.readString(file));
         while (found.find()) {
