@@ -201,6 +201,9 @@ public final class Benchmarks {
     String time =
         DateTimeFormatter.ofPattern("yyyy-MM-dd-HHmm").withZone(ZoneOffset.UTC).format(started);
     return Path.of(
-        "benchmarks", "memory", "results", "%s-jdk%d-%s.json".formatted(mode, version.feature(), time));
+        "benchmarks",
+        "memory",
+        "results",
+        "%s-jdk%d-%s.json".formatted(mode, version.feature(), time));
   }
 }

@@ -23,7 +23,8 @@ class DocumentationTest {
   /** The committed documentation. */
   private static final Documentation COMMITTED = Documentation.around(Path.of(""));
 
-  private static final Path LATEST = COMMITTED.root().resolve("benchmarks/memory/results/latest.json");
+  private static final Path LATEST =
+      COMMITTED.root().resolve("benchmarks/memory/results/latest.json");
 
   @TempDir Path root;
   private Path readme;
@@ -61,7 +62,9 @@ class DocumentationTest {
   @Test
   void figuresInTheDocumentationAreThoseOfTheLatestRecording() throws IOException {
     assertThat(COMMITTED.actual())
-        .as("to fix it: benchmarks/memory/run, or Report benchmarks/memory/results/latest.json --write")
+        .as(
+            "to fix it: benchmarks/memory/run, or Report benchmarks/memory/results/latest.json"
+                + " --write")
         .isEqualTo(COMMITTED.expected(latest()));
   }
 

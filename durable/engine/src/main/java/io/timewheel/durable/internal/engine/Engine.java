@@ -121,12 +121,10 @@ public final class Engine {
     claims =
         new ReadyClaims(
             attempts, tasks, record -> router().observe(record), settings.queueLimits());
-    handlerClaims =
-        new HandlerClaims(attempts, tasks, claims, handlers);
+    handlerClaims = new HandlerClaims(attempts, tasks, claims, handlers);
     releases = new ResumedTimerReleaser(due, shards, known, committer);
     router =
-        new OutcomeRouter(
-            health, committer, shards, handlers, claims, handlerClaims, clockSteps);
+        new OutcomeRouter(health, committer, shards, handlers, claims, handlerClaims, clockSteps);
     maintenance =
         new MaintenanceLoop(
             new MaintenanceLoop.Parts(
