@@ -15,7 +15,7 @@ class AttemptStartTest {
     for (int i = 0; i < 100_000; i++) {
       boolean lost = random.nextInt(4) == 0;
       boolean stopped = random.nextInt(4) == 0;
-      long early = random.nextInt(5_000) - 2_500;
+      long early = random.nextInt(5_000) - 2_500L;
       AttemptStart start = AttemptStart.decide(lost, stopped, early, MAX_EARLY);
       assertThat(start == AttemptStart.LOST).isEqualTo(lost);
       assertThat(start == AttemptStart.NOW).isEqualTo(!lost && !stopped && early <= 0);
