@@ -11,6 +11,8 @@ module io.timewheel.durable {
   exports io.timewheel.durable.model;
   exports io.timewheel.durable.spi;
   exports io.timewheel.durable.spi.batch;
+  exports io.timewheel.durable.spi.maintenance;
+  exports io.timewheel.durable.spi.record;
   exports io.timewheel.durable.spi.format to
       io.timewheel.durable.jdbc,
       io.timewheel.durable.rocksdb;

@@ -3,8 +3,11 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.CancelResult;
+import io.timewheel.durable.model.LeaseResult;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.VerbResult;
 import java.util.Collection;
 import java.util.List;
 import java.util.OptionalLong;

@@ -3,11 +3,12 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ChangeStore;
-import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;

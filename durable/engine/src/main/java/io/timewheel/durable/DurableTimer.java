@@ -4,8 +4,11 @@ package io.timewheel.durable;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.engine.Closing;
+import io.timewheel.durable.model.CancelResult;
+import io.timewheel.durable.model.LeaseResult;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.spi.Scopes;
 import io.timewheel.durable.spi.SharedLimit;
 import io.timewheel.durable.spi.StoreException;

@@ -4,7 +4,7 @@ package io.timewheel.durable;
 import io.timewheel.durable.internal.attempt.KnownHandlers;
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerDefinition;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 

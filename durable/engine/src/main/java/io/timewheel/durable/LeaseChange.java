@@ -5,8 +5,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.InvalidArgumentException;
+import io.timewheel.durable.model.LeaseResult;
 import io.timewheel.durable.model.RequestId;
-import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.record.ClaimToken;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -6,7 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.internal.queue.ClaimedTimer;
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.InvalidArgumentException;
-import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.record.ClaimToken;
 import java.time.Instant;
 import java.util.HexFormat;
 

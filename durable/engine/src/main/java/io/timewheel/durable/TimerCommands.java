@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change.Verb.Command;
+import io.timewheel.durable.model.VerbResult;
+import io.timewheel.durable.spi.record.Change.Verb.Command;
 import java.time.Instant;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;

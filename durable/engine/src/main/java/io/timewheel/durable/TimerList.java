@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.DuePosition;
 import io.timewheel.durable.spi.TimerQuery;
+import io.timewheel.durable.spi.record.DuePosition;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.VerbResult;
 import java.util.Optional;
 
 /** One timer of a scheduler, whether it exists or not. Each command blocks until the commit. */

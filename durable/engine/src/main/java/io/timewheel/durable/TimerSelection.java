@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.spi.TimerOrder;
 import java.util.List;
 import java.util.function.Predicate;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.model.AsyncHandler;
 import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreTraits;

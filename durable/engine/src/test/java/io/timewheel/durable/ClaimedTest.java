@@ -3,6 +3,7 @@ package io.timewheel.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreListener;

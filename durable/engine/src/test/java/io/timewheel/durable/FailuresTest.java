@@ -10,6 +10,7 @@ import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.Handler;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.testkit.FaultyStore;
 import java.time.Duration;
 import java.time.Instant;

@@ -4,15 +4,16 @@ package io.timewheel.durable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.HeldTimersException;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;

@@ -3,10 +3,10 @@ package io.timewheel.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
-import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.record.DueTimer;
+import io.timewheel.durable.spi.record.HandlerNames;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
 import java.time.Instant;

@@ -4,10 +4,12 @@ package io.timewheel.durable;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.DurableTimerException.Reason;
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
 import java.util.ArrayList;

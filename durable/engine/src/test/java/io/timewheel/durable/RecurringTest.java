@@ -12,6 +12,7 @@ import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
 import java.time.Instant;

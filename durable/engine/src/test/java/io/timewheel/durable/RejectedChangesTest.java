@@ -4,10 +4,11 @@ package io.timewheel.durable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreListener;
+import io.timewheel.durable.spi.record.Change;
 import io.timewheel.durable.testkit.FaultyStore;
 import io.timewheel.durable.testkit.FaultyStore.Fault;
 import java.time.Duration;

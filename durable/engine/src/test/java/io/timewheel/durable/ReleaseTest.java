@@ -4,13 +4,13 @@ package io.timewheel.durable;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.ForwardingTimerStore;
-import io.timewheel.durable.spi.HandlerNames;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreTraits;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.DueTimer;
+import io.timewheel.durable.spi.record.HandlerNames;
+import io.timewheel.durable.spi.record.Outcome;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.ManualExecutor;
 import io.timewheel.testkit.ManualTimer;

@@ -7,6 +7,7 @@ import io.timewheel.durable.ScheduleResult.Outcome;
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.time.Duration;
 import java.time.Instant;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.testkit.DurableTestkit;
 import io.timewheel.durable.testkit.History;

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable;
 
-import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static io.timewheel.durable.spi.record.TimerRecord.NONE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.internal.time.Recurrence;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Change.Verb.Command;
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.ForwardingTimerStore;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Change.Verb.Command;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;

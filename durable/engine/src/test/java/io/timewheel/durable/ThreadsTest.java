@@ -3,13 +3,14 @@ package io.timewheel.durable;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
-import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import io.timewheel.testing.Await;
 import java.time.Duration;
 import java.util.ArrayList;

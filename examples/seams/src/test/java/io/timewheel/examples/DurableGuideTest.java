@@ -4,7 +4,6 @@ package io.timewheel.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.net.httpserver.HttpServer;
-import io.timewheel.durable.CancelResult.Outcome;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.PayloadCodec;
@@ -13,6 +12,7 @@ import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.model.AsyncHandler;
+import io.timewheel.durable.model.CancelResult.Outcome;
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.HandlerSlots;
 import io.timewheel.durable.model.RetryPolicy;

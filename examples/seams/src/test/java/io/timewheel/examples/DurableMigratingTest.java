@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.examples;
 
-import static io.timewheel.durable.CancelResult.Outcome.CANCELLED;
+import static io.timewheel.durable.model.CancelResult.Outcome.CANCELLED;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.PayloadCodec;
@@ -15,13 +14,14 @@ import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.nio.file.Path;

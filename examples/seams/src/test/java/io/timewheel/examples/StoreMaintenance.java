@@ -2,7 +2,7 @@
 package io.timewheel.examples;
 
 import io.timewheel.durable.rocksdb.RocksTimerStore;
-import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.durable.spi.maintenance.VerifyReport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.LeaseChange;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import io.timewheel.server.Running.Answer;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -11,7 +11,7 @@ import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.ForwardingTimerStore;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import io.timewheel.server.node.PeriodicWork;
 import io.timewheel.server.security.Tokens;
 import io.timewheel.server.settings.Quota;

@@ -2,12 +2,12 @@
 package io.timewheel.spring.boot;
 
 import io.timewheel.durable.BatchResult;
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.TransactionTimer;
 import io.timewheel.durable.jdbc.TransactionTimers;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.TimerKey;
 import java.sql.Connection;
 import java.util.Collection;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.spring.boot;
 
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.Firing;
 import java.time.Duration;
 import org.springframework.stereotype.Component;

@@ -3,6 +3,7 @@ package io.timewheel.durable.spi;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.spi.record.TimerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,6 +2,8 @@
 package io.timewheel.durable.spi;
 
 import io.timewheel.durable.model.Firing;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import java.time.Instant;
 
 /**

@@ -5,6 +5,13 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.DuePosition;
+import io.timewheel.durable.spi.record.DueTimer;
+import io.timewheel.durable.spi.record.HandlerNames;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;

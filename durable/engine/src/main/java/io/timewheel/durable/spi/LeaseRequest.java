@@ -4,6 +4,8 @@ package io.timewheel.durable.spi;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.record.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -2,6 +2,7 @@
 package io.timewheel.durable.spi;
 
 import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

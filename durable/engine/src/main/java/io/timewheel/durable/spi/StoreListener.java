@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
+import io.timewheel.durable.spi.record.HandlerNames;
 import java.util.concurrent.CompletionStage;
 
 /**

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.spi;
 
+import io.timewheel.durable.spi.record.DuePosition;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.Comparator;
 
 /** The order of the timers of a namespace in a list. Timers with equal times are ordered by id. */

@@ -2,6 +2,7 @@
 package io.timewheel.durable.spi;
 
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

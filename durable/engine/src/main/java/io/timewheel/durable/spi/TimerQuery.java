@@ -4,6 +4,7 @@ package io.timewheel.durable.spi;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 

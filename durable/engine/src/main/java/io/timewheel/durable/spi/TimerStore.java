@@ -3,6 +3,14 @@ package io.timewheel.durable.spi;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.maintenance.IncompleteExportException;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.DuePosition;
+import io.timewheel.durable.spi.record.DueTimer;
+import io.timewheel.durable.spi.record.HandlerNames;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
+import io.timewheel.durable.spi.record.Transitions;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;

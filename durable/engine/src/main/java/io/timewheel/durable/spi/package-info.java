@@ -8,11 +8,9 @@
  * conditional step of one record, and its <em>answer</em> tells whether it was applied. The <em>due
  * index</em> orders records by shard, fire time and key. A <em>claim</em> is an attempt that has
  * begun and has no recorded end. An <em>owner</em> is the session that fires a shard; its
- * <em>epoch</em> grows with every owner. {@link io.timewheel.durable.spi.Transitions} defines the
- * changes for every store. {@code ScheduleStep} creates a timer. {@code OwnerSteps} claims a due
- * timer, makes it ready, skips its run, or holds it if its namespace is paused. {@code EndSteps}
- * ends an attempt. {@code VerbSteps} applies the commands of operators, such as pause and retry.
- * {@link io.timewheel.durable.spi.StoreCopy} copies all timers of a store into another one.
+ * <em>epoch</em> grows with every owner. {@code spi.record} contains the records and defines the
+ * changes for every store, {@code spi.batch} decides batches of them, {@code spi.format} encodes
+ * records, and {@code spi.maintenance} copies all timers of a store into another one.
  *
  * <p>All times are milliseconds since 1970, UTC.
  */

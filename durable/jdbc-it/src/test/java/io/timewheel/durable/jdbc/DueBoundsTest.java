@@ -7,8 +7,8 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.jdbc.internal.read.DueBounds;
-import io.timewheel.durable.spi.DueTimer;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.record.DueTimer;
 import java.sql.SQLException;
 import java.util.List;
 import java.util.Map;

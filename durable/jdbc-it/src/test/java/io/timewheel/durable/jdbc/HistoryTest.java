@@ -8,9 +8,9 @@ import static io.timewheel.durable.jdbc.Fixture.success;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome.Answer;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome.Answer;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.sql.SQLException;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;

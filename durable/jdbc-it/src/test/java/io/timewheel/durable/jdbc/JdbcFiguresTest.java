@@ -9,10 +9,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.jdbc.internal.notifications.Notifications;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -6,9 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Change;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -7,7 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.jdbc.testing.Database;
 import io.timewheel.durable.jdbc.testing.TestDatabases;
-import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 import java.sql.SQLException;
 import org.junit.jupiter.api.Test;
 

@@ -8,9 +8,9 @@ import static io.timewheel.durable.jdbc.MariaDbSql.schedules;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.jdbc.internal.write.Novelty;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

@@ -10,10 +10,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.timewheel.durable.jdbc.internal.mariadb.MariaDbQueries;
 import io.timewheel.durable.model.DurableTimerException;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.Outcome.Answer;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.Outcome.Answer;
+import io.timewheel.durable.spi.record.TimerRecord;
 import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.SQLException;

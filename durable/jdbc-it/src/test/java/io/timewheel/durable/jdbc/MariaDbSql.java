@@ -4,7 +4,7 @@ package io.timewheel.durable.jdbc;
 import static io.timewheel.durable.jdbc.Fixture.NOW;
 import static io.timewheel.durable.jdbc.Fixture.schedule;
 
-import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.record.Change;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;

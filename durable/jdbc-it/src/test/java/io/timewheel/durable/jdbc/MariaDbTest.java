@@ -6,7 +6,7 @@ import static io.timewheel.durable.jdbc.Fixture.schedule;
 import static io.timewheel.durable.jdbc.MariaDbSql.waits;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.List;

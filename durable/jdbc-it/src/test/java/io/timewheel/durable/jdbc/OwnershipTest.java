@@ -9,11 +9,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.HandlerNames;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.Outcome.Answer;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.HandlerNames;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.Outcome.Answer;
+import io.timewheel.durable.spi.record.TimerRecord;
 import io.timewheel.testing.Await;
 import java.sql.Connection;
 import java.sql.SQLException;

@@ -8,11 +8,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.jdbc.internal.postgresql.PostgreSqlQueries;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
 import io.timewheel.durable.spi.SharedLimit;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

@@ -6,12 +6,12 @@ import static io.timewheel.durable.jdbc.Ledger.write;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
 import io.timewheel.durable.jdbc.LossySource.Fate;
 import io.timewheel.durable.model.Attempt;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.FireId;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.FinishingHandler;

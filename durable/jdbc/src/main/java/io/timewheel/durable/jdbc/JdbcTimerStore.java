@@ -28,27 +28,27 @@ import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.jdbc.internal.write.BatchWriter;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.CopiedTimer;
-import io.timewheel.durable.spi.DuePosition;
-import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.HandlerNames;
-import io.timewheel.durable.spi.IncompleteRepairException;
 import io.timewheel.durable.spi.LeaseRequest;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.SharedLimit;
-import io.timewheel.durable.spi.StoreCopy;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.StoreTraits;
 import io.timewheel.durable.spi.TimerOrder;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.durable.spi.maintenance.IncompleteRepairException;
+import io.timewheel.durable.spi.maintenance.StoreCopy;
+import io.timewheel.durable.spi.maintenance.VerifyReport;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.DuePosition;
+import io.timewheel.durable.spi.record.DueTimer;
+import io.timewheel.durable.spi.record.HandlerNames;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
@@ -261,8 +261,8 @@ public final class JdbcTimerStore implements TimerStore {
    * @param progress called with the number of timers that were read, after each batch
    * @return the number of timers that were written. A timer in the target is replaced only if it is
    *     older
-   * @throws io.timewheel.durable.spi.IncompleteExportException at the end, if some timers could not
-   *     be read
+   * @throws io.timewheel.durable.spi.maintenance.IncompleteExportException at the end, if some
+   *     timers could not be read
    */
   public long copyTo(TimerStore target, LongConsumer progress) {
     return StoreCopy.copy(this, target, progress);

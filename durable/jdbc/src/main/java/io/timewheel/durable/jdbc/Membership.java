@@ -4,7 +4,7 @@ package io.timewheel.durable.jdbc;
 import io.timewheel.durable.jdbc.internal.ownership.Epoch;
 import io.timewheel.durable.jdbc.internal.rows.HandlerLines;
 import io.timewheel.durable.jdbc.internal.rows.NodeId;
-import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.record.HandlerNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -2,11 +2,11 @@
 package io.timewheel.durable.jdbc;
 
 import io.timewheel.durable.BatchResult;
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DirectTimers;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.DurableTimerException;
 import io.timewheel.durable.model.TimerKey;
 import java.util.Collection;

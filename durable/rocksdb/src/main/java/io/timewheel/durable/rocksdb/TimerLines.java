@@ -5,9 +5,9 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.rocksdb.internal.transfer.JsonExport;
 import io.timewheel.durable.rocksdb.internal.transfer.JsonImport;
-import io.timewheel.durable.spi.StoreCopy;
 import io.timewheel.durable.spi.TimerSink;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.maintenance.StoreCopy;
 import java.io.InputStream;
 import java.io.OutputStream;
 
@@ -24,8 +24,8 @@ public final class TimerLines {
    * @param from the store to read
    * @param out the stream; flushed, and not closed
    * @return the number of timers that were written
-   * @throws io.timewheel.durable.spi.IncompleteExportException at the end, if some timers cannot be
-   *     read. The others can be imported
+   * @throws io.timewheel.durable.spi.maintenance.IncompleteExportException at the end, if some
+   *     timers cannot be read. The others can be imported
    * @throws java.io.UncheckedIOException if a write fails
    */
   public static long exportTo(TimerStore from, OutputStream out) {

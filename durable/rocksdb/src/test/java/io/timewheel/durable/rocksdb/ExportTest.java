@@ -10,11 +10,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.ClaimToken;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.rocksdb;
 
-import static io.timewheel.durable.spi.TimerRecord.NEVER;
-import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static io.timewheel.durable.spi.record.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.record.TimerRecord.NONE;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.MissedRuns;
@@ -10,16 +10,16 @@ import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.ClaimToken;
-import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.LeaseRequest;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreListener;
-import io.timewheel.durable.spi.TimerDefinition;
 import io.timewheel.durable.spi.TimerQuery;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.HandlerNames;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -10,7 +10,7 @@ import io.timewheel.durable.rocksdb.internal.file.Database;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.file.Opening;
 import io.timewheel.durable.rocksdb.internal.file.Settings;
-import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.record.Change;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;

@@ -9,10 +9,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,20 +2,20 @@
 package io.timewheel.durable.rocksdb;
 
 import static io.timewheel.durable.rocksdb.Fixture.NOW;
-import static io.timewheel.durable.spi.TimerRecord.NEVER;
-import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static io.timewheel.durable.spi.record.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.record.TimerRecord.NONE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.ClaimToken;
 import io.timewheel.durable.spi.LeaseRequest;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.TimerQuery;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
 import io.timewheel.testing.Seed;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -18,7 +18,7 @@ import io.timewheel.durable.rocksdb.internal.format.Keys;
 import io.timewheel.durable.rocksdb.internal.maintenance.Verifier;
 import io.timewheel.durable.rocksdb.internal.store.Purge;
 import io.timewheel.durable.rocksdb.internal.store.Writer;
-import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.record.Change;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -3,9 +3,9 @@ package io.timewheel.durable.rocksdb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.testkit.DurableTestkit;
 import java.nio.file.Path;
 import java.time.Duration;

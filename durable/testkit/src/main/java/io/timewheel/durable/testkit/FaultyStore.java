@@ -3,11 +3,11 @@ package io.timewheel.durable.testkit;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import java.util.List;
 import java.util.function.Function;
 

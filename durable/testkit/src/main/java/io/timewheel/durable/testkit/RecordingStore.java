@@ -4,12 +4,12 @@ package io.timewheel.durable.testkit;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.ForwardingTimerStore;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.List;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;

@@ -2,20 +2,20 @@
 package io.timewheel.durable.testkit;
 
 import static io.timewheel.durable.model.TimerState.COMPLETED;
-import static io.timewheel.durable.spi.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.record.TimerRecord.NEVER;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.DuePosition;
-import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.Outcome.Answer;
 import io.timewheel.durable.spi.Shards;
-import io.timewheel.durable.spi.TimerDefinition;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.DuePosition;
+import io.timewheel.durable.spi.record.DueTimer;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.Outcome.Answer;
+import io.timewheel.durable.spi.record.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -3,8 +3,8 @@ package io.timewheel.durable.proof;
 
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.VerbResult;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.proof.Changes.Kind;
 import io.timewheel.durable.testkit.RecordingStore;
 import java.io.IOException;

@@ -2,18 +2,18 @@
 package io.timewheel.durable.proof;
 
 import io.timewheel.durable.BatchResult;
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.LeaseChange;
-import io.timewheel.durable.LeaseResult;
 import io.timewheel.durable.QueueFiring;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerSpec;
-import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.DurableTimerException;
+import io.timewheel.durable.model.LeaseResult;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.durable.testkit.History.Answer;
 import io.timewheel.durable.testkit.History.Call;
 import java.nio.ByteBuffer;

@@ -3,7 +3,7 @@ package io.timewheel.durable.proof;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Claim;
+import io.timewheel.durable.spi.record.Claim;
 import io.timewheel.durable.testkit.History;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -4,7 +4,7 @@ package io.timewheel.durable.proof;
 import io.timewheel.durable.InMemoryTimerStore;
 import io.timewheel.durable.rocksdb.RocksTimerStore;
 import io.timewheel.durable.spi.TimerStore;
-import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.durable.spi.maintenance.VerifyReport;
 import java.nio.file.Path;
 import java.util.List;
 

@@ -3,8 +3,8 @@ package io.timewheel.server.cli;
 
 import io.timewheel.api.ApiJson;
 import io.timewheel.durable.spi.CopiedTimer;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerSink;
+import io.timewheel.durable.spi.record.TimerRecord;
 import io.timewheel.server.problem.Names;
 import io.timewheel.server.problem.Problem;
 import java.time.Instant;

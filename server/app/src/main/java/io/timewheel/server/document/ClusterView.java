@@ -4,7 +4,7 @@ package io.timewheel.server.document;
 import io.timewheel.api.ClusterAnswer;
 import io.timewheel.durable.jdbc.JdbcTimerStore;
 import io.timewheel.durable.jdbc.Membership;
-import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.record.HandlerNames;
 import io.timewheel.server.node.Node;
 import io.timewheel.server.node.WatchedStore;
 import java.time.Duration;

@@ -2,11 +2,11 @@
 package io.timewheel.server.failure;
 
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.ForwardingTimerStore;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.List;
 import java.util.function.Consumer;
 

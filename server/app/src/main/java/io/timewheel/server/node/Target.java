@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.server.node;
 
-import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerDefinition;
 import io.timewheel.server.webhook.DeliveryName;
 
 /** The kind of target of a timer. */

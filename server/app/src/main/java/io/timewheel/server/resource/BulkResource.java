@@ -5,15 +5,15 @@ import static java.util.Objects.requireNonNullElse;
 
 import io.timewheel.api.BulkRequest;
 import io.timewheel.durable.BatchResult;
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.TimerCommands;
 import io.timewheel.durable.TimerFilter;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerList;
-import io.timewheel.durable.VerbResult;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
+import io.timewheel.durable.model.VerbResult;
 import io.timewheel.server.http.Body;
 import io.timewheel.server.http.Exchange;
 import io.timewheel.server.http.FairLimit;

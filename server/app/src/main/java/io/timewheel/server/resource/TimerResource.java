@@ -3,11 +3,11 @@ package io.timewheel.server.resource;
 
 import io.timewheel.api.OutcomeAnswer;
 import io.timewheel.api.TimerRequest;
-import io.timewheel.durable.CancelResult;
 import io.timewheel.durable.DurableTimer;
 import io.timewheel.durable.ScheduleResult;
 import io.timewheel.durable.TimerInfo;
 import io.timewheel.durable.TimerSpec;
+import io.timewheel.durable.model.CancelResult;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.server.document.Preconditions;
 import io.timewheel.server.document.TimerPatch;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.api.ClusterAnswer;
 import io.timewheel.durable.jdbc.Membership;
-import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.record.HandlerNames;
 import io.timewheel.server.json.Json;
 import io.timewheel.server.json.JsonPage;
 import io.timewheel.server.node.Node;

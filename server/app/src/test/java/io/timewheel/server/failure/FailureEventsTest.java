@@ -15,7 +15,7 @@ import io.timewheel.durable.spi.ForwardingTimerStore;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerPage;
 import io.timewheel.durable.spi.TimerQuery;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import io.timewheel.server.webhook.WebhookTarget;
 import io.timewheel.testing.Await;
 import java.net.URI;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.attempt;
 
-import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.record.Change;
 
 /**
  * The end of an attempt: the change that records it, and the number of runs that it drops.

@@ -4,9 +4,9 @@ package io.timewheel.durable.internal.attempt;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.Firing;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.FinishingAttempt;
-import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 

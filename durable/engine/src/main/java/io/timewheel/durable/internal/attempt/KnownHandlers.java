@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.attempt;
 
-import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.record.HandlerNames;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

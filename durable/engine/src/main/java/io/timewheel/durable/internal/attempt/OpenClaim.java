@@ -3,8 +3,8 @@ package io.timewheel.durable.internal.attempt;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.TimerRecord;
 
 /**
  * A claim that has not ended.

@@ -5,11 +5,11 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.health.Events;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.HeldTimersException;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -3,9 +3,9 @@ package io.timewheel.durable.internal.commit;
 
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.TimerClosedException;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

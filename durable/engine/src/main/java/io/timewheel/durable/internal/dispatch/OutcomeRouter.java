@@ -12,11 +12,11 @@ import io.timewheel.durable.internal.health.Health;
 import io.timewheel.durable.internal.queue.HandlerClaims;
 import io.timewheel.durable.internal.queue.ReadyClaims;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.durable.spi.TimerDefinition;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.function.Predicate;
 
 /**

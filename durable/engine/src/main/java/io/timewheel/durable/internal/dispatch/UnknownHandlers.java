@@ -7,8 +7,8 @@ import io.timewheel.durable.internal.due.InFlightLimit;
 import io.timewheel.durable.internal.health.Health;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 
 /** Blocks due timers whose handler no live node has, until a node has it. */
 final class UnknownHandlers {

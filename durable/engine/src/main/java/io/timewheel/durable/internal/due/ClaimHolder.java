@@ -2,7 +2,7 @@
 package io.timewheel.durable.internal.due;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.record.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /** The basis of a claim: the ownership of the shard, or a separate claim lease. */

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.record.DuePosition;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;

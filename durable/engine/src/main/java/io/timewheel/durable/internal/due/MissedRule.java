@@ -10,8 +10,8 @@ import io.timewheel.durable.internal.time.MissedRunPolicy;
 import io.timewheel.durable.internal.time.Recurrence;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 

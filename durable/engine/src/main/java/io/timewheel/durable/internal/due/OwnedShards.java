@@ -3,9 +3,9 @@ package io.timewheel.durable.internal.due;
 
 import io.timewheel.durable.internal.health.GuardedLog;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Shards;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;

@@ -3,10 +3,10 @@ package io.timewheel.durable.internal.due;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.DueTimer;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;

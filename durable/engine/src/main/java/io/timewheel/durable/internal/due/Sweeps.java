@@ -2,7 +2,7 @@
 package io.timewheel.durable.internal.due;
 
 import io.timewheel.durable.internal.time.EpochMillis;
-import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.record.DueTimer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

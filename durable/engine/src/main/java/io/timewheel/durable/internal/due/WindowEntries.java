@@ -2,7 +2,7 @@
 package io.timewheel.durable.internal.due;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.record.DuePosition;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;

@@ -32,8 +32,8 @@ import io.timewheel.durable.internal.queue.HandlerClaims;
 import io.timewheel.durable.internal.queue.ReadyClaims;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.internal.time.MissedRunPolicy;
-import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.HandlerNames;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**

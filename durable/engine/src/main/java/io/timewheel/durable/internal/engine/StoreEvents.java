@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.engine;
 
-import io.timewheel.durable.spi.HandlerNames;
 import io.timewheel.durable.spi.StoreListener;
 import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.HandlerNames;
 import java.util.concurrent.CompletionStage;
 
 /** Passes the notifications of the store to the parts of the engine. */

@@ -5,7 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.timewheel.durable.model.StackTraces;
 import io.timewheel.durable.model.UnreadablePayloadException;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Instant;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.health;
 
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.queue;
 
-import io.timewheel.durable.spi.ClaimToken;
+import io.timewheel.durable.spi.record.ClaimToken;
 import java.security.SecureRandom;
 
 /** Creates unguessable claim tokens. Thread-safe. */

@@ -3,8 +3,8 @@ package io.timewheel.durable.internal.queue;
 
 import io.timewheel.durable.model.Firing;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.TimerRecord;
 
 /**
  * A timer that a consumer or a handler has claimed.

@@ -6,9 +6,9 @@ import io.timewheel.durable.internal.attempt.AttemptEnd;
 import io.timewheel.durable.internal.attempt.OpenClaim;
 import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.due.DueEntry;
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.TimerRecord;
 import org.jspecify.annotations.Nullable;
 
 /**

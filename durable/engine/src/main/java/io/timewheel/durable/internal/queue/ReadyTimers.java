@@ -7,8 +7,8 @@ import io.timewheel.durable.internal.due.DueEntry;
 import io.timewheel.durable.internal.due.InFlightLimit;
 import io.timewheel.durable.internal.due.MissedRule;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import org.jspecify.annotations.Nullable;
 
 /**

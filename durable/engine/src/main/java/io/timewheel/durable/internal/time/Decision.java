@@ -7,8 +7,8 @@ import io.timewheel.durable.internal.health.Health;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.InvalidArgumentException;
 import io.timewheel.durable.model.MissedRuns;
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.time.Duration;
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.time;
 
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 
 /**
  * Ends another recurrence at a time, after a number of runs, or at the first of both. The number of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.time;
 
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.time.Duration;
 
 /**

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.time;
 
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.TimerDefinition;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.time.Duration;
 
 /** Decides when a run counts as missed and which run comes next, by the clock of the engine. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.internal.time;
 
-import io.timewheel.durable.spi.Claim;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.TimerRecord;
 
 /**
  * The run that follows a run that ends now. Pure arithmetic.

@@ -4,7 +4,7 @@ package io.timewheel.durable.internal.time;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.InvalidArgumentException;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;

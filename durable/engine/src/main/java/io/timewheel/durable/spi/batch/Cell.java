@@ -4,7 +4,7 @@ package io.timewheel.durable.spi.batch;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import org.jspecify.annotations.Nullable;
 
 /** Represents a timer of a batch: its record in the store, and after the changes so far. */

@@ -4,7 +4,7 @@ package io.timewheel.durable.spi.batch;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Scopes;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;

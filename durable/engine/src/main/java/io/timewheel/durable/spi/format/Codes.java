@@ -6,7 +6,7 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.record.Outcome;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;

@@ -4,9 +4,9 @@ package io.timewheel.durable.internal.commit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Outcome;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;

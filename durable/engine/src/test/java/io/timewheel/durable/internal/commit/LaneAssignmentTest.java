@@ -4,7 +4,7 @@ package io.timewheel.durable.internal.commit;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change;
+import io.timewheel.durable.spi.record.Change;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;

@@ -4,7 +4,7 @@ package io.timewheel.durable.internal.due;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.DuePosition;
+import io.timewheel.durable.spi.record.DuePosition;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;

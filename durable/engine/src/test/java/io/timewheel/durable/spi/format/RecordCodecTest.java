@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.timewheel.durable.model.MissedRuns;
 import io.timewheel.durable.model.RetryPolicy;
-import io.timewheel.durable.spi.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerDefinition;
 import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Map;

@@ -3,8 +3,8 @@ package io.timewheel.durable.jdbc.internal.handler;
 
 import io.timewheel.durable.spi.FinishingAttempt;
 import io.timewheel.durable.spi.FinishingHandler;
-import io.timewheel.durable.spi.Outcome;
 import io.timewheel.durable.spi.StoreException;
+import io.timewheel.durable.spi.record.Outcome;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 

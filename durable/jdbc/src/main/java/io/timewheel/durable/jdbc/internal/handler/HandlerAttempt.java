@@ -2,8 +2,8 @@
 package io.timewheel.durable.jdbc.internal.handler;
 
 import io.timewheel.durable.model.Firing;
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.FinishingAttempt;
+import io.timewheel.durable.spi.record.Change;
 import java.time.Instant;
 
 /**

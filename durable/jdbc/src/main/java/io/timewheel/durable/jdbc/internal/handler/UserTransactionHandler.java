@@ -7,7 +7,7 @@ import io.timewheel.durable.jdbc.internal.sql.Log;
 import io.timewheel.durable.jdbc.internal.transaction.Transactions;
 import io.timewheel.durable.spi.FinishingAttempt;
 import io.timewheel.durable.spi.FinishingHandler;
-import io.timewheel.durable.spi.Outcome;
+import io.timewheel.durable.spi.record.Outcome;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

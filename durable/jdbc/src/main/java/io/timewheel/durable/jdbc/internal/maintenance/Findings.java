@@ -4,7 +4,7 @@ package io.timewheel.durable.jdbc.internal.maintenance;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Scopes;
-import io.timewheel.durable.spi.VerifyReport;
+import io.timewheel.durable.spi.maintenance.VerifyReport;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -4,7 +4,7 @@ package io.timewheel.durable.jdbc.internal.notifications;
 import io.timewheel.durable.model.TimerState;
 import io.timewheel.durable.spi.Shards;
 import io.timewheel.durable.spi.StoreListener;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;

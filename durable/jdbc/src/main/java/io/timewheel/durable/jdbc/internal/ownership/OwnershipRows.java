@@ -6,7 +6,7 @@ import io.timewheel.durable.jdbc.internal.server.CommitProof;
 import io.timewheel.durable.jdbc.internal.server.Expressions;
 import io.timewheel.durable.jdbc.internal.server.ServerParts;
 import io.timewheel.durable.jdbc.internal.server.TransactionSql;
-import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.record.HandlerNames;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

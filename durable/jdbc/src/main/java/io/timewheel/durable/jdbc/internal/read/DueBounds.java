@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.read;
 
-import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.record.DueTimer;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;

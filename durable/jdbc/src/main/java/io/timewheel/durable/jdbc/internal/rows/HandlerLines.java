@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.rows;
 
-import io.timewheel.durable.spi.HandlerNames;
+import io.timewheel.durable.spi.record.HandlerNames;
 import java.util.HashSet;
 import java.util.Set;
 import java.util.TreeSet;

@@ -3,10 +3,10 @@ package io.timewheel.durable.jdbc.internal.rows;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.StoreException;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.format.Codes;
 import io.timewheel.durable.spi.format.MalformedException;
 import io.timewheel.durable.spi.format.RecordCodec;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.sql.ResultSet;

@@ -3,7 +3,7 @@ package io.timewheel.durable.jdbc.internal.server;
 
 import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.timewheel.durable.jdbc.internal.transaction;
 
-import io.timewheel.durable.spi.DueTimer;
+import io.timewheel.durable.spi.record.DueTimer;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.List;

@@ -3,11 +3,11 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import io.timewheel.durable.jdbc.internal.server.RequestRows;
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.Change;
-import io.timewheel.durable.spi.Facts;
-import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.TimerStore;
 import io.timewheel.durable.spi.batch.StateCounts;
+import io.timewheel.durable.spi.record.Change;
+import io.timewheel.durable.spi.record.Facts;
+import io.timewheel.durable.spi.record.RequestAnswer;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;

@@ -3,8 +3,8 @@ package io.timewheel.durable.jdbc.internal.write;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.spi.Change;
 import io.timewheel.durable.spi.Shards;
+import io.timewheel.durable.spi.record.Change;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -8,7 +8,7 @@ import io.timewheel.durable.jdbc.internal.sql.Statements;
 import io.timewheel.durable.jdbc.internal.sql.Statements.Answer;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.spi.HeldTimersException;
-import io.timewheel.durable.spi.TimerRecord;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.util.ArrayList;

@@ -4,14 +4,14 @@ package io.timewheel.durable.rocksdb.internal.format;
 import io.timewheel.durable.model.RequestId;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.DueTimer;
-import io.timewheel.durable.spi.Outcome;
-import io.timewheel.durable.spi.RequestAnswer;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.format.ByteReader;
 import io.timewheel.durable.spi.format.ByteWriter;
 import io.timewheel.durable.spi.format.Codes;
 import io.timewheel.durable.spi.format.RecordCodec;
+import io.timewheel.durable.spi.record.DueTimer;
+import io.timewheel.durable.spi.record.Outcome;
+import io.timewheel.durable.spi.record.RequestAnswer;
+import io.timewheel.durable.spi.record.TimerRecord;
 
 /** Encodes the values of index entries and answers. The first byte is the version. */
 public final class Entries {

@@ -2,11 +2,11 @@
 package io.timewheel.durable.rocksdb.internal.format;
 
 import io.timewheel.durable.model.TimerKey;
-import io.timewheel.durable.spi.DuePosition;
-import io.timewheel.durable.spi.RequestAnswer;
 import io.timewheel.durable.spi.format.ByteReader;
 import io.timewheel.durable.spi.format.ByteWriter;
 import io.timewheel.durable.spi.format.Text;
+import io.timewheel.durable.spi.record.DuePosition;
+import io.timewheel.durable.spi.record.RequestAnswer;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -6,10 +6,10 @@ import io.timewheel.durable.rocksdb.internal.file.Batch;
 import io.timewheel.durable.rocksdb.internal.file.Family;
 import io.timewheel.durable.rocksdb.internal.format.Entries;
 import io.timewheel.durable.rocksdb.internal.format.Keys;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.format.ByteWriter;
 import io.timewheel.durable.spi.format.RecordCodec;
 import io.timewheel.durable.spi.format.RecordCodec.Stored;
+import io.timewheel.durable.spi.record.TimerRecord;
 import org.jspecify.annotations.Nullable;
 import org.rocksdb.RocksDBException;
 

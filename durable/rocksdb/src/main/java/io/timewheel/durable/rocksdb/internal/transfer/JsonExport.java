@@ -4,11 +4,11 @@ package io.timewheel.durable.rocksdb.internal.transfer;
 import static java.nio.charset.StandardCharsets.UTF_8;
 
 import io.timewheel.durable.model.Attempt;
-import io.timewheel.durable.spi.Claim;
 import io.timewheel.durable.spi.CopiedTimer;
-import io.timewheel.durable.spi.TimerDefinition;
-import io.timewheel.durable.spi.TimerRecord;
 import io.timewheel.durable.spi.TimerSink;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.TimerDefinition;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.OutputStream;

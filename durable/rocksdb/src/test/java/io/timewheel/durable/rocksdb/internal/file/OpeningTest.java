@@ -248,7 +248,7 @@ class OpeningTest {
       for (String id : List.of("a", "b", "c")) {
         fixture.commit(schedule(id, NOW));
       }
-      fixture.commit(new io.timewheel.durable.spi.Change.Cancel(Fixture.key("c"), 0, NOW));
+      fixture.commit(new io.timewheel.durable.spi.record.Change.Cancel(Fixture.key("c"), 0, NOW));
     }
     try (Database database = Database.open(directory, Settings.DEFAULT);
         Batch batch = new Batch(database)) {

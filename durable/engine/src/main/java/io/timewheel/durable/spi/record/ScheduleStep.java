@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.record;
 
 import static io.timewheel.durable.model.TimerState.COMPLETED;
 import static io.timewheel.durable.model.TimerState.FAILED;
-import static io.timewheel.durable.spi.Transitions.answer;
+import static io.timewheel.durable.spi.record.Transitions.answer;
 
 import io.timewheel.durable.model.Attempt;
-import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 import org.jspecify.annotations.Nullable;
 
 /** Applies a {@link Change.Schedule} to an existing or absent timer. */

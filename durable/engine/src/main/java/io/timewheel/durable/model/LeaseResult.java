@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable;
+package io.timewheel.durable.model;
 
 /** The result of ending or extending a claim lease. */
 public enum LeaseResult {

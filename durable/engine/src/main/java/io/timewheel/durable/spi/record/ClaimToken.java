@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.record;
 
 /**
  * Identifies a claim. The token of a consumer consists of 128 random bits. The token of a handler's

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.record;
 
 import io.timewheel.durable.model.TimerKey;
 import org.jspecify.annotations.Nullable;

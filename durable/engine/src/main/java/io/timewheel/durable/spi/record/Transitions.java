@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.record;
 
 import static io.timewheel.durable.model.TimerState.CANCELLED;
 import static io.timewheel.durable.model.TimerState.PAUSED;
 import static io.timewheel.durable.model.TimerState.RUNNING;
 import static io.timewheel.durable.model.TimerState.SCHEDULED;
-import static io.timewheel.durable.spi.TimerRecord.NEVER;
-import static io.timewheel.durable.spi.TimerRecord.NONE;
+import static io.timewheel.durable.spi.record.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.record.TimerRecord.NONE;
 
 import io.timewheel.durable.model.RequestId;
-import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.record;
 
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerStore;
 
 /**
  * An entry of the due index: the fields that the engine needs to wait for a timer and to claim it.

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable;
+package io.timewheel.durable.model;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.model.Attempt;
 import java.util.List;
 
 /**

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.maintenance;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.spi.CopiedTimer;
+import io.timewheel.durable.spi.TimerSink;
+import io.timewheel.durable.spi.TimerStore;
+import io.timewheel.durable.spi.record.Claim;
+import io.timewheel.durable.spi.record.ClaimToken;
+import io.timewheel.durable.spi.record.TimerRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.record;
 
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.TimerKey;
 import io.timewheel.durable.model.TimerState;
+import io.timewheel.durable.spi.TimerStore;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.maintenance;
 
+import io.timewheel.durable.spi.StoreException;
 import java.util.List;
 
 /**

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.record;
 
 import static io.timewheel.durable.model.TimerState.BLOCKED;
 import static io.timewheel.durable.model.TimerState.FAILED;
 import static io.timewheel.durable.model.TimerState.PAUSED;
 import static io.timewheel.durable.model.TimerState.RETRYING;
 import static io.timewheel.durable.model.TimerState.SCHEDULED;
-import static io.timewheel.durable.spi.TimerRecord.NEVER;
-import static io.timewheel.durable.spi.TimerRecord.NONE;
-import static io.timewheel.durable.spi.Transitions.answer;
-import static io.timewheel.durable.spi.Transitions.differs;
-import static io.timewheel.durable.spi.Transitions.unchanged;
+import static io.timewheel.durable.spi.record.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.record.TimerRecord.NONE;
+import static io.timewheel.durable.spi.record.Transitions.answer;
+import static io.timewheel.durable.spi.record.Transitions.differs;
+import static io.timewheel.durable.spi.record.Transitions.unchanged;
 
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 
 /**
  * Applies the commands of operators (pause, resume, run by hand, retry) and the releases of

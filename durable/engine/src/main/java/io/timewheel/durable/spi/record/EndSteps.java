@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.record;
 
 import static io.timewheel.durable.model.TimerState.CANCELLED;
 import static io.timewheel.durable.model.TimerState.COMPLETED;
@@ -9,13 +9,13 @@ import static io.timewheel.durable.model.TimerState.READY;
 import static io.timewheel.durable.model.TimerState.RETRYING;
 import static io.timewheel.durable.model.TimerState.RUNNING;
 import static io.timewheel.durable.model.TimerState.SCHEDULED;
-import static io.timewheel.durable.spi.TimerRecord.NEVER;
-import static io.timewheel.durable.spi.TimerRecord.NONE;
-import static io.timewheel.durable.spi.Transitions.answer;
+import static io.timewheel.durable.spi.record.TimerRecord.NEVER;
+import static io.timewheel.durable.spi.record.TimerRecord.NONE;
+import static io.timewheel.durable.spi.record.Transitions.answer;
 
 import io.timewheel.durable.model.Attempt;
 import io.timewheel.durable.model.TimerState;
-import io.timewheel.durable.spi.Outcome.Answer;
+import io.timewheel.durable.spi.record.Outcome.Answer;
 
 /** Ends claims and extends claim leases. */
 final class EndSteps {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.timewheel.durable.spi;
+package io.timewheel.durable.spi.maintenance;
 
 import static java.util.Objects.requireNonNull;
 
+import io.timewheel.durable.spi.StoreException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
