@@ -15,7 +15,7 @@
  *
  * <p>{@code WebhookAnswer} distinguishes success, failure, a target that no longer exists, and a
  * target that asks for a later retry. {@code WebhookHandler} ends the attempt accordingly. The
- * engine decides about another attempt ({@code RetryRule}), as for any handler.
+ * engine decides about another attempt ({@code EndRule}), as for any handler.
  *
  * <p>Read {@code WebhookTarget}, {@code StoredTarget}, {@code WebhookClient}, {@code WebhookAnswer}
  * and {@code WebhookHandler} in this order.
