@@ -8,9 +8,9 @@ import io.timewheel.Timer;
 import io.timewheel.durable.internal.attempt.HandlerQueue;
 import io.timewheel.durable.internal.attempt.HandlerThreads;
 import io.timewheel.durable.internal.attempt.PrefixHandlers;
+import io.timewheel.durable.internal.commit.CallerWait;
 import io.timewheel.durable.internal.commit.OtherThreads;
 import io.timewheel.durable.internal.commit.StoreTasks;
-import io.timewheel.durable.internal.commit.Waiting;
 import io.timewheel.durable.internal.engine.Closing;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.internal.engine.EngineExecutors;
@@ -467,7 +467,7 @@ public final class DurableTimerBuilder {
       checked.check();
     }
     built = true;
-    Waiting waiting = Waiting.on(storeExecutor);
+    CallerWait waiting = CallerWait.on(storeExecutor);
     List<ExecutorService> owned = new ArrayList<>();
     Timer wheel =
         timer != null ? timer : HierarchicalWheelTimer.builder().name("timewheel-durable").build();

@@ -3,7 +3,7 @@ package io.timewheel.durable;
 
 import static java.util.Objects.requireNonNull;
 
-import io.timewheel.durable.internal.commit.Waiting;
+import io.timewheel.durable.internal.commit.CallerWait;
 import io.timewheel.durable.internal.engine.Engine;
 import io.timewheel.durable.internal.health.Counters;
 import io.timewheel.durable.internal.queue.ClaimedTimer;
@@ -37,9 +37,9 @@ final class Requests {
   final Changes changes;
   final LeaseCalls leases;
   private final Executor answers;
-  private final Waiting waiting;
+  private final CallerWait waiting;
 
-  Requests(Engine engine, TimerStore store, Changes changes, Executor answers, Waiting waiting) {
+  Requests(Engine engine, TimerStore store, Changes changes, Executor answers, CallerWait waiting) {
     this.engine = engine;
     this.store = store;
     this.changes = changes;

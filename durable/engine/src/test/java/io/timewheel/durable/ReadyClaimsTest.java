@@ -156,7 +156,7 @@ class ReadyClaimsTest {
     assertThat(scheduler.queue("shop", "a").pause()).as("claimed").isOne();
     assertThat(scheduler.queue("shop", "idle").pause()).isZero();
     var unused = claim(scheduler, "a", LONG);
-    var unusedToo = claim(scheduler, "waited", LONG);
+    var unusedEnd = claim(scheduler, "waited", LONG);
     stand.settle();
     assertThat(scheduler.paused()).as("namespaces").isEmpty();
     Instant readySince = scheduler.now();

@@ -218,7 +218,7 @@ public final class TimewheelServer implements AutoCloseable {
     server.listener.start();
     Duration pulse = Duration.ofSeconds(1).dividedBy(EventStream.PULSES_PER_SECOND);
     repeat(server.pulse, pulse, "the pulse of events", server.events::pulse);
-    repeat(server.pulse, Duration.ofSeconds(1), "the work of each second", server::second);
+    repeat(server.pulse, Duration.ofSeconds(1), "the work of each second", server::everySecond);
     repeat(server.prober, StoreProbe.PERIOD, "the probe of the store", server.probe::read);
     return server;
   }
@@ -308,7 +308,7 @@ public final class TimewheelServer implements AutoCloseable {
   }
 
   /** Runs the tasks of each second. */
-  void second() {
+  void everySecond() {
     if (cluster.shared() != null && seconds++ % SHARE_SECONDS == 0) {
       counter.execute(this::shareQuotas);
     }

@@ -250,7 +250,7 @@ class EventResourceTest {
   void aChangeOfTheClusterIsSent() {
     Events events = new Events("?types=cluster");
     running.store.takeShard(0);
-    running.server.second();
+    running.server.everySecond();
     int epoch = 0;
     while (epoch < 2) { // the previous state may be sent first
       epoch = events.next("cluster").at("/shards/0/epoch").asInt();

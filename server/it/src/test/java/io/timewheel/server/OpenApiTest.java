@@ -354,7 +354,7 @@ class OpenApiTest {
     }
     ask(404, "GET", "/console/{file}", "/console/none.js", null);
     running.put("/v1/namespaces/shop/timers/seen", AT);
-    running.server.second();
+    running.server.everySecond();
     get(200, "/v1/namespaces", "");
     get(400, "/v1/namespaces", "?pageSize=0");
     get(200, "/v1/stats", "");

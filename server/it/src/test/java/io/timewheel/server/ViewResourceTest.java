@@ -71,7 +71,7 @@ class ViewResourceTest {
   }
 
   private void second() {
-    running.server.second();
+    running.server.everySecond();
   }
 
   private void pass(Duration passed) {

@@ -153,7 +153,7 @@ public final class FailureEvents implements AutoCloseable {
             1,
             TimeUnit.SECONDS);
     if (shared) {
-      var unusedToo =
+      var unusedEnd =
           threads.scheduleWithFixedDelay(
               () -> scanPending = true,
               SCAN_EVERY.toMillis(),

@@ -21,7 +21,7 @@ final class WorkQueue {
   private final int atATime;
   private final int maxWaiting;
   private final Duration maxWait;
-  private final FairQueue<Waiting> waiting = new FairQueue<>();
+  private final FairQueue<QueuedWork> waiting = new FairQueue<>();
   private int running;
 
   WorkQueue(int atATime, int maxWaiting, Duration maxWait) {
@@ -31,12 +31,12 @@ final class WorkQueue {
   }
 
   /** A step that waits for a slot. */
-  private static final class Waiting {
+  private static final class QueuedWork {
     final Exchange exchange;
     final Exchange.Step step;
     Scheduler.@Nullable Task timeout;
 
-    Waiting(Exchange exchange, Exchange.Step step) {
+    QueuedWork(Exchange exchange, Exchange.Step step) {
       this.exchange = exchange;
       this.step = step;
     }
@@ -46,7 +46,7 @@ final class WorkQueue {
   void run(Exchange exchange, Exchange.Step step) {
     synchronized (this) {
       if (running == atATime) {
-        await(new Waiting(exchange, step));
+        await(new QueuedWork(exchange, step));
         return;
       }
       running++;
@@ -54,7 +54,7 @@ final class WorkQueue {
     runInTurn(exchange, step);
   }
 
-  private void await(Waiting step) {
+  private void await(QueuedWork step) {
     String client = step.exchange.request().client();
     if (waiting.size() >= maxWaiting) {
       throw full("limit: " + maxWaiting);
@@ -78,7 +78,7 @@ final class WorkQueue {
     return Problem.busy("too many requests of this kind wait (" + limit + ")").failure();
   }
 
-  private void expire(Waiting step) {
+  private void expire(QueuedWork step) {
     boolean expired;
     synchronized (this) {
       expired = waiting.remove(step.exchange.request().client(), step);
@@ -99,7 +99,7 @@ final class WorkQueue {
   }
 
   private void next() {
-    Waiting next;
+    QueuedWork next;
     synchronized (this) {
       next = waiting.poll();
       if (next == null) {
@@ -110,7 +110,7 @@ final class WorkQueue {
         next.timeout.cancel();
       }
     }
-    Waiting step = next;
+    QueuedWork step = next;
     Executor executor = step.exchange.request().http().getComponents().getExecutor();
     try {
       executor.execute(() -> runInTurn(step.exchange, step.step));

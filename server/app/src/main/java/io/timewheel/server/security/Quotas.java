@@ -344,7 +344,7 @@ public final class Quotas {
                 claimed.cancel(false);
               }
             });
-    var unusedToo =
+    var unusedEnd =
         claimed.whenComplete(
             (done, error) -> {
               if (error != null) {

@@ -69,7 +69,7 @@ public final class ClockSteps {
       return;
     }
     Shard shard = shards.of(record.key());
-    Change.Retime change = shard == null ? null : continued(record, shard);
+    Change.Retime change = shard == null ? null : afterClockStep(record, shard);
     if (change != null) {
       committer.submitOwn(change, outcome -> {});
     }
@@ -78,13 +78,13 @@ public final class ClockSteps {
   /**
    * {@return the change that corrects the next run of a recurring timer; null if none is needed}
    */
-  private Change.@Nullable Retime continued(TimerRecord record, Shard shard) {
+  private Change.@Nullable Retime afterClockStep(TimerRecord record, Shard shard) {
     if (!record.definition().isRecurring() || !record.isScheduledRun()) {
       return null;
     }
     long nowMillis = clock.nowMillis();
     long dueMillis =
-        Recurrence.parse(record.definition().recurrence()).continued(record, nowMillis);
+        Recurrence.parse(record.definition().recurrence()).afterClockStep(record, nowMillis);
     return dueMillis == record.dueAt()
         ? null
         : new Change.Retime(
@@ -159,7 +159,7 @@ public final class ClockSteps {
         TimerRecord record = due.recurring() ? store.get(due.key()) : null;
         return record == null || record.state() != TimerState.SCHEDULED
             ? null
-            : continued(record, shard);
+            : afterClockStep(record, shard);
       }
       boolean elapses =
           due.state() == TimerState.RETRYING || (due.state() == TimerState.RUNNING && due.queue());

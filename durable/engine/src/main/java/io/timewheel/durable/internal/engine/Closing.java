@@ -4,7 +4,7 @@ package io.timewheel.durable.internal.engine;
 import static java.util.Objects.requireNonNull;
 
 import io.timewheel.Timer;
-import io.timewheel.durable.internal.commit.Waiting;
+import io.timewheel.durable.internal.commit.CallerWait;
 import io.timewheel.durable.internal.time.EpochMillis;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
@@ -22,7 +22,7 @@ public final class Closing {
   private final TimerStore store;
   private final @Nullable Timer ownedTimer;
   private final List<ExecutorService> ownedExecutors;
-  private final Waiting waiting;
+  private final CallerWait waiting;
   private final AtomicBoolean begun = new AtomicBoolean();
   private final CountDownLatch ended = new CountDownLatch(1);
 
@@ -36,7 +36,7 @@ public final class Closing {
       TimerStore store,
       @Nullable Timer ownedTimer,
       List<ExecutorService> ownedExecutors,
-      Waiting waiting) {
+      CallerWait waiting) {
     this.engine = engine;
     this.store = store;
     this.ownedTimer = ownedTimer;

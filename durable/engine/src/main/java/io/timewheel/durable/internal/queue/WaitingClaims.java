@@ -77,7 +77,7 @@ final class WaitingClaims {
     if (!wait.isZero()) {
       Timeout timeout = delays.start(waiter::giveUp, wait);
       if (timeout != null) {
-        var unusedToo = waiter.whenComplete((claimed, error) -> timeout.cancel());
+        var unusedEnd = waiter.whenComplete((claimed, error) -> timeout.cancel());
       }
     }
     return waiter;

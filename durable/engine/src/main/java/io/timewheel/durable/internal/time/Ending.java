@@ -58,8 +58,8 @@ final class Ending extends Recurrence {
   }
 
   @Override
-  long continued(TimerRecord record, long offsetMillis, long nowMillis) {
-    return recurrence.continued(record, offsetMillis, nowMillis);
+  long afterClockStep(TimerRecord record, long offsetMillis, long nowMillis) {
+    return recurrence.afterClockStep(record, offsetMillis, nowMillis);
   }
 
   @Override

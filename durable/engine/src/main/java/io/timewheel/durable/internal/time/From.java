@@ -28,12 +28,12 @@ final class From extends Recurrence {
   }
 
   @Override
-  long continued(TimerRecord record, long offsetMillis, long nowMillis) {
+  long afterClockStep(TimerRecord record, long offsetMillis, long nowMillis) {
     long dueMillis = record.dueAt();
     long startMillis = EpochMillis.saturatedAdd(fromMillis, offsetMillis);
     return dueMillis <= startMillis
         ? dueMillis
-        : Math.max(startMillis, recurrence.continued(record, offsetMillis, nowMillis));
+        : Math.max(startMillis, recurrence.afterClockStep(record, offsetMillis, nowMillis));
   }
 
   @Override

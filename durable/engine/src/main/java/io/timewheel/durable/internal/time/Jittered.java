@@ -48,8 +48,8 @@ final class Jittered extends Recurrence {
   }
 
   @Override
-  long continued(TimerRecord record, long ignored, long nowMillis) {
-    return recurrence.continued(record, offsetMillis, nowMillis);
+  long afterClockStep(TimerRecord record, long ignored, long nowMillis) {
+    return recurrence.afterClockStep(record, offsetMillis, nowMillis);
   }
 
   @Override

@@ -206,12 +206,12 @@ public abstract sealed class Recurrence
    *
    * @param record the timer, while it waits for its next run
    */
-  public final long continued(TimerRecord record, long nowMillis) {
-    return continued(record, 0, nowMillis);
+  public final long afterClockStep(TimerRecord record, long nowMillis) {
+    return afterClockStep(record, 0, nowMillis);
   }
 
   /** Returns the corrected time, if each run is delayed by an offset. */
-  long continued(TimerRecord record, long offsetMillis, long nowMillis) {
+  long afterClockStep(TimerRecord record, long offsetMillis, long nowMillis) {
     return record.dueAt();
   }
 
@@ -367,7 +367,7 @@ public abstract sealed class Recurrence
     }
 
     @Override
-    long continued(TimerRecord record, long offsetMillis, long nowMillis) {
+    long afterClockStep(TimerRecord record, long offsetMillis, long nowMillis) {
       long dueMillis = record.dueAt();
       boolean waits =
           follows(
@@ -419,7 +419,7 @@ public abstract sealed class Recurrence
 
     /** Keeps scheduled times whole periods apart. */
     @Override
-    long continued(TimerRecord record, long offsetMillis, long nowMillis) {
+    long afterClockStep(TimerRecord record, long offsetMillis, long nowMillis) {
       long dueMillis = record.dueAt();
       long waitMillis = EpochMillis.saturatedSubtract(dueMillis, nowMillis);
       boolean stalled =

@@ -29,7 +29,7 @@ public final class Statements implements AutoCloseable {
   private static final Map<List<String>, String> JOINED = new ConcurrentHashMap<>();
 
   private final Connection connection;
-  private final List<Waiting<?>> waiting = new ArrayList<>();
+  private final List<PendingAnswer<?>> waiting = new ArrayList<>();
 
   public Statements(Connection connection) {
     this.connection = connection;
@@ -51,14 +51,14 @@ public final class Statements implements AutoCloseable {
     T read(ResultSet rows) throws SQLException;
   }
 
-  private final class Waiting<T> implements Answer<T> {
+  private final class PendingAnswer<T> implements Answer<T> {
     private final String sql;
     private final Binding binding;
     private final @Nullable Reading<T> reading;
     private @Nullable T value;
     private boolean sent;
 
-    Waiting(String sql, Binding binding, @Nullable Reading<T> reading) {
+    PendingAnswer(String sql, Binding binding, @Nullable Reading<T> reading) {
       this.sql = sql;
       this.binding = binding;
       this.reading = reading;
@@ -89,14 +89,14 @@ public final class Statements implements AutoCloseable {
 
   /** Adds a statement that returns rows. */
   public <T> Answer<T> query(String sql, Binding binding, Reading<T> reading) {
-    Waiting<T> query = new Waiting<>(sql, binding, reading);
+    PendingAnswer<T> query = new PendingAnswer<>(sql, binding, reading);
     waiting.add(query);
     return query;
   }
 
   /** Adds a statement that returns no rows. */
   public void update(String sql, Binding binding) {
-    waiting.add(new Waiting<Void>(sql, binding, null));
+    waiting.add(new PendingAnswer<Void>(sql, binding, null));
   }
 
   /** Sends the waiting statements. */
@@ -104,12 +104,12 @@ public final class Statements implements AutoCloseable {
     if (waiting.isEmpty()) {
       return;
     }
-    List<Waiting<?>> now = List.copyOf(waiting);
+    List<PendingAnswer<?>> now = List.copyOf(waiting);
     waiting.clear();
     String sql = joined(now.stream().map(each -> each.sql).toList());
     try (PreparedStatement statement = connection.prepareStatement(sql)) {
       Parameters to = new Parameters(connection, statement);
-      for (Waiting<?> each : now) {
+      for (PendingAnswer<?> each : now) {
         each.binding.bind(to);
       }
       statement.execute();

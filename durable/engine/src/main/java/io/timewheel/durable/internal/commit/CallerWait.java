@@ -19,15 +19,15 @@ import org.jspecify.annotations.Nullable;
  * StepExecutor}, it runs the tasks of the executor while it waits, because there is no other
  * thread.
  */
-public abstract class Waiting {
-  private Waiting() {}
+public abstract class CallerWait {
+  private CallerWait() {}
 
   /**
    * {@return the way to wait for work on an executor}
    *
    * @param storeExecutor the executor of the application; null for threads of the scheduler
    */
-  public static Waiting on(@Nullable Executor storeExecutor) {
+  public static CallerWait on(@Nullable Executor storeExecutor) {
     return storeExecutor instanceof StepExecutor steps ? new Stepping(steps) : new Parking();
   }
 
@@ -67,7 +67,7 @@ public abstract class Waiting {
   public abstract void until(BooleanSupplier condition, long limitMillis)
       throws InterruptedException;
 
-  private static final class Parking extends Waiting {
+  private static final class Parking extends CallerWait {
     private static final long LOOK_MILLIS = 5;
 
     @Override
@@ -86,7 +86,7 @@ public abstract class Waiting {
     }
   }
 
-  private static final class Stepping extends Waiting {
+  private static final class Stepping extends CallerWait {
     private final StepExecutor steps;
 
     Stepping(StepExecutor steps) {
