@@ -6,15 +6,13 @@ import static java.util.Objects.requireNonNull;
 import io.timewheel.HierarchicalWheelTimer;
 import io.timewheel.Timer;
 import io.timewheel.durable.internal.attempt.HandlerQueue;
-import io.timewheel.durable.internal.attempt.HandlerThreads;
 import io.timewheel.durable.internal.attempt.PrefixHandlers;
 import io.timewheel.durable.internal.commit.CallerWait;
 import io.timewheel.durable.internal.commit.OtherThreads;
-import io.timewheel.durable.internal.commit.StoreTasks;
 import io.timewheel.durable.internal.engine.Closing;
 import io.timewheel.durable.internal.engine.Engine;
-import io.timewheel.durable.internal.engine.EngineExecutors;
 import io.timewheel.durable.internal.engine.EngineSettings;
+import io.timewheel.durable.internal.engine.EngineThreads;
 import io.timewheel.durable.internal.health.Events;
 import io.timewheel.durable.internal.time.EngineClock;
 import io.timewheel.durable.model.AsyncHandler;
@@ -30,13 +28,9 @@ import io.timewheel.durable.spi.StepExecutor;
 import io.timewheel.durable.spi.TimerStore;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
@@ -468,46 +462,18 @@ public final class DurableTimerBuilder {
     }
     built = true;
     CallerWait waiting = CallerWait.on(storeExecutor);
-    List<ExecutorService> owned = new ArrayList<>();
+    EngineThreads threads =
+        new EngineThreads(
+            store.traits().committers(), storeExecutor, handlerExecutor, waiting.hasOtherThreads());
     Timer wheel =
         timer != null ? timer : HierarchicalWheelTimer.builder().name("timewheel-durable").build();
-    Executor reader = storeExecutor;
-    List<Executor> committers = new ArrayList<>();
-    for (int i = 0; i < store.traits().committers(); i++) {
-      committers.add(
-          storeExecutor != null ? storeExecutor : owned(owned, "timewheel-durable-committer-" + i));
-    }
-    Executor teller = storeExecutor;
-    Executor maintainer = storeExecutor;
-    Executor claimer = storeExecutor;
-    if (reader == null || teller == null || maintainer == null || claimer == null) {
-      teller = owned(owned, "timewheel-durable-outcomes");
-      reader = owned(owned, "timewheel-durable-store");
-      maintainer = owned(owned, "timewheel-durable-maintenance");
-      claimer = owned(owned, "timewheel-durable-consumers");
-    }
-    Executor runner = handlerExecutor;
-    if (runner == null) {
-      ExecutorService workers = HandlerThreads.create();
-      owned.add(workers);
-      runner = workers;
-    }
-    Executor answers = runner;
-    if (handlerExecutor != null && waiting.hasOtherThreads()) {
-      // Do not use the executor of handlers: it may be bounded, and full of handlers that wait for
-      // an answer.
-      ExecutorService threads = HandlerThreads.create();
-      owned.add(threads);
-      answers = threads;
-    }
     Events.prepare();
     Engine engine =
         new Engine(
             store,
             wheel,
             new EngineClock(clock, store::clockOffsetMillis),
-            new EngineExecutors(
-                new StoreTasks.Executors(reader, maintainer, claimer), committers, teller, runner),
+            threads.engine(),
             new EngineSettings(
                 handlers,
                 families,
@@ -521,7 +487,8 @@ public final class DurableTimerBuilder {
                 stackTraces,
                 client,
                 random));
-    Closing closing = new Closing(engine, store, timer == null ? wheel : null, owned, waiting);
+    Closing closing =
+        new Closing(engine, store, timer == null ? wheel : null, threads.owned(), waiting);
     HandlerCheck check = new HandlerCheck(engine.known, strictHandlers);
     Changes changes =
         new Changes(
@@ -530,7 +497,8 @@ public final class DurableTimerBuilder {
             maxPending,
             codec,
             change -> check.check(change.key(), change.definition()));
-    return new DurableTimer(new Requests(engine, store, changes, answers, waiting), closing);
+    return new DurableTimer(
+        new Requests(engine, store, changes, threads.answers(), waiting), closing);
   }
 
   /**
@@ -544,35 +512,5 @@ public final class DurableTimerBuilder {
     EngineClock engineClock = new EngineClock(clock, store::clockOffsetMillis);
     return new DirectTimers(
         new Changes(engineClock, store.traits().lease(), maxPending, codec, change -> {}), changes);
-  }
-
-  private static ExecutorService owned(List<ExecutorService> all, String name) {
-    ExecutorService service =
-        Executors.newSingleThreadExecutor(
-            work -> {
-              Thread thread = new Thread(work, name);
-              thread.setDaemon(true);
-              return thread;
-            });
-    all.add(service);
-    return service;
-  }
-
-  /** Stands in for a missing codec: every call throws. */
-  private static final class NoCodec implements PayloadCodec {
-    @Override
-    public byte[] encode(Object payload) {
-      throw missing();
-    }
-
-    @Override
-    public <T> T decode(byte[] payload, Class<T> type) {
-      throw missing();
-    }
-
-    private static IllegalArgumentException missing() {
-      return new IllegalArgumentException(
-          "no codec (expected: DurableTimerBuilder.codec, for payloads that are objects)");
-    }
   }
 }
