@@ -36,7 +36,10 @@ import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Builds a {@link DurableTimer}. Not thread-safe. A builder can be used once. */
+/**
+ * Builds a {@link DurableTimer}. Not thread-safe. A builder can be used once. The file is long
+ * because each option describes its default, its unit and its effect.
+ */
 public final class DurableTimerBuilder {
   private static final int DEFAULT_LIMIT = 256;
 

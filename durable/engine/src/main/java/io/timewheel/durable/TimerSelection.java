@@ -58,7 +58,9 @@ public final class TimerSelection extends TimerCommands<Long, Long> {
       TimerFilter filter,
       Changes.Call<TimerKey, T> call,
       Predicate<T> isChanged) {
-    TimerSelection timers = new TimerSelection(requests, filter.withoutPayload());
+    TimerSelection timers =
+        new TimerSelection(
+            requests, filter.withoutPayload().order(TimerOrder.ID)); // a move keeps it
     long changed = 0;
     String next = null;
     do {

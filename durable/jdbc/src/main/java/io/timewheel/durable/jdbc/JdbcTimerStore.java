@@ -65,7 +65,7 @@ import org.jspecify.annotations.Nullable;
  * nodes.
  *
  * <pre>{@code
- * DurableTimer timer = DurableTimer.builder(JdbcTimerStore.postgresql(dataSource))
+ * DurableTimer scheduler = DurableTimer.builder(JdbcTimerStore.postgresql(dataSource))
  *     .handler("orders.cancel", firing -> …)
  *     .start();
  * }</pre>

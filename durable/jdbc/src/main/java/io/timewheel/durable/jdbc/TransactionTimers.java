@@ -26,7 +26,7 @@ import java.util.function.Consumer;
  * <pre>{@code
  * JdbcTimerStore store = JdbcTimerStore.postgresql(dataSource);
  * TransactionTimers timers = TransactionTimers.of(store);
- * DurableTimer timer = DurableTimer.builder(store)
+ * DurableTimer scheduler = DurableTimer.builder(store)
  *     .finishingHandler("orders.cancel", timers.handler((firing, connection) -> …), 8)
  *     .start();
  *

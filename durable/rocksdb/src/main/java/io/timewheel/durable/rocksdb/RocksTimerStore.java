@@ -56,7 +56,7 @@ import org.rocksdb.RocksDBException;
  * can use the directory.
  *
  * <pre>{@code
- * DurableTimer timer = DurableTimer.builder(RocksTimerStore.open(Path.of("timers")))
+ * DurableTimer scheduler = DurableTimer.builder(RocksTimerStore.open(Path.of("timers")))
  *     .handler("orders.cancel", firing -> …)
  *     .start();
  * }</pre>

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>{@code
  * DurableTestkit kit = DurableTestkit.create();
- * DurableTimer timer = kit.start(InMemoryTimerStore.create(),
+ * DurableTimer scheduler = kit.start(InMemoryTimerStore.create(),
  *     builder -> builder.handler("orders.cancel", firing -> cancelled.add(firing.id())));
  *
- * timer.schedule(TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel"));
+ * scheduler.schedule(TimerSpec.of("shop", "order-42").after(Duration.ofMinutes(30)).handler("orders.cancel"));
  * kit.advanceBy(Duration.ofMinutes(30));
  * assertEquals(List.of("order-42"), cancelled);
  * }</pre>

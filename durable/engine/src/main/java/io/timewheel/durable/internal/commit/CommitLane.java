@@ -28,6 +28,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Changes of held timers, which other transactions have locked, are repeated after a wait too,
  * but in the order of each timer. Those of callers fail after {@link PendingChange#HELD_LIMIT}.
+ *
+ * <p>The file is long because calls that wait for room, the drain and the repeated changes share
+ * one monitor.
  */
 public final class CommitLane {
   private static final System.Logger LOG = GuardedLog.LOG;

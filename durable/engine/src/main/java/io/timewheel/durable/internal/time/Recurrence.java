@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Defines when a timer fires again: never, at a fixed rate, with a fixed delay, or by a cron in a
- * zone. Immutable.
+ * zone. Immutable. The file is long because it contains one small class for each of these forms.
  *
  * <p>All times are whole milliseconds, as they are stored. Periods and first times are rounded up.
  * Times do not overflow: a time after the last millisecond of a {@code long} never comes.
